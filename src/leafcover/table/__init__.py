@@ -1,0 +1,1 @@
+"""What a table is, and how it is read and written."""

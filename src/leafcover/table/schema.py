@@ -1,0 +1,55 @@
+"""What a column is: its kind, its grid, the roles it may play."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.fast.arrays import Floats, Rows
+
+Kind: TypeAlias = Literal["number", "category", "date", "time"]
+Role: TypeAlias = Literal["target", "identifier", "key", "confidential", "unit", "weight", "unchanged"]
+
+MOST_DECIMALS = 9  # a grid finer than this is a continuous number
+MOST_POINTS = 2.0**53  # a grid with more points than this cannot be counted in float64
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values a number may take: whole multiples of ``10 ** -decimals``.
+
+    >>> cents = Grid(2)
+    >>> cents.value(cents.index(np.array([0.07, 1.1])))
+    array([0.07, 1.1 ])
+    """
+
+    decimals: int
+
+    @property
+    def step(self) -> float:
+        """The distance between neighbouring values."""
+        return 1.0 / self._scale
+
+    @property
+    def _scale(self) -> float:
+        return float(10**self.decimals)
+
+    def index(self, values: Floats) -> Rows:
+        """The number of the nearest grid point; values must be known."""
+        return np.rint(values * self._scale).astype(np.int64)
+
+    def value(self, index: Rows) -> Floats:
+        """The grid point as the float64 that its decimal text parses to."""
+        # One correctly rounded division of two exact integers: what float(text) gives.
+        return index / self._scale
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """How a text file writes the numbers of a column, so that new values look like the old ones."""
+
+    decimals: int = 0  # the most places seen
+    fixed: bool = True  # every value has exactly that many places
+    width: int = 0  # leading zeros pad the whole part to this many digits
+    thousands: bool = False  # 1,234,567
+    pattern: str = ""  # strptime form of dates and times

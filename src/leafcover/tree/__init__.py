@@ -1,0 +1,1 @@
+"""Decision trees as data: grown, pruned, walked and shown."""
