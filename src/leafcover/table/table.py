@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from leafcover.errors import NameUnknown, TableError
-from leafcover.fast.arrays import MISSING, Array, Bools, Codes, Floats, Rows
+from leafcover.fast.arrays import MISSING, Array, Bools, Rows
 from leafcover.table.schema import Grid, Kind, Role, Spelling
 
 
@@ -22,7 +22,7 @@ class Column:
 
     name: str
     kind: Kind
-    values: Floats | Codes
+    values: Array  # float64 or int32, as the kind says
     levels: tuple[str, ...] = ()
     grid: Grid | None = None
     spelling: Spelling | None = None

@@ -1,0 +1,86 @@
+"""Which rows stand together, the box they may move in, and the groups their cells belong to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from leafcover.fast.arrays import Array, Bools, Floats, Rows
+
+
+@dataclass(frozen=True, eq=False)
+class Range:
+    """What a cell allows of a number: above ``low``, at most ``high``."""
+
+    low: Floats  # (cells,) exclusive: x > low
+    high: Floats  # (cells,) inclusive: x <= high
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a cell allows of a category."""
+
+    allowed: Bools  # (cells, levels)
+
+
+Side: TypeAlias = Range | Choice
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """A crisp partition of the rows.
+
+    A column without a side in ``box`` may take any value of its domain. ``groups[d]`` gives the number of the
+    group of each cell at degree d + 1 (leaves of the same parent first), or -1 for a cell in no group.
+    """
+
+    label: Rows  # (rows,) the cell of each row
+    count: int
+    box: Mapping[str, Side] = field(default_factory=dict)
+    groups: tuple[Array, ...] = ()  # per degree: (cells,) int64
+    mixed: Bools | None = None  # (cells,) more than one class of the target occurs
+    pooled: Bools | None = None  # (cells,) made of leaves too small to stand alone
+
+    @property
+    def sizes(self) -> Rows:
+        """How many rows each cell has."""
+        return np.bincount(self.label, minlength=self.count)
+
+    @property
+    def smallest(self) -> int:
+        """The rows of the smallest cell."""
+        return int(self.sizes.min())
+
+    @property
+    def pooled_rows(self) -> int:
+        """How many rows stand in a pool of small leaves."""
+        return 0 if self.pooled is None else int(self.sizes[self.pooled].sum())
+
+    def take(self, rows: Rows) -> "Cells":
+        """The same cells seen from some of the rows."""
+        return replace(self, label=self.label[rows])
+
+
+def whole(rows: int) -> Cells:
+    """One cell with every row."""
+    return Cells(np.zeros(rows, np.int64), 1)
+
+
+def inside(cells: Cells, label: Rows, count: int) -> Cells:
+    """Finer cells that each lie in one of ``cells`` and keep its box.
+
+    >>> outer = Cells(np.array([0, 0, 1]), 2, {"x": Range(np.array([-np.inf, 3.0]), np.array([3.0, np.inf]))})
+    >>> inside(outer, np.array([0, 1, 2]), 3).box["x"].high
+    array([ 3.,  3., inf])
+    """
+    outer = np.empty(count, np.int64)
+    outer[label] = cells.label
+    box: dict[str, Side] = {}
+    for name, side in cells.box.items():
+        if isinstance(side, Range):
+            box[name] = Range(side.low[outer], side.high[outer])
+        else:
+            box[name] = Choice(side.allowed[outer])
+    pooled = None if cells.pooled is None else cells.pooled[outer]
+    return Cells(label, count, box, pooled=pooled)

@@ -1,0 +1,125 @@
+"""Kernels both histogram growers stand on: exact n·log2 n, counting rows into bins, moving rows.
+
+Rows are moved as whole records (their codes side by side) and never through an index: a node's rows are then
+read in one stream, whatever its depth. Counting 1M rows of 15 attributes takes 25 ms so, 70 ms through an
+index once the rows of a node lie scattered.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.fast.arrays import Array, Codes, Floats, Rows
+
+# n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33,
+# 290 million rows), so scores do not depend on the order of rows, bins or classes, and equal splits tie exactly.
+_UNIT = 1048576.0
+_TABLE = 65_536  # 512 kB: what fits in the second-level cache
+
+
+class Records(NamedTuple):
+    """Rows that stand in the order of the nodes: the same memory as codes and as words, and what goes along."""
+
+    codes: Array  # (rows, width) bins
+    words: Array  # (rows, width in words of 8 bytes) uint64: the same memory, to be moved
+    target: Codes  # (rows,) class
+    row: Rows  # (rows,) number in the table
+
+
+@njit(cache=True)
+def log_term(count: float, table: Floats) -> float:
+    """count · log2(count) on a grid of 2^-20; 0 for 0."""
+    place = int(count)
+    if place == count and place < table.size:
+        return table[place]
+    return np.rint(count * math.log2(count) * _UNIT) / _UNIT if count > 0 else 0.0
+
+
+@njit(cache=True)
+def log_table(rows: int) -> Floats:
+    """The first values of ``log_term``, as many as a table of this many rows can use."""
+    table = np.zeros(min(rows + 1, _TABLE))
+    for count in range(2, table.size):
+        table[count] = np.rint(count * math.log2(count) * _UNIT) / _UNIT
+    return table
+
+
+@njit(cache=True)
+def count_rows(
+    records: Records, start: int, stop: int, tests: Rows, offsets: Rows, classes: int, step: int, counts: Codes
+) -> None:
+    """Add ``step`` for every row to the place of its (attribute, bin, class)."""
+    codes, target = records.codes, records.target
+    for i in range(start, stop):
+        of_class = target[i]
+        for t in range(tests.size):
+            counts[offsets[t] + codes[i, tests[t]] * classes + of_class] += step
+
+
+@njit(cache=True)
+def trailing_zeros(word: np.uint64) -> int:
+    """How many zeros a word ends in; the word is not 0."""
+    low = word & (~word + np.uint64(1))
+    zeros = 0
+    if low & np.uint64(0xFFFFFFFF00000000):
+        zeros += 32
+    if low & np.uint64(0xFFFF0000FFFF0000):
+        zeros += 16
+    if low & np.uint64(0xFF00FF00FF00FF00):
+        zeros += 8
+    if low & np.uint64(0xF0F0F0F0F0F0F0F0):
+        zeros += 4
+    if low & np.uint64(0xCCCCCCCCCCCCCCCC):
+        zeros += 2
+    if low & np.uint64(0xAAAAAAAAAAAAAAAA):
+        zeros += 1
+    return zeros
+
+
+@njit(cache=True)
+def list_marked(marks: Array, bins: Codes) -> int:
+    """List the bins marked in a set of bits in rising order, and clear the set."""
+    found = 0
+    for w in range(marks.size):
+        word = marks[w]
+        while word:
+            bins[found] = w * 64 + trailing_zeros(word)
+            found += 1
+            word &= word - np.uint64(1)
+        marks[w] = 0
+    return found
+
+
+@njit(cache=True)
+def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes) -> int:
+    """List the bins that hold rows, in rising order."""
+    found = 0
+    for b in range(size):
+        rows = 0
+        for k in range(classes):
+            rows |= counts[offset + b * classes + k]
+        bins[found] = b
+        found += rows != 0
+    return found
+
+
+@njit(cache=True)
+def move_apart(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
+    """Move the rows whose code goes first to the front of the range; return where the others begin."""
+    codes, words, target, row = records
+    low, high = start, stop - 1
+    while True:
+        while low <= high and goes_first[codes[low, attribute]]:
+            low += 1
+        while low <= high and not goes_first[codes[high, attribute]]:
+            high -= 1
+        if low > high:
+            return low
+        for w in range(words.shape[1]):
+            words[low, w], words[high, w] = words[high, w], words[low, w]
+        target[low], target[high] = target[high], target[low]
+        row[low], row[high] = row[high], row[low]
+        low += 1
+        high -= 1

@@ -1,0 +1,1 @@
+"""Ways to change values inside a cell."""

@@ -1,0 +1,214 @@
+"""Move a number inside the box of its cell, on its column's grid.
+
+A row keeps its leaf, so the tree grown on the released table can be the same tree. LINAPT, LIAPT and TIAPT of the
+Framework (paper 001) are this one noise: for a column that no test on the way to the leaf asks about, the box is
+open and the range is the column's domain.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from leafcover.draws import Draws
+from leafcover.errors import ValueOutOfRange
+from leafcover.fast.arrays import Array, Bools, Floats, Rows
+from leafcover.noise.fit import Fit, fitted, probability
+from leafcover.noise.law import Law, LawName, law_named
+from leafcover.noise.part import Changed, Part, Reach, Summary, missing_moved, moved_out, pinned_by_likelihood
+from leafcover.table.table import Column
+
+FINE = 2.0**20  # points into which a range without a grid is divided, so that one law serves both
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """Noise of deviation ``spread`` times the allowed range, kept inside box and domain.
+
+    ``scale="range"`` measures the range in the column's own units, as the paper does; ``"rank"`` moves the value among
+    the column's sorted values inside the box, so that skew, zeros and other heaps survive. ``innocent`` says whether
+    columns that a leaf does not test move in all cells or only in cells with more than one class.
+    """
+
+    spread: float = 0.276
+    scale: Literal["range", "rank"] = "range"
+    fit: Fit = "redraw"
+    law: LawName | Law = "normal"
+    innocent: Literal["all", "heterogeneous"] = "all"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spread <= 1:
+            raise ValueOutOfRange("Bounded.spread", self.spread, "a share of the allowed range, above 0 and at most 1")
+        law_named(self.law)
+
+    @property
+    def reach(self) -> Reach:
+        """A row alone for a range; how often each value occurs for ranks."""
+        return "row" if self.scale == "range" else "counts"
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds afterwards."""
+        return ("every value stays in its box and domain and on its grid", "missing stays missing")
+
+    def summarise(self, part: Part) -> Summary:
+        """For ranks, the distinct values of each column and how often they occur."""
+        if self.scale == "range":
+            return None
+        found = {}
+        for column in part.columns:
+            found[column.name] = np.unique(column.values[~column.missing], return_counts=True)
+        return found
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Counts add up."""
+        if self.scale == "range":
+            return None
+        return {name: _merged(one[name], other[name]) for name in one}
+
+    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Move every known value that its cell lets move."""
+        changed = {}
+        for column in part.columns:
+            moving = self._moving(part, column)
+            rail = self._rail(part, column, summary, moving)
+            u = draws.sub(column.name).uniform(part.rows[moving])
+            new = fitted(rail.place, rail.size, rail.spread, u, law_named(self.law), self.fit)
+            values = column.values.copy()
+            values[moving] = rail.value(new)
+            changed[column.name] = Changed(values)
+        return changed
+
+    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Values that left their box, domain or grid; missing values that appeared or went."""
+        said = []
+        for column in before.columns:
+            out, lost = moved_out(before, column, after[column.name]), missing_moved(column, after[column.name])
+            if out:
+                said.append(f"column {column.name!r}: {out} values left their box, domain or grid")
+            if lost:
+                said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
+        return tuple(said)
+
+    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+        """Values whose law gives them at least 0.95."""
+        return pinned_by_likelihood(self, part, summary)
+
+    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The product over columns of the probability of each released value given the row's own."""
+        total = np.ones(len(part))
+        for column in part.columns:
+            moving = self._moving(part, column)
+            new = released[column.name]
+            same = (new == column.values) | (np.isnan(new) & column.missing)
+            total[~moving & ~same] = 0.0
+            rail = self._rail(part, column, summary, moving)
+            total[moving] *= rail.chance(new[moving], law_named(self.law), self.fit)
+        return total
+
+    def _moving(self, part: Part, column: Column) -> Bools:
+        """Rows whose value may move at all."""
+        moving = ~column.missing
+        if self.innocent == "heterogeneous" and part.cells.mixed is not None:
+            low, high = part.ranges(column.name)
+            moving &= part.cells.mixed[part.cells.label] | np.isfinite(low) | np.isfinite(high)
+        return moving
+
+    def _rail(self, part: Part, column: Column, summary: Summary, moving: Bools) -> "_Rail":
+        low, high = (end[moving] for end in part.ranges(column.name))
+        values = column.values[moving]
+        if self.scale == "rank":
+            distinct, counts = summary[column.name]
+            return _Rail.of_ranks(values, low, high, distinct, counts, self.spread)
+        return _Rail.of_range(values, low, high, column, self.spread)
+
+
+class _Rail(NamedTuple):
+    """The points each value may move on: where it stands, how many there are, and what they mean."""
+
+    place: Array  # of the value itself, from 0
+    size: Array  # how many points
+    spread: Array  # deviation of the noise, in points
+    first: Array  # the number of point 0, of the grid or among all ranks; for a fine range its low end
+    last: Array  # of a fine range its high end
+    column: Column | None  # whose grid the points are; None for ranks and fine ranges
+    ranks: tuple[Array, Array] | None  # distinct values and how many values lie below each
+
+    @classmethod
+    def of_range(cls, values: Floats, low: Floats, high: Floats, column: Column, spread: float) -> "_Rail":
+        bottom, top = column.domain
+        if column.grid is not None:
+            ends = np.array([bottom, top])
+            finite_low, finite_high = np.where(np.isfinite(low), low, bottom), np.where(np.isfinite(high), high, top)
+            lowest, highest = (float(end) for end in column.grid.index(ends))
+            first = np.maximum(np.where(np.isfinite(low), column.grid.index(finite_low) + 1.0, lowest), lowest)
+            last = np.minimum(column.grid.index(finite_high), highest)
+            place = column.grid.index(values) - first
+            return cls(place, last - first + 1, spread * (last - first), first, last, column, None)
+        first = np.maximum(np.nextafter(low, np.inf), bottom)
+        last = np.minimum(high, top)
+        width = last - first
+        with np.errstate(invalid="ignore", divide="ignore"):
+            place = np.where(width > 0, np.rint((values - first) / width * (FINE - 1)), 0.0)
+        size = np.where(width > 0, FINE, 1.0)
+        return cls(place, size, spread * (size - 1), first, last, None, None)
+
+    @classmethod
+    def of_ranks(
+        cls, values: Floats, low: Floats, high: Floats, distinct: Floats, counts: Rows, spread: float
+    ) -> "_Rail":
+        below = np.concatenate([[0], np.cumsum(counts)])
+        first = below[np.searchsorted(distinct, low, side="right")]
+        last = below[np.searchsorted(distinct, high, side="right")]
+        at = np.searchsorted(distinct, values)
+        middle = np.floor((below[at] + below[at + 1] - 1) / 2.0)  # the middle of the ranks that share the value
+        size = (last - first).astype(np.float64)
+        return cls(middle - first, size, spread * (size - 1), first.astype(np.float64), last, None, (distinct, below))
+
+    def value(self, new: Rows) -> Floats:
+        """What the new places mean."""
+        if self.column is not None and self.column.grid is not None:
+            return self.column.grid.value(new + self.first.astype(np.int64))
+        if self.ranks is not None:
+            distinct, below = self.ranks
+            found: Floats = distinct[np.searchsorted(below, new + self.first, side="right") - 1]
+            return found
+        share = new / np.maximum(self.size - 1, 1.0)
+        return np.clip(self.first + share * (self.last - self.first), self.first, self.last)
+
+    def chance(self, released: Floats, law: Law, fit: Fit) -> Floats:
+        """The probability of each released value (0 where it lies outside)."""
+        if self.ranks is not None:
+            return self._chance_of_ranks(released, law, fit)
+        if self.column is not None and self.column.grid is not None:
+            to = self.column.grid.index(released) - self.first
+        else:
+            width = np.maximum(self.last - self.first, 1e-300)
+            to = np.where(self.size > 1, np.rint((released - self.first) / width * (FINE - 1)), 0.0)
+        inside = (to >= 0) & (to < self.size)
+        return np.where(inside, probability(self.place, to, self.size, self.spread, law, fit), 0.0)
+
+    def _chance_of_ranks(self, released: Floats, law: Law, fit: Fit) -> Floats:
+        """A value's probability is that of all ranks that share it."""
+        distinct, below = self.ranks  # type: ignore[misc]  # only called when there are ranks
+        at = np.clip(np.searchsorted(distinct, released), 0, len(distinct) - 1)
+        start, stop = below[at] - self.first, below[at + 1] - 1 - self.first
+        inside = (distinct[at] == released) & (start >= 0) & (stop < self.size)
+        if fit == "redraw":  # one difference of the cdf covers the whole run of ranks
+            safe = np.maximum(self.spread, 1e-300)
+            ends = [law.cdf((end - self.place) / safe) for end in (start - 0.5, stop + 0.5, -0.5, self.size - 0.5)]
+            return np.where(inside, (ends[1] - ends[0]) / np.maximum(ends[3] - ends[2], 1e-300), 0.0)
+        total = np.zeros(len(released))
+        for i in np.flatnonzero(inside):
+            points = np.arange(start[i], stop[i] + 1)
+            one = np.ones(len(points))
+            args = (self.place[i] * one, points, self.size[i] * one, self.spread[i] * one)
+            total[i] = probability(*args, law, fit).sum()
+        return total
+
+
+def _merged(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    values = np.concatenate([one[0], other[0]])
+    distinct, place = np.unique(values, return_inverse=True)
+    return distinct, np.bincount(place, weights=np.concatenate([one[1], other[1]])).astype(np.int64)

@@ -1,0 +1,98 @@
+"""Steps and plans: plain data, checked when written and again against the table.
+
+A step takes some columns, says which rows stand together, and changes values only within each group. A plan is a
+list of steps that all read the original table; each column is written once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from leafcover.errors import NameUnknown, PlanError
+from leafcover.noise.bounded import Bounded
+from leafcover.noise.part import Noise
+from leafcover.noise.redraw import Redraw
+from leafcover.split.partition import Split
+from leafcover.table.table import Table
+
+
+@dataclass(frozen=True)
+class Step:
+    """Change ``columns`` within the cells of ``within`` by ``noise``, inside the boxes of ``keep`` as well.
+
+    ``keep`` names further trees whose leaves the rows must not leave: a category redrawn within the leaves of its own
+    tree can be kept inside the leaves of the target's tree.
+    """
+
+    columns: tuple[str, ...]
+    within: Split
+    noise: Noise
+    keep: tuple[Split, ...] = ()
+
+    def __init__(
+        self, columns: str | Sequence[str], within: Split, noise: Noise, keep: Sequence[Split] = ()
+    ) -> None:
+        names = (columns,) if isinstance(columns, str) else tuple(columns)
+        if not names:
+            raise PlanError("A step names no column. Give it at least one.")
+        if len(set(names)) < len(names):
+            raise PlanError(f"A step names a column twice: {', '.join(names)}. Name each once.")
+        object.__setattr__(self, "columns", names)
+        object.__setattr__(self, "within", within)
+        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "keep", tuple(keep))
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """Every split the step needs."""
+        return (self.within, *self.keep)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A list of steps; ``recipe`` says which recipe wrote it, for the reader."""
+
+    steps: tuple[Step, ...]
+    recipe: str = field(default="")
+    target: str = field(default="")
+
+    def __init__(self, *steps: Step, recipe: str = "", target: str = "") -> None:
+        object.__setattr__(self, "steps", tuple(steps))
+        object.__setattr__(self, "recipe", recipe)
+        object.__setattr__(self, "target", target)
+        if not steps:
+            raise PlanError("The plan has no step, so nothing would change. Add a step.")
+        writer: dict[str, int] = {}
+        for number, step in enumerate(self.steps, 1):
+            for name in step.columns:
+                if name in writer:
+                    raise PlanError(
+                        f"Column {name!r} is written by step {writer[name]} and by step {number}. Write it once."
+                    )
+                writer[name] = number
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that some step writes."""
+        return tuple(name for step in self.steps for name in step.columns)
+
+
+def check(plan: Plan, table: Table) -> None:
+    """Refuse a plan that does not fit the table."""
+    for number, step in enumerate(plan.steps, 1):
+        needed = (*step.columns, *(name for split in step.splits for name in split.needs))
+        for name in needed:
+            if name not in table.names:
+                raise NameUnknown(f"column (step {number} of the plan)", name, table.names)
+        for name in step.columns:
+            if isinstance(step.noise, Bounded) and table[name].is_category:
+                raise PlanError(
+                    f"Step {number} moves column {name!r} by Bounded, but it is a category. Use Redraw or Shuffle."
+                )
+            if isinstance(step.noise, Redraw) and not table[name].is_category:
+                raise PlanError(
+                    f"Step {number} redraws column {name!r}, but it is a {table[name].kind}. "
+                    "Use Bounded or Shuffle, or declare it with --category."
+                )
+        for name in step.columns:
+            if table.roles.get(name) == "unchanged":
+                raise PlanError(f"Step {number} changes column {name!r}, which is to stay unchanged. Drop one of both.")

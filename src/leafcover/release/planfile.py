@@ -1,0 +1,150 @@
+"""Plans as TOML: read with every key checked, written so that reading gives the same plan back."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
+from leafcover.noise.bounded import Bounded
+from leafcover.noise.redraw import Redraw
+from leafcover.noise.shuffle import Shuffle
+from leafcover.release.plan import Plan, Step
+from leafcover.split.refine import Refine
+from leafcover.split.trees import Leaves, Whole
+
+VERSION = 1
+
+SPLITS: dict[str, type[Any]] = {"leaves": Leaves, "refine": Refine, "whole": Whole}
+NOISES: dict[str, type[Any]] = {"bounded": Bounded, "redraw": Redraw, "shuffle": Shuffle}
+
+
+def to_toml(plan: Plan) -> str:
+    """The plan as text."""
+    import tomli_w
+
+    head: dict[str, Any] = {"version": VERSION}
+    if plan.recipe:
+        head["recipe"] = plan.recipe
+    if plan.target:
+        head["target"] = plan.target
+    steps = []
+    for step in plan.steps:
+        table: dict[str, Any] = {
+            "columns": list(step.columns),
+            "within": _plain(step.within, "split", SPLITS),
+            "noise": _plain(step.noise, "noise", NOISES),
+        }
+        if step.keep:
+            table["keep"] = [_plain(split, "split", SPLITS) for split in step.keep]
+        steps.append(table)
+    return tomli_w.dumps({**head, "step": steps})
+
+
+def _plain(value: object, word: str, known: Mapping[str, type[Any]]) -> dict[str, Any]:
+    """A split or noise as a table: its name, and every parameter that is not the default."""
+    for name, kind in known.items():
+        if isinstance(value, kind):
+            table: dict[str, Any] = {word: name}
+            for f in fields(kind):
+                content = getattr(value, f.name)
+                if content is None or (f.default is not MISSING and content == f.default):
+                    continue
+                if type(content) in SPLITS.values():
+                    content = _plain(content, "split", SPLITS)
+                table[f.name] = list(content) if isinstance(content, tuple) else content
+            return table
+    raise PlanError(f"{type(value).__name__} has no name in a plan file. Use one of: {', '.join(known)}.")
+
+
+def read_plan(path: Path) -> Plan:
+    """The plan in a file."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise TableError(f"There is no plan file {str(path)!r}. Write one with: leafcover plan TABLE.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TableError(f"The plan file {str(path)!r} cannot be read as text ({type(error).__name__}).") from None
+    return from_toml(text)
+
+
+def from_toml(text: str) -> Plan:
+    """The plan a text describes; an unknown key is an error."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"The plan is not TOML: {error}. Correct the file or write a new one.") from None
+    _only(content, ("version", "recipe", "target", "step"), "the plan")
+    if content.get("version") != VERSION:
+        raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
+    tables = content.get("step", [])
+    if not isinstance(tables, list):
+        raise PlanError("A plan's steps are written as [[step]]. Got a single table.")
+    steps = [_step(table, number) for number, table in enumerate(tables, 1)]
+    return Plan(*steps, recipe=str(content.get("recipe", "")), target=str(content.get("target", "")))
+
+
+def _step(table: Any, number: int) -> Step:
+    where = f"step {number}"
+    _only(table, ("columns", "within", "noise", "keep"), where)
+    columns = table.get("columns")
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise PlanError(f"{where}: columns must be a list of names. Got {columns!r}.")
+    for needed in ("within", "noise"):
+        if needed not in table:
+            raise PlanError(f"{where} has no {needed}. Add it.")
+    return Step(
+        columns,
+        within=_made(table["within"], "split", SPLITS, where),
+        noise=_made(table["noise"], "noise", NOISES, where),
+        keep=[_made(split, "split", SPLITS, where) for split in table.get("keep", [])],
+    )
+
+
+def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> Any:
+    """The split or noise a table describes, its types checked by pydantic."""
+    from pydantic import TypeAdapter, ValidationError
+
+    if not isinstance(table, dict) or word not in table:
+        raise PlanError(f"{where}: a table with {word} = ... is needed. Got {table!r}.")
+    if table[word] not in known:
+        raise NameUnknown(f"{word} ({where} of the plan)", str(table[word]), known)
+    kind = known[table[word]]
+    names = [f.name for f in fields(kind)]
+    given = {name: content for name, content in table.items() if name != word}
+    _only(given, names, f"{word} {table[word]!r} of {where}")
+    if isinstance(given.get("start"), dict):
+        given["start"] = _made(given["start"], "split", SPLITS, where)
+    try:
+        for name, content in given.items():
+            hint = _hints(kind)[name]
+            given[name] = content if name == "start" else TypeAdapter(hint).validate_python(content)
+        return kind(**given)
+    except ValidationError as error:
+        raise PlanError(f"{where}: {name} {error.errors()[0]['msg'].lower()}. Got {content!r}.") from None
+    except TypeError as error:
+        raise PlanError(f"{where}: {error}.") from None
+    except LeafcoverError as error:
+        raise PlanError(f"{where}: {error}") from None
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    from typing import get_type_hints
+
+    hints = get_type_hints(kind)
+    if kind is Bounded:  # a law of one's own is an object, which a file cannot hold
+        from leafcover.noise.law import LawName
+
+        hints["law"] = LawName
+    return hints
+
+
+def _only(table: Any, known: Any, where: str) -> None:
+    if not isinstance(table, dict):
+        raise PlanError(f"{where} must be a table. Got {table!r}.")
+    for name in table:
+        if name not in known:
+            raise NameUnknown(f"key in {where}", name, known)

@@ -1,0 +1,271 @@
+"""Each published method as a function that returns a plan, and the list of them all."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError
+from leafcover.noise.bounded import Bounded
+from leafcover.noise.fit import Fit
+from leafcover.noise.redraw import Redraw
+from leafcover.noise.shuffle import Shuffle
+from leafcover.release.cover import cover
+from leafcover.release.plan import Plan, Step
+from leafcover.split.trees import Leaves, Whole
+from leafcover.table.table import Column, Table
+
+ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
+
+HEAP = 0.05  # a value held by more than this share of rows is a heap
+SKEW = 1.0  # beyond this the range is mostly empty and range noise would fill it
+
+
+def framework(
+    table: Table,
+    *,
+    target: str,
+    spread: float = 0.276,
+    min_cell: int = 5,
+    siblings: float = 0.2,
+    cousins: int = 1,
+    others: float = 0.0,
+    class_noise: ClassNoise = "rpt",
+    innocent: Literal["all", "heterogeneous"] = "all",
+    scale: Literal["auto", "range", "rank"] = "auto",
+    fit: Fit = "redraw",
+    preserve_leaf: bool = True,
+    bins: int | None = None,
+) -> Plan:
+    """The Framework of paper 001 with DETECTIVE for categories, and sound defaults.
+
+    No leaf smaller than ``min_cell`` rows stands alone; skewed or heaped numbers move by ranks.
+    """
+    within = Leaves(of=target, min_cell=min_cell, bins=bins)
+    numbers = [c for c in _free(table, target) if not c.is_category]
+    by_rank = {c.name for c in numbers if scale == "rank" or (scale == "auto" and _needs_ranks(c))}
+    steps = []
+    for kind, names in (
+        ("range", [c.name for c in numbers if c.name not in by_rank]),
+        ("rank", [c.name for c in numbers if c.name in by_rank]),
+    ):
+        if names:
+            noise = Bounded(spread=spread, scale="rank" if kind == "rank" else "range", fit=fit, innocent=innocent)
+            steps.append(Step(names, within=within, noise=noise))
+    redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
+    keep = [within] if preserve_leaf else []
+    steps += [
+        Step(c.name, within=Leaves(of=c.name, min_cell=min_cell), noise=redraw, keep=keep)
+        for c in _free(table, target)
+        if c.is_category
+    ]
+    if table.roles.get(target) != "unchanged":
+        steps.append(_class_step(table[target], within, class_noise))
+    return Plan(*steps, recipe="framework", target=target)
+
+
+def framework_paper(
+    table: Table,
+    *,
+    target: str,
+    spread: float = 0.276,
+    siblings: float = 0.2,
+    cousins: int = 1,
+    others: float = 0.0,
+    class_noise: ClassNoise = "rpt",
+    innocent: Literal["all", "heterogeneous"] = "all",
+    fit: Fit = "redraw",
+    preserve_leaf: bool = True,
+    bins: int | None = None,
+) -> Plan:
+    """The Framework as printed: range noise, every leaf on its own however small. Small leaves hide little."""
+    plan = framework(
+        table,
+        target=target,
+        spread=spread,
+        min_cell=1,
+        siblings=siblings,
+        cousins=cousins,
+        others=others,
+        class_noise=class_noise,
+        innocent=innocent,
+        scale="range",
+        fit=fit,
+        preserve_leaf=preserve_leaf,
+        bins=bins,
+    )
+    return Plan(*plan.steps, recipe="framework-paper", target=target)
+
+
+def detective(
+    table: Table,
+    *,
+    siblings: float = 0.2,
+    cousins: int = 1,
+    others: float = 0.0,
+    min_cell: int = 5,
+) -> Plan:
+    """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
+    redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
+    names = [c.name for c in _free(table, None) if c.is_category]
+    if not names:
+        raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
+    return Plan(*(Step(n, within=Leaves(of=n, min_cell=min_cell), noise=redraw) for n in names), recipe="detective")
+
+
+def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit = "redraw") -> Plan:
+    """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
+    columns = _free(table, None)
+    numbers = [c.name for c in columns if not c.is_category]
+    categories = [c.name for c in columns if c.is_category]
+    steps = []
+    if numbers:
+        steps.append(Step(numbers, within=Whole(), noise=Bounded(spread=spread, law="uniform", fit=fit)))
+    if categories:
+        steps.append(Step(categories, within=Whole(), noise=Redraw(law="own", others=others)))
+    return Plan(*steps, recipe="random")
+
+
+def _class_step(target: Column, within: Leaves, noise: ClassNoise) -> Step:
+    if noise == "rpt":
+        return Step(target.name, within=within, noise=Shuffle())
+    if not target.is_category:
+        raise PlanError(
+            f"class_noise={noise!r} draws classes, but {target.name!r} is a {target.kind}. "
+            f"Add --category {target.name}, or use class_noise=rpt."
+        )
+    return Step(target.name, within=within, noise=Redraw(law="shares" if noise == "ppt" else "all-leaves"))
+
+
+def _free(table: Table, target: str | None) -> list[Column]:
+    """Columns a recipe may change: not the target, not unchanged or unit columns, and not constant ones."""
+    return [
+        c
+        for c in table
+        if c.name != target and table.roles.get(c.name) not in ("unchanged", "unit", "identifier") and _varies(c)
+    ]
+
+
+def _varies(column: Column) -> bool:
+    known = column.values[~column.missing]
+    return len(known) > 0 and bool((known != known[0]).any())
+
+
+def _needs_ranks(column: Column) -> bool:
+    """Whether a number is so skewed or heaped that noise on its range would not look like it."""
+    known = column.values[~column.missing]
+    spread = known.std()
+    if spread == 0:
+        return False
+    skewed = abs(float((((known - known.mean()) / spread) ** 3).mean())) > SKEW
+    heaped = np.unique(known, return_counts=True)[1].max() > HEAP * len(known)
+    return skewed or bool(heaped)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe and what the list says of it."""
+
+    name: str
+    make: Callable[..., Plan]
+    source: str
+    keeps: str
+    hides: str
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """What ``--set`` may give, by name."""
+        return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", "target")}
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether the recipe asks for a target."""
+        return "target" in signature(self.make).parameters
+
+
+RECIPES: Mapping[str, Recipe] = {
+    r.name: r
+    for r in (
+        Recipe(
+            "cover",
+            cover,
+            "Leafcover",
+            "every count of every cell; the target's rules; most rules of other columns",
+            "which of the k or more rows of a cell has which value, block by block",
+        ),
+        Recipe(
+            "framework",
+            framework,
+            "paper 001 with 000, sound defaults",
+            "every row's leaf of the target's tree, every leaf's class counts",
+            "numbers within their leaf's range, categories among similar ones, the class within its leaf",
+        ),
+        Recipe(
+            "framework-paper",
+            framework_paper,
+            "paper 001 with 000, as printed",
+            "every row's leaf, every leaf's class counts",
+            "as framework, but leaves of one or two rows hide almost nothing",
+        ),
+        Recipe(
+            "detective",
+            detective,
+            "paper 000",
+            "the similarity of categories as their own trees see it",
+            "categories only; numbers leave as they came in",
+        ),
+        Recipe(
+            "random",
+            random,
+            "paper 002 (RT), a benchmark",
+            "nothing on purpose",
+            "every value a little, patterns and people alike",
+        ),
+    )
+}
+
+
+def recipe_named(name: str) -> Recipe:
+    """The recipe of a name."""
+    if name not in RECIPES:
+        raise NameUnknown("recipe", name, RECIPES)
+    return RECIPES[name]
+
+
+def plan_for(
+    table: Table, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
+) -> Plan:
+    """The plan a recipe writes for a table; ``settings`` may be text, as a command line gives it."""
+    chosen = recipe_named(recipe)
+    given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
+    if chosen.needs_target:
+        if target is None:
+            raise PlanError(f"Recipe {recipe!r} keeps the rules for a target. Add --target COLUMN.")
+        if target not in table.names:
+            raise NameUnknown("column", target, table.names)
+        given["target"] = target
+    plan = chosen.make(table, **given)
+    return Plan(*plan.steps, recipe=plan.recipe, target=target or "")
+
+
+def _setting(recipe: Recipe, name: str, value: Any) -> Any:
+    """A parameter's value, read by the type the recipe declares."""
+    from typing import get_type_hints
+
+    from pydantic import TypeAdapter, ValidationError
+
+    if name not in recipe.parameters:
+        raise NameUnknown(f"parameter of recipe {recipe.name!r}", name, recipe.parameters)
+    hint = get_type_hints(recipe.make)[name]
+    if isinstance(value, str) and value.lower() in ("none", ""):
+        value = None
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError as error:
+        raise PlanError(
+            f"Parameter {name} of recipe {recipe.name!r}: {error.errors()[0]['msg'].lower()}. Got {value!r}."
+        ) from None
+    except LeafcoverError:
+        raise

@@ -1,0 +1,215 @@
+"""Carry out a plan: all cells from the original, then every step, then the promises checked on the result."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TypeAlias
+
+import numpy as np
+
+from leafcover.draws import Draws, Key
+from leafcover.errors import PromiseBroken, TableError
+from leafcover.fast.arrays import Array, Rows
+from leafcover.noise.part import Changed, Part
+from leafcover.release.fingerprint import PART_ROWS, fingerprint
+from leafcover.release.plan import Plan, Step, check
+from leafcover.release.planfile import to_toml
+from leafcover.split.partition import Partition, Split
+from leafcover.table.change import drawn, moved
+from leafcover.table.guard import refuse_identifiers
+from leafcover.table.table import Column, Table
+from leafcover.tree.tree import Tree
+from leafcover.tree.walk import places
+
+Progress: TypeAlias = Callable[[str, float], None]  # what is being done, and the share that is done
+
+VERSION = "1"  # of the way draws are derived; a change here changes every released value
+
+
+@dataclass(frozen=True)
+class ColumnFact:
+    """What happened to a column: shares of all rows."""
+
+    name: str
+    changed: float  # the value is another one than before
+    pinned: float  # the value could not change: its law gives it at least 0.95 (known values only)
+
+
+@dataclass(frozen=True)
+class TreeFact:
+    """What happened to a tree: the share of rows that stand in the same leaves as before."""
+
+    target: str
+    leaves: int
+    kept: float
+
+
+@dataclass(frozen=True)
+class CellFact:
+    """The cells of one step."""
+
+    columns: tuple[str, ...]
+    count: int
+    smallest: int
+    median: int
+    single: float  # the share of rows that stand alone in their cell
+    pooled: int  # rows in pools of small leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A released table and what is known about how it came to be; ``source`` is secret."""
+
+    table: Table
+    plan: Plan
+    source: Rows  # (rows,) the original row of each released row
+    columns: tuple[ColumnFact, ...]
+    trees: tuple[TreeFact, ...]
+    cells: tuple[CellFact, ...]
+    warnings: tuple[str, ...]
+    fingerprint: str  # keyed: says nothing without the key
+    publishable: bool
+    kept_order: bool
+    unprotected: tuple[str, ...]  # columns that left as they came in
+    partitions: Mapping[Split, Partition]
+
+
+def run(
+    table: Table, plan: Plan, *, key: Key, keep_order: bool = False, progress: Progress | None = None
+) -> Release:
+    """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``."""
+    tell = progress or (lambda words, share: None)
+    if len(table) < 2:
+        raise TableError(f"A release needs at least 2 rows. Got {len(table)}.")
+    table = table.select(name for name in table.names if table.roles.get(name) != "unit")
+    check(plan, table)
+    refuse_identifiers(table)
+    mark = fingerprint(table, key)
+    root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, to_toml(plan))
+    partitions = _partitions(table, plan, tell)
+    rows = np.arange(len(table), dtype=np.int64)
+    order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
+
+    after: dict[str, Changed] = {}
+    pinned: dict[str, float] = {}
+    for number, step in enumerate(plan.steps, 1):
+        tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
+        whole = _whole(table, step, partitions)
+        changed, stuck = _change(whole, step, root.sub(f"step {number}", *step.columns))
+        broken = step.noise.broken(whole, {name: one.values for name, one in changed.items()})
+        if broken:
+            raise PromiseBroken(f"Step {number} did not keep its promise, so nothing is written: {'; '.join(broken)}.")
+        after.update(changed)
+        pinned.update(stuck)
+
+    tell("checking what was kept", 0.9)
+    columns = tuple(
+        ColumnFact(c.name, _share_changed(c, after[c.name].values) if c.name in after else 0.0, pinned.get(c.name, 1.0))
+        for c in table
+    )
+    trees = _tree_facts(table, after, partitions)
+    released = Table(
+        tuple(_column(c, after.get(c.name), order) for c in table), roles=table.roles, source=table.source
+    )
+    tell("done", 1.0)
+    return Release(
+        table=released,
+        plan=plan,
+        source=order,
+        columns=columns,
+        trees=trees,
+        cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
+        warnings=tuple(dict.fromkeys([*table.warnings, *(n for p in partitions.values() for n in p.notes)])),
+        fingerprint=mark,
+        publishable=key.publishable,
+        kept_order=keep_order,
+        unprotected=tuple(c.name for c in table if c.name not in after),
+        partitions=partitions,
+    )
+
+
+def _partitions(table: Table, plan: Plan, tell: Progress) -> dict[Split, Partition]:
+    """Every split of the plan, made once from the original."""
+    splits = list(dict.fromkeys(split for step in plan.steps for split in step.splits))
+    found: dict[Split, Partition] = {}
+    for number, split in enumerate(splits):
+        tell(f"making cells: {_split_words(split)}", 0.5 * number / len(splits))
+        found[split] = split.cells(table)
+    return found
+
+
+def _split_words(split: Split) -> str:
+    return f"the tree for {split.needs[0]}" if split.needs else "the whole table"
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _whole(table: Table, step: Step, partitions: Mapping[Split, Partition]) -> Part:
+    bare = (table[name] for name in step.columns)
+    return Part(
+        rows=np.arange(len(table), dtype=np.int64),
+        columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
+        cells=partitions[step.within].cells,
+        keep=tuple(partitions[split].cells for split in step.keep),
+    )
+
+
+def _change(whole: Part, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:
+    """Change a step's columns part by part, as far as its noise's reach allows."""
+    noise = step.noise
+    parts = [whole]
+    if noise.reach not in ("cell", "table"):
+        starts = range(0, len(whole), PART_ROWS)
+        parts = [whole.take(np.arange(start, min(start + PART_ROWS, len(whole)))) for start in starts]
+    summary = reduce(noise.merge, [noise.summarise(part) for part in parts])
+    changes = [noise.change(part, summary, draws) for part in parts]
+    stuck = [noise.pinned(part, summary) for part in parts]
+    changed = {c.name: _joined([change[c.name] for change in changes]) for c in whole.columns}
+    share = {c.name: sum(int(one[c.name].sum()) for one in stuck) / len(whole) for c in whole.columns}
+    return changed, share
+
+
+def _joined(changes: list[Changed]) -> Changed:
+    if len(changes) == 1:
+        return changes[0]
+    sources = [c.source for c in changes if c.source is not None]
+    source = np.concatenate(sources) if sources else None
+    return Changed(np.concatenate([c.values for c in changes]), source)
+
+
+def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
+    """The released column in released order; a value that only moved keeps its stored form."""
+    if changed is None:
+        return column.take(order)
+    if changed.source is not None:
+        return moved(column, changed.source[order])
+    return drawn(column, changed.values).take(order)
+
+
+def _share_changed(column: Column, values: Array) -> float:
+    same = column.values == values
+    if not column.is_category:
+        same |= np.isnan(column.values) & np.isnan(values)
+    return float((~same).mean())
+
+
+def _tree_facts(
+    table: Table, after: Mapping[str, Changed], partitions: Mapping[Split, Partition]
+) -> tuple[TreeFact, ...]:
+    trees: dict[int, Tree] = {id(tree): tree for p in partitions.values() for tree in p.trees}
+    new = table.replace(replace(table[name], values=one.values, stored=None) for name, one in after.items())
+    facts = []
+    for tree in trees.values():
+        before, now = places(tree, table), places(tree, new)
+        facts.append(TreeFact(tree.target, len(tree.leaves), before.share_alike(now)))
+    return tuple(facts)
+
+
+def _cell_fact(step: Step, partition: Partition) -> CellFact:
+    sizes = partition.cells.sizes
+    single = float(sizes[sizes == 1].sum() / sizes.sum())
+    return CellFact(
+        step.columns, len(sizes), int(sizes.min()), int(np.median(sizes)), single, partition.cells.pooled_rows
+    )

@@ -1,0 +1,1 @@
+"""Ways to say which rows stand together."""

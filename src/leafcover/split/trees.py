@@ -1,0 +1,162 @@
+"""Cells from trees: the leaves of one, or the whole table."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from leafcover.cells import Cells, Choice, Range, Side, whole
+from leafcover.errors import ValueOutOfRange
+from leafcover.fast.arrays import MISSING, Array, Bools, Rows
+from leafcover.split.partition import Partition
+from leafcover.split.pool import pool
+from leafcover.table.table import Table
+from leafcover.tree.box import boxes, group_of
+from leafcover.tree.grow import grow
+from leafcover.tree.training import classes_of
+from leafcover.tree.tree import Tree
+from leafcover.tree.walk import Places, places
+
+DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
+
+
+@dataclass(frozen=True)
+class Whole:
+    """One cell with every row."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """No column."""
+        return ()
+
+    def cells(self, table: Table) -> Partition:
+        """One cell."""
+        return Partition(whole(len(table)))
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The leaves of the tree that predicts ``of`` from the other columns, none smaller than ``min_cell`` rows.
+
+    ``min_records`` is C4.5's own minimum of a branch; without it, the larger of 2 and ``min_cell``. A leaf that is
+    smaller all the same is pooled with its siblings. A row with missing values stands with the rows that reach the
+    same leaves.
+    """
+
+    of: str
+    min_cell: int = 5
+    min_records: int | None = None
+    confidence: float = 0.25
+    bins: int | None = None
+    grower: Literal["auto", "exact", "histogram"] = "auto"
+
+    def __post_init__(self) -> None:
+        if self.min_cell < 1:
+            raise ValueOutOfRange("Leaves.min_cell", self.min_cell, "a whole number of rows, at least 1")
+        if self.min_records is not None and self.min_records < 1:
+            raise ValueOutOfRange("Leaves.min_records", self.min_records, "a whole number of rows, at least 1")
+        if not 0 < self.confidence <= 1:
+            raise ValueOutOfRange("Leaves.confidence", self.confidence, "above 0 and at most 1")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The target."""
+        return (self.of,)
+
+    def cells(self, table: Table) -> Partition:
+        """Grow the tree and pool its small leaves."""
+        tree = grow(
+            table,
+            target=self.of,
+            min_records=max(2, self.min_cell) if self.min_records is None else self.min_records,
+            confidence=self.confidence,
+            bins=self.bins,
+            grower=self.grower,
+        )
+        return leaves(table, tree, min_cell=self.min_cell, classes=classes_of(table[self.of], bins=self.bins)[1])
+
+
+def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
+    """The cells of a tree that is already grown."""
+    reached = places(tree, table)
+    lists = [reached.leaves(i) for i in range(reached.count)]
+    sizes = np.bincount(reached.place, minlength=reached.count)
+    number = pool(tree, lists, sizes, min_cell)
+    count = int(number.max()) + 1
+    label = number[reached.place]
+    pooled = np.bincount(number[number >= 0], minlength=count) > 1
+    cells = Cells(
+        label,
+        count,
+        box=_hulls(tree, lists, number, count),
+        groups=_groups(tree, lists, number, pooled),
+        mixed=_mixed(label, classes, count),
+        pooled=pooled,
+    )
+    return Partition(cells, (tree,), _notes(tree, table, cells, min_cell))
+
+
+def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int) -> tuple[str, ...]:
+    said = []
+    if cells.pooled_rows:
+        said.append(
+            f"{cells.pooled_rows} rows stand in leaves of the tree for {tree.target!r} smaller than {min_cell} rows; "
+            "they are pooled with their siblings and may change their leaf."
+        )
+    if cells.count == 1:
+        said.append(f"The tree for {tree.target!r} has one cell: all {len(table)} rows stand together.")
+    return tuple(said)
+
+
+def _mixed(label: Rows, classes: Array, count: int) -> Bools:
+    """Which cells hold more than one class."""
+    known = classes != MISSING
+    low, high = np.full(count, np.iinfo(np.int32).max), np.full(count, -1)
+    np.minimum.at(low, label[known], classes[known])
+    np.maximum.at(high, label[known], classes[known])
+    return high > low
+
+
+def _groups(tree: Tree, lists: Sequence[Array], number: Array, pooled: Bools) -> tuple[Array, ...]:
+    """Per degree, the ancestor of each cell that is one leaf; -1 for pools and for sets of leaves."""
+    one_leaf = np.array([len(found) == 1 for found in lists]) & (number >= 0)
+    one_leaf[one_leaf] &= ~pooled[number[one_leaf]]
+    found = []
+    for degree in range(1, DEGREES + 1):
+        above = group_of(tree, degree)
+        group = np.full(len(pooled), -1, np.int64)
+        group[number[one_leaf]] = above[[int(lists[i][0]) for i in np.flatnonzero(one_leaf)]]
+        found.append(group)
+        if not group.max(initial=-1) > 0:  # everyone has reached the root
+            break
+    return tuple(found)
+
+
+def _hulls(tree: Tree, lists: Sequence[Array], number: Array, count: int) -> dict[str, Side]:
+    """The box of each cell: what all leaves of a place allow, and of a pool what any of its places allows."""
+    box = boxes(tree)
+    row_of_leaf = np.full(tree.size, -1)
+    row_of_leaf[tree.leaves] = np.arange(len(tree.leaves))
+    used = np.flatnonzero(number >= 0)
+    order = np.concatenate([row_of_leaf[lists[i]] for i in used])
+    starts = np.concatenate([[0], np.cumsum([len(lists[i]) for i in used])[:-1]])
+    sides: dict[str, Side] = {}
+    for a in sorted({int(a) for a in tree.tested if a >= 0}):
+        attribute = tree.attributes[a]
+        if attribute.is_number:
+            low = np.full(count, np.inf)
+            high = np.full(count, -np.inf)
+            np.minimum.at(low, number[used], np.maximum.reduceat(box.low[order, a], starts))
+            np.maximum.at(high, number[used], np.minimum.reduceat(box.high[order, a], starts))
+            sides[attribute.name] = Range(low, high)
+        else:
+            every = box.allowed[:, a]
+            one_hot = (every[:, None] == np.arange(len(attribute.levels))) | (every[:, None] == MISSING)
+            allowed = np.zeros((count, len(attribute.levels)), np.bool_)
+            np.logical_or.at(allowed, number[used], np.logical_and.reduceat(one_hot[order], starts, axis=0))
+            sides[attribute.name] = Choice(allowed)
+    return sides
+
+
+__all__ = ["Leaves", "Places", "Whole", "leaves"]

@@ -1,0 +1,132 @@
+"""A column with other values: taken from other rows, or newly drawn and spelled as the column spells.
+
+Before and after ``drawn``: a row whose value stays keeps its text, another gets the column's spelling.
+
+    text    value   new value   new text
+    7.50    7.5     7.5         7.50
+    08.0    8.0     9.1         9.10
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leafcover.fast.arrays import MISSING, Array, Bools, Codes, Floats, Rows
+from leafcover.table.dates import SECOND_DIGITS
+from leafcover.table.table import Column
+from leafcover.table.text import is_text, plain_text, spelled
+
+
+def moved(column: Column, source_rows: Rows) -> Column:
+    """The column whose row i holds what row ``source_rows[i]`` held, text included."""
+    return column.take(source_rows)
+
+
+def drawn(column: Column, values: Array) -> Column:
+    """The column with new values (or codes); rows whose value is unchanged keep their stored form.
+
+    >>> price = Column("price", "number", np.array([1.5, 2.0]), stored=pa.array(["1.50", "2"]))
+    >>> drawn(price, np.array([1.5, 3.25])).stored.to_pylist()
+    ['1.50', '3.25']
+    """
+    if column.is_category:
+        codes = np.asarray(values, np.int32)
+        stored = None if column.stored is None else _stored_codes(column, codes)
+        return replace(column, values=codes, stored=stored)
+    new = np.asarray(values, np.float64)
+    if column.grid is not None and column.kind == "number" and not _on_grid(column, new):
+        stored = None if column.stored is None else _stored_numbers(column, new, continuous=True)
+        return replace(column, values=new, stored=stored, grid=None)
+    stored = None if column.stored is None else _stored_numbers(column, new, continuous=column.grid is None)
+    return replace(column, values=new, stored=stored)
+
+
+def _on_grid(column: Column, values: Floats) -> bool:
+    assert column.grid is not None
+    known = values[~np.isnan(values)]
+    return bool(np.array_equal(column.grid.value(column.grid.index(known)), known))
+
+
+def _stored_codes(column: Column, codes: Codes) -> Any:
+    stored = column.stored
+    gone = codes == MISSING
+    if is_text(stored) and pa.types.is_dictionary(stored.type) and _leads_with(stored, column.levels):
+        # Known rows: index is code. Missing rows keep their token; a newly missing one takes the first token.
+        old = np.asarray(stored.indices.fill_null(0), np.int32)
+        nulls = np.asarray(stored.indices.is_null())
+        fresh = gone & ~column.missing
+        texts = stored.dictionary
+        if fresh.any() and len(texts) == len(column.levels):
+            texts = pa.concat_arrays([texts, pa.array([""], texts.type)])
+        index = np.where(fresh, np.int32(len(column.levels)), np.where(gone, old, codes))
+        mask = nulls & gone
+        return pa.DictionaryArray.from_arrays(pa.array(index, mask=mask if mask.any() else None), texts)
+    if pa.types.is_dictionary(stored.type):
+        texts = pa.array(column.levels, pa.string()).cast(stored.type.value_type)
+        new = pa.DictionaryArray.from_arrays(pa.array(codes, mask=gone), texts, ordered=stored.type.ordered)
+        return new
+    levels = pa.array(column.levels, pa.string()).cast(stored.type)
+    new = levels.take(pa.array(codes, mask=gone))
+    keep = column.missing & gone  # the token or null that stood there
+    return pc.if_else(pa.array(keep), stored, new) if keep.any() else new
+
+
+def _leads_with(stored: Any, levels: tuple[str, ...]) -> bool:
+    texts = stored.dictionary
+    return len(texts) >= len(levels) and texts[: len(levels)].to_pylist() == list(levels)
+
+
+def _stored_numbers(column: Column, values: Floats, *, continuous: bool) -> Any:
+    old = column.values
+    changed = ~((values == old) | (np.isnan(values) & np.isnan(old)))
+    if not changed.any():
+        return column.stored
+    if is_text(column.stored):
+        text = plain_text(column.stored)
+        new = spelled(column, values[changed])
+        if new.null_count:
+            new = new.fill_null("")
+        return _exchanged(text, changed, new.cast(text.type))
+    if continuous and pa.types.is_integer(column.stored.type) and not _whole(values):
+        return pc.if_else(pa.array(changed), pa.array(values, from_pandas=True), column.stored.cast(pa.float64()))
+    if continuous and pa.types.is_decimal(column.stored.type):
+        return pa.array(values, from_pandas=True)
+    return _exchanged(column.stored, changed, typed(column.kind, column.stored.type, values[changed]))
+
+
+def _exchanged(stored: Any, changed: Bools, new: Any) -> Any:
+    return new if changed.all() else pc.replace_with_mask(stored, pa.array(changed), new)
+
+
+def _whole(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(np.array_equal(np.rint(known), known))
+
+
+def typed(kind: str, to: Any, values: Floats) -> Any:
+    """Values as an arrow array of a given type; nan becomes null.
+
+    >>> typed("date", pa.date32(), np.array([0.0, np.nan])).to_pylist()
+    [datetime.date(1970, 1, 1), None]
+    """
+    missing = np.isnan(values)
+    mask = missing if missing.any() else None
+    if pa.types.is_floating(to):
+        return pa.array(values, mask=mask).cast(to, safe=False)
+    if pa.types.is_decimal(to):
+        return pa.array(values, mask=mask).cast(to, safe=False)
+    counted = np.where(missing, 0, values)
+    factor = 1
+    if pa.types.is_timestamp(to):
+        digits = SECOND_DIGITS[to.unit]
+        counted = counted * 10.0 ** min(digits, 6)  # float64 holds today's microseconds, not nanoseconds
+        factor = 1000 if digits == 9 else 1
+    elif pa.types.is_date64(to):
+        factor = 86_400_000
+    whole = pa.array(np.rint(counted).astype(np.int64) * factor, mask=mask)
+    if pa.types.is_date32(to):
+        return whole.cast(pa.int32()).cast(to)
+    return whole.cast(to)

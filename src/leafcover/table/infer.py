@@ -1,0 +1,151 @@
+"""From stored text to a column: what kind it is, decided by every known value.
+
+The order of trials is the order of cost: a cast to numbers of the raw text, then of the tidied text, then dates;
+what is left is a category. Columns with few distinct texts are tried on those texts only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leafcover.errors import TableError
+from leafcover.fast.arrays import MISSING, Bools, Codes, Rows
+from leafcover.table.dates import moments
+from leafcover.table.numbers import PLAIN, Parsed, grid_of, parsed, spelling_of
+from leafcover.table.schema import Grid
+from leafcover.table.table import Column
+
+TOKENS = ("", "?", "NA", "NaN", "nan")  # missing in CSV and TSV; ARFF and C4.5 know only '?' and the empty cell
+FEW = 0.25  # a sample with fewer distinct texts than this share of it: work on the distinct ones
+SAMPLE = 2000
+
+
+@dataclass(frozen=True)
+class Read:
+    """A column and what its reading warned of. Warnings never hold a value: they go into published files."""
+
+    column: Column
+    warnings: tuple[str, ...] = ()
+
+
+def from_text(name: str, stored: Any, *, tokens: Sequence[str] = TOKENS, category: bool = False) -> Read:
+    """A column from the raw text of a file; ``category`` declares it one.
+
+    >>> from_text("age", pa.array(["31", "?", "4"])).column.values
+    array([31., nan,  4.])
+    >>> from_text("job", pa.array(["b", "?", "a"])).column.levels
+    ('a', 'b')
+    """
+    stored = single(stored)
+    if category:
+        return _category(name, stored.dictionary_encode(), tokens)
+    encoded = stored.dictionary_encode() if _few_distinct(stored) else None
+    kept = stored if encoded is None else encoded
+    text = stored if encoded is None else encoded.dictionary
+    rows = None if encoded is None else np.asarray(encoded.indices)
+    number = parsed(text, None)  # most columns have no missing token: one cast and done
+    missing = None
+    if number is None:
+        missing = missing_in(text, tokens)
+        number = parsed(text, missing) if missing.any() else None
+    if missing is not None and missing.all():
+        column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=kept)
+        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    if number is not None:
+        return _number(name, kept, number, rows)
+    found = moments(text, missing)
+    if found is not None:
+        values = found.values if rows is None else found.values[rows]
+        grid = Grid(0) if found.kind == "date" else grid_of(found.values[~np.isnan(found.values)])
+        return Read(Column(name, found.kind, values, (), grid, found.spelling, kept))
+    return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
+
+
+def single(stored: Any) -> Any:
+    """One array instead of chunks; large offsets only where the text needs them."""
+    if not isinstance(stored, pa.ChunkedArray):
+        return stored
+    if stored.num_chunks == 1:
+        return stored.chunk(0)
+    if pa.types.is_string(stored.type) and stored.nbytes > 2**31 - 2**20:
+        stored = stored.cast(pa.large_string())
+    return pa.concat_arrays(stored.chunks) if stored.num_chunks else pa.array([], stored.type)
+
+
+def _few_distinct(stored: Any) -> bool:
+    sample = stored.slice(0, SAMPLE)
+    return len(sample) > 0 and len(sample.unique()) <= max(2, len(sample) * FEW)
+
+
+def missing_in(text: Any, tokens: Sequence[str]) -> Bools:
+    """Which texts stand for no value, spaces around them aside; the empty cell always does."""
+    wanted = pa.array([*{"", *(token.strip() for token in tokens)}], text.type)
+    trimmed = pc.utf8_trim_whitespace(text)
+    return np.asarray(pc.is_in(trimmed, value_set=wanted).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def _number(name: str, stored: Any, number: Parsed, rows: Rows | None) -> Read:
+    values = number.values if rows is None else number.values[rows]
+    finite_or_refuse(name, values)
+    known = number.values[~np.isnan(number.values)]
+    grid = grid_of(known)
+    spelling = spelling_of(number, grid)
+    warnings = []
+    if spelling.width:
+        warnings.append(
+            f"Column {name!r} has leading zeros; it is read as a number. If it is a code, add --category {name}."
+        )
+    if grid is None and spelling.fixed and not spelling.decimals:
+        warnings.append(beyond(name))
+    return Read(Column(name, "number", values, (), grid, spelling, stored), tuple(warnings))
+
+
+def beyond(name: str) -> str:
+    """The warning for whole numbers that float64 cannot tell apart."""
+    return (
+        f"Column {name!r} has whole numbers beyond 2^53: they are computed with rounded and written exactly. "
+        f"If it is a code, add --category {name}."
+    )
+
+
+def finite_or_refuse(name: str, values: Any) -> None:
+    """Refuse infinities: no grid, box or mean can hold them."""
+    infinite = np.isinf(values)
+    if infinite.any():
+        row = int(np.argmax(infinite)) + 1
+        raise TableError(
+            f"Column {name!r} holds an infinite number in row {row}. Replace it by a number or leave the cell empty."
+        )
+
+
+def _category(name: str, encoded: Any, tokens: Sequence[str]) -> Read:
+    missing = missing_in(encoded.dictionary, tokens)
+    column = coded(name, encoded, missing)
+    if not column.levels:
+        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    numbers = pc.match_substring_regex(pa.array(column.levels), PLAIN)
+    some = pc.any(numbers).as_py() and not pc.all(numbers).as_py()
+    mixed = (f"Column {name!r} mixes numbers and text; it is read as a category.",) if some else ()
+    return Read(column, mixed)
+
+
+def coded(name: str, encoded: Any, missing: Bools) -> Column:
+    """A category from dictionary-encoded text: levels in code point order, then the missing texts."""
+    texts = encoded.dictionary
+    # UTF-8 sorts by code point; known texts come first, so that a known row's index is its code.
+    order = np.lexsort((np.asarray(pc.rank(texts, tiebreaker="first")), missing))
+    place = np.empty(len(texts), np.int32)
+    place[order] = np.arange(len(texts), dtype=np.int32)
+    known = len(texts) - int(missing.sum())
+    indices = encoded.indices
+    empty = indices.is_null()
+    at: Codes = place[np.asarray(indices.fill_null(0))] if len(texts) else np.zeros(len(indices), np.int32)
+    nulls = np.asarray(empty.to_numpy(zero_copy_only=False), np.bool_)
+    sorted_texts = texts.take(pa.array(order))
+    stored = pa.DictionaryArray.from_arrays(pa.array(at, mask=nulls if nulls.any() else None), sorted_texts)
+    codes = np.where(nulls | (at >= known), np.int32(MISSING), at)
+    return Column(name, "category", codes, tuple(sorted_texts[:known].to_pylist()), stored=stored)

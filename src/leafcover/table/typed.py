@@ -1,0 +1,129 @@
+"""From typed arrow columns (Parquet, Arrow, frames) to columns: a type is a declaration, so nothing is guessed.
+
+Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans and text are
+categories, and so is a time of day. Text that looks like a number stays text: whoever typed it had the choice.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leafcover.errors import TableError
+from leafcover.fast.arrays import MISSING, Bools, Floats
+from leafcover.table.dates import SECOND_DIGITS, as_floats
+from leafcover.table.infer import Read, beyond, coded, finite_or_refuse, missing_in, single
+from leafcover.table.numbers import grid_of
+from leafcover.table.schema import MOST_POINTS, Grid
+from leafcover.table.table import Column
+
+
+def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False) -> Read:
+    """A column from a typed arrow array; ``tokens`` are texts that stand for no value (none by default).
+
+    >>> from_typed("married", pa.array([True, None, False])).column.levels
+    ('false', 'true')
+    >>> from_typed("cents", pa.array([1.25, 3.5])).column.grid
+    Grid(decimals=2)
+    """
+    kind = stored.type
+    if pa.types.is_dictionary(kind):
+        return _category(name, _one_dictionary(stored), tokens, category=category)
+    stored = single(stored)
+    if stored.null_count == len(stored):
+        column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
+        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    if category or _is_label(kind):
+        _refuse_nested(name, kind)
+        return _category(name, stored, tokens)
+    if pa.types.is_integer(kind) or pa.types.is_duration(kind):
+        return _integers(name, stored)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _reals(name, stored)
+    if pa.types.is_date(kind):
+        days = as_floats(stored.cast(pa.date32()).cast(pa.int32()))
+        return Read(Column(name, "date", days, (), Grid(0), None, stored))
+    if pa.types.is_timestamp(kind):
+        seconds = as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
+        return Read(Column(name, "time", seconds, (), _second_grid(seconds), None, stored))
+    _refuse_nested(name, kind)
+    raise TableError(f"Column {name!r} has type {kind}, which is no number, text, date or time. Convert or drop it.")
+
+
+def _is_label(kind: Any) -> bool:
+    return bool(
+        pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_time(kind)
+    )
+
+
+def _refuse_nested(name: str, kind: Any) -> None:
+    if pa.types.is_nested(kind):
+        raise TableError(f"Column {name!r} is nested ({kind}). Give every row one plain value, or drop the column.")
+
+
+def _one_dictionary(stored: Any) -> Any:
+    if isinstance(stored, pa.ChunkedArray):
+        chunks = stored.unify_dictionaries().chunks
+        return pa.concat_arrays(chunks) if chunks else pa.array([], stored.type)
+    return stored
+
+
+def _category(name: str, stored: Any, tokens: Sequence[str] | None, *, category: bool = True) -> Read:
+    """Levels are the text of the values; the stored array stays as it is typed."""
+    encoded = stored if pa.types.is_dictionary(stored.type) else stored.dictionary_encode()
+    values = encoded.dictionary
+    _refuse_nested(name, values.type)
+    if not category and not _is_label(values.type):  # dictionary-encoded numbers are numbers
+        return from_typed(name, values.take(encoded.indices), tokens=tokens)
+    try:
+        texts = values.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"Column {name!r} has type {values.type}, which is no text. Convert or drop it.") from error
+    used = np.zeros(len(texts), np.bool_)
+    used[np.asarray(encoded.indices.drop_null(), np.int64)] = True
+    empty = np.asarray(texts.is_null())
+    missing: Bools = ~used | empty
+    if tokens is not None:
+        missing |= missing_in(texts.fill_null(""), tokens)
+    indices = encoded.indices.cast(pa.int32())
+    plain = pa.DictionaryArray.from_arrays(indices, texts.fill_null(""))
+    column = coded(name, plain, missing)
+    warnings = () if column.levels else (f"Column {name!r} has no known value; it is left as it is.",)
+    return Read(Column(name, "category", column.values, column.levels, stored=stored), warnings)
+
+
+def _integers(name: str, stored: Any) -> Read:
+    whole = stored.cast(pa.int64()) if pa.types.is_duration(stored.type) else stored
+    values = as_floats(whole)
+    largest = max(abs(end or 0) for end in pc.min_max(whole).as_py().values())
+    if largest >= MOST_POINTS:
+        return Read(Column(name, "number", values, (), None, None, stored), (beyond(name),))
+    return Read(Column(name, "number", values, (), Grid(0), None, stored))
+
+
+def _reals(name: str, stored: Any) -> Read:
+    values: Floats = np.asarray(stored.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+    if pa.types.is_float32(stored.type) or pa.types.is_float16(stored.type):
+        # The shortest text of a float32 is what its owner sees: 0.1, not 0.10000000149011612.
+        values = np.asarray(stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+    finite_or_refuse(name, values)
+    known = values[~np.isnan(values)]
+    if not len(known):
+        column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
+        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    return Read(Column(name, "number", values, (), grid_of(known), None, stored))
+
+
+def _second_grid(seconds: Floats) -> Grid | None:
+    """Whole seconds where every time is one; else the decimals the times have, down to microseconds.
+
+    Nanoseconds of today need more than 53 bits, so such times have no grid: they move exactly, and a new one is
+    written to the microsecond.
+    """
+    return grid_of(seconds[~np.isnan(seconds)])

@@ -1,0 +1,69 @@
+"""An output appears whole or not at all: written beside its place, synced, renamed."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from leafcover.errors import OutputError
+
+
+@contextmanager
+def whole(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
+    """A file to write to that becomes ``path`` when the block ends well, and vanishes when it does not.
+
+    ``private`` gives it mode 0600 (where the system has modes), from its first byte on.
+    """
+    target = Path(path)
+    _check(target, force=force)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise _said(target, error) from error
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        if not private:
+            part.chmod(0o666 & ~_umask())  # mkstemp makes 0600; a published file is like any other
+        _sync(part)
+        # Between the check above and now another program may have written the target.
+        _check(target, force=force)
+        part.replace(target)
+    except OSError as error:
+        raise _said(target, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # not every file system can sync a directory
+        _sync(target.parent)
+
+
+def _check(target: Path, *, force: bool) -> None:
+    if target.is_dir():
+        raise OutputError(f"Output '{target}' is a directory. Give the name of a file in it.")
+    if target.exists() and not force:
+        raise OutputError(f"Output '{target}' exists. Add --force to overwrite it.")
+    if not target.parent.is_dir():
+        raise OutputError(f"Output '{target}' cannot be written: there is no directory '{target.parent}'. Create it.")
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _said(target: Path, error: OSError) -> OutputError:
+    why = error.strerror or str(error).splitlines()[0]
+    return OutputError(f"Output '{target}' cannot be written: {why}. Free the space or choose another place.")

@@ -1,0 +1,176 @@
+"""Grow the decision tree of C4.5 Release 8, exactly; above some hundred thousand rows by histograms.
+
+Quinlan (1993, 1996): gain ratio among tests of at least average gain, a cost of log2(tries)/N for cuts,
+fractional rows for missing values, multiway categories, pessimistic pruning with subtree raising.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.errors import ValueOutOfRange
+from leafcover.fast.arrays import Array, Floats, Singles
+from leafcover.table.table import Table
+from leafcover.tree.assemble import assemble
+from leafcover.tree.prune import check_confidence, pruned
+from leafcover.tree.training import Training, training
+from leafcover.tree.tree import Tree
+
+if TYPE_CHECKING:
+    from leafcover.fast.growing import Inputs
+
+Grower: TypeAlias = Literal["auto", "exact", "histogram"]
+
+MOST_ROWS_EXACT = 200_000  # "auto" hands larger tables to the histogram grower
+MANY_LEVELS = 0.3  # a category with this share of the rows as levels stays out of the average gain
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """One growth, before and after pruning."""
+
+    unpruned: Tree
+    pruned: Tree
+
+
+def grow(
+    table: Table,
+    *,
+    target: str,
+    attributes: Sequence[str] | None = None,
+    min_records: int = 2,
+    confidence: float = 0.25,
+    prune: bool = True,
+    grower: Grower = "auto",
+    bins: int | None = None,
+) -> Tree:
+    """The tree that predicts ``target`` from the other columns (or from ``attributes``).
+
+    At least two branches of every test hold ``min_records`` rows. ``bins`` groups a target that is a number.
+    """
+    rows = training(table, target, attributes=attributes, bins=bins)
+    return grow_from(rows, min_records=min_records, confidence=confidence, prune=prune, grower=grower)
+
+
+def grow_from(
+    training: Training,
+    *,
+    min_records: int = 2,
+    confidence: float = 0.25,
+    prune: bool = True,
+    grower: Grower = "auto",
+) -> Tree:
+    """The same from arrays."""
+    _check(min_records, confidence, grower)
+    if chosen(grower, len(training.labels)) == "histogram":
+        from leafcover.tree.histogram import grow_histogram
+
+        return grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
+    tree = _grow_exact(training, min_records)
+    return pruned(tree, training, confidence=confidence) if prune else tree
+
+
+def grown(
+    training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto"
+) -> Grown:
+    """The tree before and after pruning, from one growth."""
+    _check(min_records, confidence, grower)
+    if chosen(grower, len(training.labels)) == "histogram":
+        from leafcover.tree.histogram import grow_histogram
+
+        tree = grow_histogram(training, min_records=min_records, confidence=confidence, prune=False)
+    else:
+        tree = _grow_exact(training, min_records)
+    return Grown(tree, pruned(tree, training, confidence=confidence))
+
+
+def chosen(grower: Grower, rows: int) -> Literal["exact", "histogram"]:
+    """Which grower "auto" means for a table of so many rows."""
+    if grower == "auto":
+        return "exact" if rows <= MOST_ROWS_EXACT else "histogram"
+    return grower
+
+
+def _check(min_records: int, confidence: float, grower: str) -> None:
+    if min_records < 1:
+        raise ValueOutOfRange("min_records", min_records, "a whole number of at least 1")
+    check_confidence(confidence)
+    if grower not in ("auto", "exact", "histogram"):
+        raise ValueOutOfRange("grower", grower, "'auto', 'exact' or 'histogram'")
+
+
+def _grow_exact(training: Training, min_records: int) -> Tree:
+    from leafcover.fast.growing import collapse, grow_nodes
+
+    inputs = _inputs(training, min_records)
+    nodes = grow_nodes(inputs)
+    collapse(nodes)
+    return assemble(
+        training,
+        tested=nodes.tested,
+        cut=_original_cuts(training, inputs, nodes.tested, nodes.cut),
+        first=nodes.first,
+        branches=nodes.branches,
+        counts=nodes.counts,
+        label=nodes.label,
+    )
+
+
+def _inputs(training: Training, min_records: int) -> "Inputs":
+    from leafcover.fast.growing import Inputs
+    from leafcover.fast.order import stable_order
+
+    rows = len(training.labels)
+    is_number = [attribute.is_number for attribute in training.attributes]
+    numbers = [singles(c) for c, number in zip(training.columns, is_number, strict=True) if number]
+    codes = [c for c, number in zip(training.columns, is_number, strict=True) if not number]
+    levels = np.array([0 if a.is_number else len(a.levels) for a in training.attributes], np.int32)
+    slot = np.where(is_number, np.cumsum(is_number), np.cumsum(~np.array(is_number, np.bool_))) - 1
+    few = levels < MANY_LEVELS * rows
+    return Inputs(
+        labels=np.ascontiguousarray(training.labels, np.int32),
+        classes=len(training.classes),
+        slot=slot.astype(np.int32),
+        levels=np.where(is_number, 0, np.maximum(levels, 1)).astype(np.int32),
+        numbers=_stack(numbers, rows, np.float32),
+        orders=_stack([stable_order(column) for column in numbers], rows, np.int32),
+        codes=_stack(codes, rows, np.int32),
+        in_average=few if few.any() else np.ones(len(few), np.bool_),
+        min_records=float(min_records),
+    )
+
+
+def singles(column: Floats) -> Singles:
+    """Numbers in single precision, as C4.5 reads them; beyond its range the largest there is."""
+    most = np.finfo(np.float32).max
+    return np.clip(column, -most, most).astype(np.float32)
+
+
+def _stack(columns: Sequence[Array], rows: int, dtype: type) -> Array:
+    stack = np.empty((len(columns), rows), dtype)
+    for place, column in enumerate(columns):
+        stack[place] = column
+    return stack
+
+
+def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Singles) -> Floats:
+    """The largest original value that single precision puts at or below each cut.
+
+    Then ``float(text) <= cut`` decides about every training row just as 32 bits did.
+    """
+    exact = np.full(len(cut), np.nan)
+    for a, attribute in enumerate(training.attributes):
+        nodes = np.flatnonzero(tested == a)
+        if not attribute.is_number or not len(nodes):
+            continue
+        number = inputs.slot[a]
+        order = inputs.orders[number]
+        values = inputs.numbers[number][order]
+        known = len(values) - np.count_nonzero(np.isnan(values))
+        low = np.searchsorted(values[:known], cut[nodes], "left")
+        high = np.searchsorted(values[:known], cut[nodes], "right")
+        for node, begin, end in zip(nodes, low, high, strict=True):
+            exact[node] = training.columns[a][order[begin:end]].max()
+    return exact

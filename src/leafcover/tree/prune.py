@@ -1,0 +1,67 @@
+"""Pessimistic pruning with subtree raising, on the rows a tree was grown from (C4.5 Release 8)."""
+
+import numpy as np
+
+from leafcover.errors import ValueOutOfRange
+from leafcover.fast.arrays import Floats
+from leafcover.tree.assemble import assemble
+from leafcover.tree.training import Training
+from leafcover.tree.tree import Attribute, Tree
+
+
+def pruned(tree: Tree, training: Training, *, confidence: float = 0.25) -> Tree:
+    """The tree with every subtree replaced by a leaf or by its largest branch where that errs no more.
+
+    ``estimate`` of the result is the pessimistic number of errors; ``training`` must be what grew the tree.
+    """
+    from leafcover.fast.pessimism import squared_deviation
+    from leafcover.fast.pruning import Standing, prune_nodes
+
+    check_confidence(confidence)
+    used = np.unique(tree.tested[tree.tested >= 0])
+    place = np.zeros(len(tree.attributes) + 1, np.int32)
+    place[used] = np.arange(len(used))
+    standing = Standing(
+        tested=np.where(tree.tested >= 0, place[tree.tested], -1).astype(np.int32),
+        cut=tree.cut.copy(),
+        first=tree.first.astype(np.int32).copy(),
+        branches=tree.branches.astype(np.int32).copy(),
+        label=tree.label.astype(np.int32).copy(),
+        items=tree.counts.sum(axis=1).astype(np.float32),
+        counts=tree.counts.astype(np.float32),
+        estimate=np.zeros(tree.size, np.float32),
+        is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
+        values=stacked(tree.attributes, training.columns, used),
+        labels=np.ascontiguousarray(training.labels, np.int32),
+        confidence=float(np.float32(confidence)),
+        coefficient=float(np.float32(squared_deviation(confidence))),
+    )
+    prune_nodes(standing)
+    tested = np.where(standing.tested >= 0, used[standing.tested] if len(used) else -1, -1)
+    return assemble(
+        training,
+        tested=tested,
+        cut=standing.cut,
+        first=standing.first,
+        branches=standing.branches,
+        counts=standing.counts,
+        label=standing.label,
+        estimate=standing.estimate,
+    )
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what is not a probability of pruning."""
+    if not 0 < confidence <= 1:
+        raise ValueOutOfRange("confidence", confidence, "above 0 and at most 1")
+
+
+def stacked(attributes: tuple[Attribute, ...], columns: tuple[Floats, ...], used: Floats) -> Floats:
+    """The used columns one under the other as float64: numbers as they are, levels by code, nan for missing."""
+    rows = len(columns[0]) if columns else 0
+    values = np.empty((len(used), rows), np.float64)
+    for place, a in enumerate(used):
+        values[place] = columns[a]
+        if not attributes[a].is_number:
+            values[place][columns[a] < 0] = np.nan
+    return values
