@@ -69,9 +69,7 @@ def test_noise_follows_its_probability_and_not_a_law_a_little_off(fit, law):
     from scipy.stats import chisquare
 
     n, size, spread, place = 200_000, 12, 4.0, 2
-    u = (np.arange(n) + 0.5) / n  # every quantile once: the sample is the law, up to rounding at the ends
-    rng = np.random.default_rng(1)
-    u = rng.random(n)
+    u = np.random.default_rng(1).random(n)
     one = np.ones(n)
     new = fitted(place * one, size * one, spread * one, u, law_named(law), fit)
     counts = np.bincount(new, minlength=size)
@@ -80,7 +78,8 @@ def test_noise_follows_its_probability_and_not_a_law_a_little_off(fit, law):
         few = np.ones(size)
         chances = probability(place * few, np.arange(size) * 1.0, size * few, spread * few, law_named(law), fit)
         kept = chances > 1e-9
-        assert counts[~kept].sum() < 10
+        if counts[~kept].sum() > 10:
+            return 0.0  # values where this law has none
         expected = chances[kept] / chances[kept].sum() * counts[kept].sum()
         return chisquare(counts[kept], expected).pvalue
 

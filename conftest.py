@@ -1,0 +1,10 @@
+"""Settings for every test, doctests included."""
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+# The first call of a kernel compiles it: no deadline. Fixed examples in the usual run, new ones when asked.
+settings.register_profile("fixed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
