@@ -25,7 +25,7 @@ class Records(NamedTuple):
     codes: Array  # (rows, width) bins
     words: Array  # (rows, width in words of 8 bytes) uint64: the same memory, to be moved
     target: Codes  # (rows,) class
-    row: Rows  # (rows,) number in the table
+    along: Array  # (rows,) what else goes with a row: its number, its weight; no places when nothing does
 
 
 @njit(cache=True)
@@ -106,9 +106,20 @@ def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes
 
 
 @njit(cache=True)
+def swap_rows(records: Records, a: int, b: int) -> None:
+    """Exchange two rows with all that goes along."""
+    words, target, along = records.words, records.target, records.along
+    for w in range(words.shape[1]):
+        words[a, w], words[b, w] = words[b, w], words[a, w]
+    target[a], target[b] = target[b], target[a]
+    if along.size:
+        along[a], along[b] = along[b], along[a]
+
+
+@njit(cache=True)
 def move_apart(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
     """Move the rows whose code goes first to the front of the range; return where the others begin."""
-    codes, words, target, row = records
+    codes = records.codes
     low, high = start, stop - 1
     while True:
         while low <= high and goes_first[codes[low, attribute]]:
@@ -117,9 +128,23 @@ def move_apart(records: Records, start: int, stop: int, attribute: int, goes_fir
             high -= 1
         if low > high:
             return low
-        for w in range(words.shape[1]):
-            words[low, w], words[high, w] = words[high, w], words[low, w]
-        target[low], target[high] = target[high], target[low]
-        row[low], row[high] = row[high], row[low]
+        swap_rows(records, low, high)
         low += 1
         high -= 1
+
+
+@njit(cache=True)
+def move_into_groups(records: Records, attribute: int, begins: Rows, place: Rows) -> None:
+    """Bring rows of the same code together; those of code c come to stand from begins[c] to begins[c + 1].
+
+    ``place`` is room for as many numbers as there are codes.
+    """
+    codes = records.codes
+    groups = begins.size - 1
+    place[:groups] = begins[:groups]
+    for group in range(groups):
+        while place[group] < begins[group + 1]:
+            code = codes[place[group], attribute]
+            if code != group:
+                swap_rows(records, place[group], place[code])
+            place[code] += 1

@@ -169,7 +169,7 @@ def with_siblings(shares: Floats, counts: Array, groups: tuple[Array, ...], p: f
     seen, law, weight = majority.copy(), np.zeros(shares.shape), np.zeros(len(shares))
     for degree, group in enumerate(groups):
         member = group >= 0
-        together = np.zeros((int(group.max(initial=-1)) + 1, shares.shape[1]))
+        together = np.zeros((int(group.max(initial=0)) + 1, shares.shape[1]))
         np.add.at(together, group[member], majority[member])
         around = np.where(member[:, None], together[np.where(member, group, 0)], seen)
         new = around - seen  # leaves of this degree that no nearer degree had

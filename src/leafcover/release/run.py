@@ -86,7 +86,7 @@ def run(
     refuse_identifiers(table)
     mark = fingerprint(table, key)
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, to_toml(plan))
-    partitions = _partitions(table, plan, tell)
+    partitions = partitions_of(table, plan, tell)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
 
@@ -94,7 +94,7 @@ def run(
     pinned: dict[str, float] = {}
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
-        whole = _whole(table, step, partitions)
+        whole = whole_part(table, step, partitions)
         changed, stuck = _change(whole, step, root.sub(f"step {number}", *step.columns))
         broken = step.noise.broken(whole, {name: one.values for name, one in changed.items()})
         if broken:
@@ -128,7 +128,7 @@ def run(
     )
 
 
-def _partitions(table: Table, plan: Plan, tell: Progress) -> dict[Split, Partition]:
+def partitions_of(table: Table, plan: Plan, tell: Progress) -> dict[Split, Partition]:
     """Every split of the plan, made once from the original."""
     splits = list(dict.fromkeys(split for step in plan.steps for split in step.splits))
     found: dict[Split, Partition] = {}
@@ -146,7 +146,7 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _whole(table: Table, step: Step, partitions: Mapping[Split, Partition]) -> Part:
+def whole_part(table: Table, step: Step, partitions: Mapping[Split, Partition]) -> Part:
     bare = (table[name] for name in step.columns)
     return Part(
         rows=np.arange(len(table), dtype=np.int64),

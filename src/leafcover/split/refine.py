@@ -4,7 +4,6 @@ The boxes of the outer cells still hold, so rows keep the leaves of the outer tr
 kept as far as the floor lets the cells go.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,6 +69,3 @@ def groups_of(column: Column) -> tuple[Codes, int]:
     return quantile_codes(column.values, bins=NUMBER_GROUPS)
 
 
-def known_columns(names: Sequence[str], table: Table) -> tuple[str, ...]:
-    """The names that stand in the table, in its order."""
-    return tuple(name for name in table.names if name in set(names))

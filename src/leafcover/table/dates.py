@@ -107,9 +107,26 @@ def _time(known: Any, parts: dict[str, str]) -> Moments | None:
         count = local.cast(pa.timestamp("us" if places else "s")).cast(pa.int64())
     except pa.ArrowInvalid:  # 25 o'clock
         return None
-    seconds = as_floats(count) / (1e6 if places else 1.0)
+    seconds = as_floats(count) / (1e6 if places else 1.0) - offset(zone)
     pattern = f"%Y-%m-%d{parts['between']}%H:%M:%S" + ("%f" if places else "") + zone
     return Moments("time", seconds, Spelling(decimals=places, pattern=pattern))
+
+
+def offset(zone: str) -> float:
+    """Seconds that local time is ahead of UTC.
+
+    >>> offset("+01:30"), offset("Z")
+    (5400.0, 0.0)
+    """
+    if not zone or zone == "Z":
+        return 0.0
+    ahead = 3600.0 * int(zone[1:3]) + 60.0 * int(zone[4:6])
+    return -ahead if zone[0] == "-" else ahead
+
+
+def zone_of(pattern: str) -> str:
+    """The time zone a time's pattern ends with: empty, Z or +hh:mm."""
+    return pattern.partition("%S")[2].removeprefix("%f")
 
 
 def as_floats(counts: Any) -> Floats:
@@ -139,12 +156,12 @@ def time_text(seconds: Floats, spelling: Spelling | None) -> Any:
     """
     places = spelling.decimals if spelling else 0
     pattern = (spelling.pattern if spelling else "") or "%Y-%m-%d %H:%M:%S"
-    unit = "us" if places else "s"
-    count = np.rint(seconds * 1e6).astype(np.int64) if places else np.rint(seconds).astype(np.int64)
-    text = pa.array(count).cast(pa.timestamp(unit)).cast(pa.string())
+    zone = zone_of(pattern)
+    local = seconds + offset(zone)
+    count = np.rint(local * 1e6 if places else local).astype(np.int64)
+    text = pa.array(count).cast(pa.timestamp("us" if places else "s")).cast(pa.string())
     if places:
         text = pc.utf8_slice_codeunits(text, 0, stop=places - 6 if places < 6 else None)
     if "T" in pattern:
         text = pc.replace_substring(text, " ", "T")
-    zone = pattern.partition("%S")[2].removeprefix("%f")
     return pc.binary_join_element_wise(text, zone, "") if zone else text

@@ -17,7 +17,7 @@ import pyarrow.csv
 
 from leafcover.errors import TableError
 from leafcover.table.numbers import has_byte
-from leafcover.table.source import Source, check_names
+from leafcover.table.source import Raw, Source, check_names
 from leafcover.table.text import is_text, plain_text
 
 BOM = b"\xef\xbb\xbf"
@@ -70,8 +70,8 @@ def _place(error: UnicodeError) -> str:
     return f"byte {error.start + 1}" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
-def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple[list[str], list[Any], Source]:
-    """Names, text columns and source of a CSV or TSV file."""
+def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:
+    """The text columns of a CSV or TSV file, and how it was written."""
     data, marked = decoded(contents(path), path, encoding)
     header_end = data.find(b"\n")
     newline = "\r\n" if header_end > 0 and data[header_end - 1 : header_end] == b"\r" else "\n"
@@ -92,7 +92,8 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
         raise _explained(error, data, path, delimiter, names) from error
     if read.column_names != names:
         raise TableError(f"The header of '{path}' cannot be read. Check its quotes and delimiter.")
-    return names, list(read.columns), Source("csv", delimiter, newline, encoding, marked)
+    raws = [Raw(name, column) for name, column in zip(names, read.columns, strict=True)]
+    return raws, Source("csv", delimiter, newline, encoding, marked)
 
 
 def _delimiter(path: Path, data: bytes) -> str:

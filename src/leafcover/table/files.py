@@ -4,17 +4,21 @@
     write(table, "released.csv")
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from leafcover.errors import NameUnknown, OutputError, TableError
+from leafcover.table.arff import read_arff, write_arff
+from leafcover.table.c45 import read_c45, write_c45
+from leafcover.table.columnar import read_arrow, read_parquet, write_arrow, write_parquet
 from leafcover.table.delimited import read_delimited, write_delimited
-from leafcover.table.infer import TOKENS, Read, from_text
+from leafcover.table.infer import TOKENS, Read, from_declared, from_text
 from leafcover.table.output import as_text, as_typed
 from leafcover.table.schema import Role
-from leafcover.table.source import Source, check_names, check_rows
+from leafcover.table.source import Raw, Source, check_names, check_rows
 from leafcover.table.table import Table
+from leafcover.table.typed import from_typed
 from leafcover.table.whole import whole
 
 SUFFIXES = {
@@ -30,16 +34,19 @@ SUFFIXES = {
 
 
 def format_of(path: Path) -> str:
-    """The format a file's suffix names."""
+    """The format that a file's suffix names.
+
+    >>> format_of(Path("adult.csv.gz"))
+    'csv'
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = suffixes[-1:] == [".gz"]
-    suffix = suffixes[-2] if packed and len(suffixes) > 1 else suffixes[-1] if suffixes else ""
-    found = SUFFIXES.get(suffix)
+    last = suffixes[:-1] if packed else suffixes
+    found = SUFFIXES.get(last[-1]) if last else None
     if found is None or (packed and found != "csv"):
-        shown = "".join(path.suffixes[-2:]) if packed else path.suffix
+        shown = f"the suffix {''.join(suffixes[-2:] if packed else suffixes[-1:])!r}" if suffixes else "no suffix"
         raise TableError(
-            f"'{path}' has the suffix {shown!r}, which names no table format. "
-            f"Use {', '.join(SUFFIXES)}, .csv.gz or .tsv.gz."
+            f"'{path}' has {shown}, which names no table format. Use {', '.join(SUFFIXES)}, .csv.gz or .tsv.gz."
         )
     return found
 
@@ -61,14 +68,113 @@ def read(
     """
     place = Path(path)
     kind = format_of(place)
-    _check_readable(place)
+    if not place.exists():
+        raise TableError(f"There is no file '{place}'. Check the name and the folder.")
+    if place.is_dir():
+        raise TableError(f"'{place}' is a directory. Give a file in it.")
     try:
-        names, readers, source = _columns(place, kind, encoding=encoding, delimiter=delimiter)
+        raws, source = _raws(place, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{place}' cannot be read: {error.strerror or error}. Check the file.") from error
-    check_names(names, place)
-    _check_known(names, (*(missing or {}), *category, *drop, *(roles or {})))
-    ...
+    return assembled(raws, source, place, missing=missing, category=category, drop=drop, roles=roles)
 
 
-def write(table: Table, path: str | Path, *, force: bool = False) -> None: ...
+def _raws(place: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:
+    if kind == "parquet":
+        return read_parquet(place)
+    if kind == "arrow":
+        return read_arrow(place)
+    if kind == "arff":
+        return read_arff(place, encoding=encoding)
+    if kind == "c45":
+        return read_c45(place, encoding=encoding)
+    return read_delimited(place, encoding=encoding, delimiter=delimiter)
+
+
+def assembled(
+    raws: list[Raw],
+    source: Source,
+    where: str | Path,
+    *,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    category: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    roles: Mapping[str, Role] | None = None,
+) -> Table:
+    """A table from raw columns; ``raws`` is emptied on the way, so that each column's memory is freed."""
+    tokens, roles = missing or {}, roles or {}
+    names = [raw.name for raw in raws]
+    check_names(names, where)
+    for name in (*tokens, *category, *drop, *roles):
+        if name not in names:
+            raise NameUnknown("column", name, names)
+    if not raws or len(set(drop)) == len(names):
+        raise TableError(f"'{where}' has no column left. Keep at least one.")
+    check_rows(len(raws[0].stored), where)
+    reads = []
+    raws.reverse()
+    while raws:
+        raw = raws.pop()
+        if raw.name not in drop:
+            reads.append(_read(raw, tokens.get(raw.name), category=raw.name in category))
+    return Table(
+        columns=tuple(found.column for found in reads),
+        roles={name: role for name, role in roles.items() if name not in drop},
+        warnings=tuple(warning for found in reads for warning in found.warnings),
+        source=source,
+    )
+
+
+def _read(raw: Raw, tokens: Sequence[str] | None, *, category: bool) -> Read:
+    if raw.typed:
+        return from_typed(raw.name, raw.stored, tokens=tokens, category=category)
+    known = tokens if tokens is not None else raw.tokens if raw.tokens is not None else TOKENS
+    if raw.declared is not None and not category:
+        return from_declared(raw, known)
+    return from_text(raw.name, raw.stored, tokens=known, category=category)
+
+
+def write(table: Table, path: str | Path, *, force: bool = False) -> None:
+    """Write a table in the format of the path's suffix; the file appears whole or not at all."""
+    place = Path(path)
+    try:
+        kind = format_of(place)
+    except TableError as error:
+        raise OutputError(str(error)) from error
+    if kind == "c45":
+        write_c45(table, place, force=force)
+        return
+    with whole(place, force=force) as part:
+        fill(table, place, part)
+
+
+def fill(table: Table, place: Path, part: Path) -> None:
+    """Write a table into ``part``, as the suffix of ``place`` says; for callers that hold `whole` open."""
+    kind, names = format_of(place), list(table.names)
+    if kind == "parquet":
+        write_parquet(names, [as_typed(column) for column in table], part)
+    elif kind == "arrow":
+        write_arrow(names, [as_typed(column) for column in table], part)
+    elif kind == "arff":
+        write_arff(table, part)
+    else:
+        packed = place.suffix.lower() == ".gz"
+        write_delimited(names, [as_text(column) for column in table], _text_source(table, place), part, packed=packed)
+
+
+def _text_source(table: Table, place: Path) -> Source:
+    """How to write a CSV: as it was read if it was one, else with commas (tabs for .tsv)."""
+    source = table.source if isinstance(table.source, Source) else Source("csv")
+    tabs = ".tsv" in [suffix.lower() for suffix in place.suffixes]
+    if source.format == "csv" and tabs == (source.delimiter == "\t"):
+        return source
+    if source.format == "csv":
+        return replace(source, delimiter="\t" if tabs else ",")
+    return Source("csv", "\t" if tabs else ",")
+
+
+def known_names(table: Table, names: Iterable[str]) -> None:
+    """Refuse a name that is no column of the table."""
+    for name in names:
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names)

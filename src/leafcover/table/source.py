@@ -25,6 +25,18 @@ class Source:
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas names that are not text
 
 
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """One column as a file or frame holds it, before it is decided what it is."""
+
+    name: str
+    stored: Any  # pyarrow Array or ChunkedArray: text, or typed
+    typed: bool = False
+    tokens: tuple[str, ...] | None = None  # texts that mean missing, unless the user names others
+    declared: Literal["number", "category"] | None = None  # what .names or ARFF says it is
+    levels: tuple[str, ...] | None = None  # the values .names or ARFF allows, in code point order
+
+
 def check_names(names: Sequence[str], where: str | Path) -> None:
     """Refuse a header that cannot tell its columns apart: a name twice, or none."""
     seen: set[str] = set()

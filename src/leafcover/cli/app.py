@@ -1,0 +1,88 @@
+"""The application: its commands, how errors end it, how it talks to a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from leafcover import __version__
+from leafcover.errors import LeafcoverError
+
+app = typer.Typer(
+    name="leafcover",
+    help="Release a table so that its patterns survive and its people are hard to find, and measure both.",
+    no_args_is_help=True,
+    add_completion=False,
+    # A traceback with local variables would print original values.
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"leafcover {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Release a table so that its patterns survive and its people are hard to find, and measure both."""
+
+
+def guarded(command: Callable[..., None]) -> Callable[..., None]:
+    """A user's mistake ends with one line and its exit code, never with a traceback."""
+
+    @wraps(command)
+    def run(*args: Any, **given: Any) -> None:
+        try:
+            command(*args, **given)
+        except LeafcoverError as error:
+            typer.echo(f"error: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(error.exit_code) from None
+        except MemoryError:
+            typer.echo("error: There is not enough memory for this table. Release fewer rows or columns.", err=True)
+            raise typer.Exit(1) from None
+        except KeyboardInterrupt:
+            typer.echo("stopped; nothing was written.", err=True)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+def warn(words: str) -> None:
+    """A caution on the error stream, so that results can be piped."""
+    typer.echo(f"warning: {words}", err=True)
+
+
+@contextmanager
+def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
+    """A progress bar on a terminal, nothing on a pipe."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda words, share: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=1.0)
+        yield lambda words, share: bar.update(task, description=words, completed=share)
+
+
+def main() -> None:
+    """Run the command line."""
+    from leafcover.cli import demo, inspect, recipes, release, tree, verify  # noqa: F401  # they add their commands
+
+    app()

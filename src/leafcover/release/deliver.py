@@ -1,0 +1,114 @@
+"""Write a release and what belongs beside it, all or nothing."""
+
+import json
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leafcover.errors import OutputError
+from leafcover.fast.arrays import Rows
+from leafcover.release.manifest import external, internal
+from leafcover.release.run import Release
+from leafcover.table.files import fill
+from leafcover.table.table import Table
+from leafcover.table.whole import whole
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the files of a release stand."""
+
+    table: Path
+
+    def beside(self, ending: str) -> Path:
+        """A file that belongs to the table."""
+        return self.table.with_name(self.table.name + ending)
+
+    @property
+    def manifest(self) -> Path:
+        """The external manifest."""
+        return self.beside(".manifest.json")
+
+    @property
+    def internal(self) -> Path:
+        """The internal one."""
+        return self.beside(".internal.json")
+
+    @property
+    def pairs(self) -> Path:
+        """Which released row is which original row: never to be published."""
+        return self.beside(".pairs")
+
+    @property
+    def held_out(self) -> Path:
+        """Rows that were set aside before anything else happened."""
+        return self.table.with_name(".".join([*self.table.name.split(".")[:1], "held-out", *self.table.name.split(".")[1:]]))
+
+
+def refuse_existing(paths: list[Path], *, force: bool) -> None:
+    """Say no before the work is done, not after."""
+    for path in paths:
+        if path.is_dir():
+            raise OutputError(f"Output '{path}' is a directory. Give the name of a file in it.")
+        if path.exists() and not force:
+            raise OutputError(f"Output '{path}' exists. Add --force to overwrite it.")
+        if not path.parent.is_dir():
+            raise OutputError(f"There is no directory '{path.parent}' for output '{path.name}'. Create it.")
+
+
+def deliver(
+    release: Release,
+    places: Places,
+    *,
+    reading: Mapping[str, Any],
+    force: bool = False,
+    publish_tree: bool = False,
+    held_out: Table | None = None,
+    texts: Mapping[Path, tuple[str, bool]] | None = None,
+) -> dict[str, Any]:
+    """Write the table, both manifests, the pairs and further texts (path → content and whether it is private).
+
+    Everything is written beside its place first; only when all of it stands are the files renamed, the table last.
+    """
+    with ExitStack() as stack:
+
+        def part(path: Path, private: bool) -> Path:
+            return stack.enter_context(whole(path, force=force, private=private))
+
+        # Renamed in reverse order of entry: the table, entered first, appears last.
+        table_part = part(places.table, False)
+        fill(release.table, places.table, table_part)
+        with table_part.open("rb") as file:
+            sha256 = file_digest(file, "sha256").hexdigest()
+        outward = external(release, file=places.table.name, sha256=sha256, publish_tree=publish_tree)
+        inward = internal(release, outward, reading=reading)
+        part(places.manifest, False).write_text(_json(outward), "utf-8")
+        part(places.internal, True).write_text(_json(inward), "utf-8")
+        write_pairs(part(places.pairs, True), release.source)
+        if held_out is not None:
+            fill(held_out, places.held_out, part(places.held_out, True))
+        for path, (content, private) in (texts or {}).items():
+            part(path, private).write_text(content, "utf-8")
+    return outward
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_pairs(path: Path, source: Rows) -> None:
+    """The original row of each released row, one number a line."""
+    with path.open("wb") as file:
+        np.savetxt(file, source, fmt="%d")
+
+
+def read_pairs(path: Path) -> Rows | None:
+    """The pairs beside a release, if they are there."""
+    if not path.exists():
+        return None
+    return np.loadtxt(path, dtype=np.int64, ndmin=1)

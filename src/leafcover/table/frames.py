@@ -1,0 +1,142 @@
+"""Frames of pandas, polars and pyarrow: taken as tables, and given back by the same library.
+
+A type is kept, except that unused levels go. An index is no column: it is dropped, and the result has a fresh one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+
+from leafcover.errors import TableError
+from leafcover.table.columnar import plain_type
+from leafcover.table.files import assembled
+from leafcover.table.output import as_typed
+from leafcover.table.schema import Role
+from leafcover.table.source import Raw, Source
+from leafcover.table.table import Column, Table
+
+
+def from_frame(
+    frame: Any,
+    *,
+    missing: Mapping[str, Sequence[str]] | None = None,
+    category: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    roles: Mapping[str, Role] | None = None,
+) -> Table:
+    """The table in a pandas, polars or pyarrow frame; a `Table` is returned as it is.
+
+    >>> from_frame(pa.table({"age": [31, 4], "job": ["b", "a"]})).names
+    ('age', 'job')
+    """
+    if isinstance(frame, Table):
+        return frame
+    try:
+        native = nw.from_native(frame, eager_only=True)
+    except TypeError as error:
+        got = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
+        raise TableError(f"A table is needed: a pandas, polars or pyarrow frame, or a file. Got {got}.") from error
+    library = native.implementation.value
+    if library == "pandas":
+        raws, source = _from_pandas(frame)
+    elif library in ("polars", "pyarrow"):
+        arrow = frame if library == "pyarrow" else native.to_arrow()
+        raws = [Raw(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
+        source = Source("frame", library=library, types=_types(frame, library))
+    else:
+        raise TableError(f"A table is needed: a pandas, polars or pyarrow frame. Got one of {library}.")
+    return assembled(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
+
+
+def _types(frame: Any, library: str) -> dict[str, Any]:
+    if library == "polars":
+        return dict(frame.schema)
+    return {field.name: field.type for field in frame.schema}
+
+
+def _from_pandas(frame: Any) -> tuple[list[Raw], Source]:
+    raws, types, labels = [], {}, {}
+    for place, label in enumerate(frame.columns):
+        series = frame.iloc[:, place]
+        name = str(label)
+        raws.append(Raw(name, _series_array(name, series), typed=True))
+        types[name], labels[name] = series.dtype, label
+    return raws, Source("frame", library="pandas", types=types, labels=labels)
+
+
+def _series_array(name: str, series: Any) -> Any:
+    """A series in arrow; objects that arrow cannot hold together are taken by their text."""
+    try:
+        array = pa.Array.from_pandas(series)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        if not _plain_objects(series):
+            raise TableError(
+                f"Column {name!r} holds Python objects that are no plain values. Convert or drop it."
+            ) from None
+        array = pa.array([None if gone else str(value) for value, gone in zip(series, series.isna(), strict=True)])
+    return plain_type(array)
+
+
+def _plain_objects(series: Any) -> bool:
+    return all(isinstance(value, (str, int, float, bool, np.generic)) or gone for value, gone in zip(series, series.isna(), strict=True))
+
+
+def to_frame(table: Table) -> Any:
+    """The table as a frame of the library it came from; pyarrow when it came from a file."""
+    source = table.source if isinstance(table.source, Source) else Source("frame", library="pyarrow")
+    arrays = {column.name: as_typed(column) for column in table}
+    if source.library == "pandas":
+        return _to_pandas(table, arrays, source)
+    if source.library == "polars":
+        return _to_polars(arrays, source)
+    return pa.table({name: _alike(array, source.types.get(name)) for name, array in arrays.items()})
+
+
+def _alike(array: Any, kind: Any) -> Any:
+    if kind is None or array.type == kind or pa.types.is_floating(array.type):
+        return array
+    return array.cast(kind)
+
+
+def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
+    import polars
+
+    made = []
+    for name, array in arrays.items():
+        series = polars.Series(name, polars.from_arrow(array))
+        kind = source.types.get(name)
+        if isinstance(kind, polars.Enum):
+            used = array.dictionary.cast(pa.string()).to_pylist() if pa.types.is_dictionary(array.type) else None
+            order = kind.categories.to_list()
+            seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
+            series = series.cast(polars.String).cast(polars.Enum([level for level in order if level in seen]))
+        elif kind is not None and series.dtype != kind and not series.dtype.is_float():
+            series = series.cast(kind)
+        made.append(series)
+    return polars.DataFrame(made)
+
+
+def _to_pandas(table: Table, arrays: dict[str, Any], source: Source) -> Any:
+    import pandas
+
+    made = [_series(pandas, table[name], array, source.types.get(name)) for name, array in arrays.items()]
+    frame = pandas.concat(made, axis=1) if made else pandas.DataFrame()
+    frame.columns = pandas.Index([source.labels.get(name, name) for name in arrays])
+    return frame
+
+
+def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
+    series = array.to_pandas()
+    if dtype is None or series.dtype == dtype or isinstance(dtype, pandas.CategoricalDtype):
+        return series
+    if pa.types.is_floating(array.type) and not pandas.api.types.is_float_dtype(dtype):
+        return series  # means of whole numbers
+    if dtype.kind in "iub" and isinstance(dtype, np.dtype):
+        return series.astype(dtype)
+    if isinstance(dtype, np.dtype) and dtype == object:
+        return series.astype(object)
+    # Through arrow's own array, since the plain way turns whole numbers with gaps into floats.
+    return pandas.Series(pandas.array(array, dtype=pandas.ArrowDtype(array.type))).astype(dtype)

@@ -1,0 +1,207 @@
+"""Where rows stand in a tree: their leaves, and the class it answers them.
+
+A row whose value is missing at a test, or never met in training, takes every branch that training rows took,
+each by its share. So a row stands in a *set* of leaves, mostly of one.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leafcover.errors import NameUnknown, TableError
+from leafcover.fast.arrays import MISSING, Array, Codes, Floats, Rows
+from leafcover.table.table import Column, Table
+from leafcover.table.text import text_of
+from leafcover.tree.training import Training, classes_of
+from leafcover.tree.tree import Attribute, Tree
+
+if TYPE_CHECKING:
+    from leafcover.fast.walking import Ways
+
+Columns = Sequence[Array]  # one array per attribute of a tree: float64 with nan, or codes of the tree's levels
+
+_BLOCK = 8192  # rows walked at once: their values stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The set of leaves each row reaches. Set i is just leaf i, for every leaf of the tree; larger sets follow.
+
+    Leaves are numbered as in ``tree.leaves``: leaf i is node ``tree.leaves[i]``.
+    """
+
+    place: Codes  # (rows,) number of the row's set
+    start: Rows  # (sets + 1,) set s holds leaves[start[s]:start[s + 1]]
+    leaves: Codes  # leaf numbers, ascending within each set
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def leaves_of(self, number: int) -> Codes:
+        """The leaves of one set."""
+        return self.leaves[self.start[number] : self.start[number + 1]]
+
+
+def columns_for(tree: Tree, table: Table) -> tuple[Array, ...]:
+    """The tree's attributes in a table, whose levels may be others: matched by their text.
+
+    A level the tree has never met is as good as missing; an attribute the table lacks is an error only when
+    the tree tests it.
+    """
+    tested = set(tree.tested.tolist())
+    return tuple(
+        _column_for(attribute, table)
+        if number in tested or attribute.name in table.names
+        else np.full(len(table), np.nan)
+        for number, attribute in enumerate(tree.attributes)
+    )
+
+
+def _column_for(attribute: Attribute, table: Table) -> Array:
+    if attribute.name not in table.names:
+        raise NameUnknown("column", attribute.name, table.names)
+    column = table[attribute.name]
+    if attribute.is_number:
+        if column.is_category:
+            raise TableError(
+                f"Column {attribute.name!r} is a number where the tree grew, but not every value parses here "
+                f"(for instance {column.levels[0]!r}). Mend these values or mark them missing."
+            )
+        return column.values
+    names, codes = _levels_of(column)
+    if names == attribute.levels:
+        return codes
+    code_of = {level: code for code, level in enumerate(attribute.levels)}
+    # one more place at the end: code -1, missing, finds it
+    new = np.array([*(code_of.get(name, MISSING) for name in names), MISSING], np.int32)
+    return new[codes]
+
+
+def _levels_of(column: Column) -> tuple[tuple[str, ...], Codes]:
+    """Levels and codes of any column; a number's levels are its texts."""
+    if column.is_category:
+        return column.levels, column.values.astype(np.int32)
+    missing = column.missing
+    distinct, place = np.unique(column.values[~missing], return_inverse=True)
+    codes = np.full(len(column), MISSING, np.int32)
+    codes[~missing] = place
+    return tuple(text_of(column, distinct)), codes
+
+
+def _ways(tree: Tree) -> tuple["Ways", Array]:
+    """The tree for kernels, and which attributes it tests."""
+    from leafcover.fast.walking import Ways
+
+    used = np.unique(tree.tested[tree.tested >= 0])
+    place = np.full(len(tree.attributes) + 1, -1, np.int32)
+    place[used] = np.arange(len(used), dtype=np.int32)
+    number = np.array([*(a.is_number for a in tree.attributes), True], np.bool_)
+    ways = Ways(
+        tested=place[tree.tested],
+        is_number=number[tree.tested],
+        cut=tree.cut,
+        first=tree.first.astype(np.int32),
+        branches=tree.branches.astype(np.int32),
+        weight=tree.counts.sum(axis=1).astype(np.float32),
+    )
+    return ways, used
+
+
+def _blocks(tree: Tree, columns: Columns, used: Array) -> Iterator[tuple[int, Floats]]:
+    """Row by row the tested values of some thousand rows at a time: (first row, values)."""
+    rows = len(columns[0]) if len(columns) else 0
+    for begin in range(0, rows, _BLOCK):
+        end = min(begin + _BLOCK, rows)
+        values = np.empty((end - begin, len(used)), np.float64)
+        for place, a in enumerate(used):
+            values[:, place] = columns[a][begin:end]
+            if not tree.attributes[a].is_number:
+                values[values[:, place] < 0, place] = np.nan
+        yield begin, values
+
+
+def _columns(tree: Tree, rows: Table | Columns) -> Columns:
+    return columns_for(tree, rows) if isinstance(rows, Table) else rows
+
+
+def classify(tree: Tree, rows: Table | Columns) -> Codes:
+    """The class (code) the tree answers each row; of classes with equal weight the first."""
+    from leafcover.fast.walking import SEVERAL, one_leaf, votes
+
+    columns = _columns(tree, rows)
+    ways, used = _ways(tree)
+    counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
+    answer = np.where(ways.weight > 0, counts.argmax(axis=1), label).astype(np.int32)
+    classes = np.empty(len(columns[0]) if len(columns) else 0, np.int32)
+    leaf = np.empty(_BLOCK, np.int32)
+    for begin, values in _blocks(tree, columns, used):
+        one_leaf(ways, values, leaf)
+        found = leaf[: len(values)]
+        classes[begin : begin + len(values)] = answer[found]
+        several = np.flatnonzero(found == SEVERAL)
+        if len(several):
+            sums = votes(ways, counts, label, values, several)
+            classes[begin + several] = sums.argmax(axis=1)
+    return classes
+
+
+def places(tree: Tree, rows: Table | Columns) -> Places:
+    """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
+    from leafcover.fast.walking import SEVERAL, many_leaves, one_leaf
+
+    columns = _columns(tree, rows)
+    ways, used = _ways(tree)
+    number = np.full(tree.size, -1, np.int32)
+    number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
+    place = np.empty(len(columns[0]) if len(columns) else 0, np.int32)
+    sets: dict[bytes, list[Rows]] = {}
+    leaf = np.empty(_BLOCK, np.int32)
+    for begin, values in _blocks(tree, columns, used):
+        one_leaf(ways, values, leaf)
+        found = leaf[: len(values)]
+        place[begin : begin + len(values)] = number[found]
+        several = np.flatnonzero(found == SEVERAL)
+        if len(several):
+            ends, reached = many_leaves(ways, values, several)
+            start = 0
+            for row, end in zip((several + begin).tolist(), ends.tolist(), strict=True):
+                key = np.sort(number[reached[start:end]]).astype(">i4").tobytes()
+                sets.setdefault(key, []).append(row)
+                start = end
+    return _numbered(place, sets, len(tree.leaves))
+
+
+def _numbered(place: Codes, sets: dict[bytes, list[int]], leaves: int) -> Places:
+    """Number the sets of several leaves after the single leaves, by content."""
+    lists = [np.arange(leaves, dtype=np.int32)]
+    sizes = [1] * leaves
+    for key in sorted(sets):
+        members = np.frombuffer(key, ">i4").astype(np.int32)
+        if len(members) == 1:
+            place[sets[key]] = members[0]
+            continue
+        place[sets[key]] = len(sizes)
+        lists.append(members)
+        sizes.append(len(members))
+    start = np.zeros(len(sizes) + 1, np.int64)
+    np.cumsum(sizes, out=start[1:])
+    return Places(place, start, np.concatenate(lists))
+
+
+def training_errors(tree: Tree, training: Training) -> int:
+    """How many training rows the tree, asked anew, answers wrongly."""
+    return int(np.count_nonzero(classify(tree, training.columns) != training.labels))
+
+
+def errors_on(tree: Tree, table: Table) -> int:
+    """How many rows of another table with a known target the tree answers wrongly.
+
+    A class the tree has never met is always an error.
+    """
+    names, codes = classes_of(table[tree.target])
+    known = np.flatnonzero(codes != MISSING)
+    code_of = {name: code for code, name in enumerate(tree.classes)}
+    truth = np.array([code_of.get(name, MISSING) for name in names], np.int32)[codes[known]]
+    return int(np.count_nonzero(classify(tree, table)[known] != truth))
