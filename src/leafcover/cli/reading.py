@@ -43,7 +43,9 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "delimiter": (
         Annotated[
             str | None,
-            typer.Option("--delimiter", help="Of a .csv or .tsv; else seen from its header.", rich_help_panel="Columns"),
+            typer.Option(
+                "--delimiter", help="Of a .csv or .tsv; else seen from its header.", rich_help_panel="Columns"
+            ),
         ],
         None,
     ),

@@ -17,6 +17,7 @@ from leafcover.fast.score import (
     NO_GAIN,
     choose,
     score_category,
+    score_category_whole,
     score_number,
     score_number_whole,
 )
@@ -212,7 +213,8 @@ def grow_nodes(inputs: Inputs) -> Nodes:
     gains, infos = np.empty(attributes, np.float32), np.empty(attributes, np.float32)
     places, knowns = np.empty(attributes, np.int32), np.empty(attributes, np.int64)
     used = np.empty(attributes, np.bool_)
-    try_gain, try_low, try_place = np.empty(rows_all, np.float32), np.empty(rows_all, np.float32), np.empty(rows_all, np.int32)
+    try_gain, try_low = np.empty(rows_all, np.float32), np.empty(rows_all, np.float32)
+    try_place = np.empty(rows_all, np.int32)
     level_counts, level_parts = np.empty((most + 1, classes), np.float32), np.empty(most + 1, np.float32)
     known, sizes, items = np.empty(most, np.float32), np.empty(most, np.int64), np.empty(most, np.float32)
     counts, ends, totals = np.empty((most, classes), np.float32), np.empty(most, np.int64), np.empty(classes, np.int64)
@@ -259,13 +261,16 @@ def grow_nodes(inputs: Inputs) -> Nodes:
                 if not used[a]:
                     into = level_counts[: inputs.levels[a] + 1]
                     _count_levels(inputs.codes[slot], rows, labels, weight, whole, into)
-                    gains[a], infos[a] = score_category(into, total, least, level_parts)
+                    if whole:
+                        totals[:] = node_counts[node]
+                        gains[a], infos[a] = score_category_whole(into, total, least, level_parts, totals, terms)
+                    else:
+                        gains[a], infos[a] = score_category(into, total, least, level_parts)
                 continue
             order, values = stack_order[side, slot, start:stop], inputs.numbers[slot]
             knowns[a] = _known_end(order, values)
             if whole:
-                for c in range(classes):
-                    totals[c] = int(node_counts[node, c])
+                totals[:] = node_counts[node]
                 for i in range(knowns[a], len(order)):
                     totals[labels[order[i]]] -= 1
                 gains[a], infos[a], places[a] = score_number_whole(

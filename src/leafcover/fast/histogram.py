@@ -135,16 +135,16 @@ def move_apart(records: Records, start: int, stop: int, attribute: int, goes_fir
 
 @njit(cache=True)
 def move_into_groups(records: Records, attribute: int, begins: Rows, place: Rows) -> None:
-    """Bring rows of the same code together; those of code c come to stand from begins[c] to begins[c + 1].
+    """Bring rows of the same code together; those of code c + 1 come to stand from begins[c] to begins[c + 1].
 
-    ``place`` is room for as many numbers as there are codes.
+    No row has code 0. ``place`` is room for as many numbers as there are codes.
     """
     codes = records.codes
     groups = begins.size - 1
     place[:groups] = begins[:groups]
     for group in range(groups):
         while place[group] < begins[group + 1]:
-            code = codes[place[group], attribute]
-            if code != group:
-                swap_rows(records, place[group], place[code])
-            place[code] += 1
+            other = np.int64(codes[place[group], attribute]) - 1
+            if other != group:
+                swap_rows(records, place[group], place[other])
+            place[other] += 1

@@ -7,9 +7,7 @@ from leafcover.fast.arrays import Codes, Floats, Rows
 
 
 @njit(cache=True)
-def own_among_nearest(
-    numbers: Floats, codes: Codes, others: Floats, other_codes: Codes, own: Rows
-) -> Floats:
+def own_among_nearest(numbers: Floats, codes: Codes, others: Floats, other_codes: Codes, own: Rows) -> Floats:
     """For each row the chance to pick its own partner among the nearest other rows, ties averaged.
 
     Numbers are scaled by their range, nan where missing (distance 1 to anything known, 0 to missing); codes differ

@@ -16,6 +16,7 @@ from leafcover.fast.pessimism import extra_errors
 
 SLACK = 0.1  # a simpler tree may err this much more
 UNKNOWN = -1
+UNTOUCHED, TOUCHED = np.float32(-1.0), np.float32(-2.0)  # in place of errors, which are never negative
 
 
 class Standing(NamedTuple):
@@ -213,7 +214,7 @@ def _branch_whole(
             if not held.whole[inner]:
                 return np.float32(-1.0)
         else:
-            extra[inner] = standing.counts[inner]
+            errors[inner] = UNTOUCHED
     for i in range(held.start[node], held.stop[node]):
         row = rows[i]
         if branch_of(standing, node, row) == held.largest[node]:
@@ -224,15 +225,17 @@ def _branch_whole(
             if taken == UNKNOWN:
                 return np.float32(-1.0)
             at = standing.first[at] + taken
+        if errors[at] == UNTOUCHED:
+            errors[at], extra[at] = TOUCHED, standing.counts[at]
         extra[at, standing.labels[row]] += np.float32(1.0)
     for i in range(count):
         leaf = nodes[i]
-        if standing.tested[leaf] < 0:
+        if errors[leaf] == UNTOUCHED and standing.tested[leaf] < 0:
+            errors[leaf] = standing.estimate[leaf]
+        elif standing.tested[leaf] < 0:
             items = np.float32(extra[leaf].sum())
-            errors[leaf] = np.float32(0.0)
-            if items > 0:
-                best = best_class(extra[leaf], standing.label[leaf])
-                errors[leaf] = leaf_estimate(standing, items, np.float32(items - extra[leaf, best]))
+            best = best_class(extra[leaf], standing.label[leaf])
+            errors[leaf] = leaf_estimate(standing, items, np.float32(items - extra[leaf, best]))
     return _sum_up(standing, nodes, count, errors)
 
 

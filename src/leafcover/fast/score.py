@@ -7,7 +7,7 @@ the order given, for their sums depend on it.
 import numpy as np
 from numba import njit
 
-from leafcover.fast.arrays import Codes, Floats, Rows, Singles
+from leafcover.fast.arrays import Bools, Codes, Floats, Rows, Singles
 from leafcover.fast.information import term, total_information
 
 NO_GAIN = np.float32(-1e-3)  # an attribute that offers no test
@@ -39,6 +39,70 @@ def _best_of(tries: int, gains: Singles, items: np.float32) -> tuple[int, np.flo
 
 
 @njit(cache=True)
+def _bits_of_two(rows: int, ones: int, terms: Floats) -> np.float32:
+    """Total information of two classes by whole counts."""
+    sums = np.float32(np.float64(np.float32(terms[rows - ones])) + terms[ones])
+    return np.float32(terms[rows] - np.float64(sums))
+
+
+@njit(cache=True)
+def _bits(counts: Rows, rows: int, terms: Floats) -> np.float32:
+    """Total information of any number of classes by whole counts."""
+    sums = np.float32(0.0)
+    for c in range(len(counts)):
+        sums = np.float32(np.float64(sums) + terms[counts[c]])
+    return np.float32(terms[rows] - np.float64(sums))
+
+
+@njit(cache=True)
+def _scan_two(
+    order: Codes, begin: int, end: int, known: int, share: np.float32, base: np.float32,
+    values: Singles, labels: Codes, totals: Rows, terms: Floats, gains: Singles, places: Codes,
+) -> int:  # fmt: skip
+    """Gains of all cuts behind places begin..end of two classes; the counts stay in registers."""
+    ones, tries, weight = 0, 0, np.float32(known)
+    for i in range(begin):
+        ones += labels[order[i]]
+    after = values[order[begin]]
+    for i in range(begin, end):
+        ones += labels[order[i]]
+        value = after
+        after = values[order[i + 1]]
+        if np.float64(value) < np.float64(after) - GAP:
+            below = _bits_of_two(i + 1, ones, terms)
+            above = _bits_of_two(known - i - 1, totals[1] - ones, terms)
+            gains[tries] = share * np.float32(base - np.float32(np.float32(below + above) / weight))
+            places[tries] = i
+            tries += 1
+    return tries
+
+
+@njit(cache=True)
+def _scan(
+    order: Codes, begin: int, end: int, known: int, share: np.float32, base: np.float32,
+    values: Singles, labels: Codes, totals: Rows, terms: Floats, gains: Singles, places: Codes,
+) -> int:  # fmt: skip
+    """The same for any number of classes."""
+    tries, weight = 0, np.float32(known)
+    low, high = np.zeros(len(totals), np.int64), np.empty(len(totals), np.int64)
+    for i in range(begin):
+        low[labels[order[i]]] += 1
+    after = values[order[begin]]
+    for i in range(begin, end):
+        low[labels[order[i]]] += 1
+        value = after
+        after = values[order[i + 1]]
+        if np.float64(value) < np.float64(after) - GAP:
+            for c in range(len(totals)):
+                high[c] = totals[c] - low[c]
+            bits = np.float32(_bits(low, i + 1, terms) + _bits(high, known - i - 1, terms))
+            gains[tries] = share * np.float32(base - np.float32(bits / weight))
+            places[tries] = i
+            tries += 1
+    return tries
+
+
+@njit(cache=True)
 def score_number_whole(
     order: Codes, known: int, values: Singles, labels: Codes, totals: Rows, terms: Floats, min_records: float,
     gains: Singles, places: Codes,
@@ -48,43 +112,22 @@ def score_number_whole(
     ``order`` holds the node's rows by value, the ``known`` ones first; ``totals`` counts the known ones by
     class. The cut stands behind ``order[place]``; the place is -1 when no cut is worth its cost.
     """
-    classes, items = len(totals), len(order)
+    items = len(order)
     if known < 2 * min_records:
         return NO_GAIN, np.float32(0.0), -1
-    high = totals.copy()
-    low = np.zeros(classes, np.int64)
-    sums, total = np.float32(0.0), known
-    for c in range(classes):
-        sums = np.float32(np.float64(sums) + terms[high[c]])
-    base = np.float32(np.float32(terms[total] - np.float64(sums)) / np.float32(known))
-    known_share = np.float32(1.0) - np.float32(1.0 - np.float64(np.float32(known) / np.float32(items)))
-    least = least_side(known, classes, min_records)
-    begin = int(np.ceil(least))  # rows that stand low at the first admissible cut
-    end = int(np.floor(np.float32(known) - least))  # and at the last
-    tries = 0
-    for i in range(min(begin - 1, known - 1)):
-        low[labels[order[i]]] += 1
-    for c in range(classes):
-        high[c] -= low[c]
-    after = values[order[begin - 1]] if begin <= known else np.float32(0.0)
-    for i in range(begin - 1, min(end, known - 1)):
-        label = labels[order[i]]
-        low[label] += 1
-        high[label] -= 1
-        value = after
-        after = values[order[i + 1]]
-        if np.float64(value) < np.float64(after) - GAP:
-            low_sum, high_sum = np.float32(0.0), np.float32(0.0)
-            for c in range(classes):
-                low_sum = np.float32(np.float64(low_sum) + terms[low[c]])
-                high_sum = np.float32(np.float64(high_sum) + terms[high[c]])
-            bits = np.float32(
-                np.float32(terms[i + 1] - np.float64(low_sum))
-                + np.float32(terms[known - i - 1] - np.float64(high_sum))
-            )
-            gains[tries] = known_share * np.float32(base - np.float32(bits / np.float32(known)))
-            places[tries] = i
-            tries += 1
+    base = np.float32(_bits(totals, known, terms) / np.float32(known))
+    share = np.float32(1.0) - np.float32(1.0 - np.float64(np.float32(known) / np.float32(items)))
+    least = least_side(known, len(totals), min_records)
+    begin = int(np.ceil(least)) - 1  # the first place with enough rows at or below it
+    end = min(int(np.floor(np.float32(known) - least)), known - 1)  # behind the last with enough above
+    if begin >= end or values[order[begin]] == values[order[end]]:
+        return NO_GAIN, np.float32(0.0), -1
+    if len(totals) == 2:
+        tries = _scan_two(
+            order, begin, end, known, share, base, values, labels, totals, terms, gains, places
+        )
+    else:
+        tries = _scan(order, begin, end, known, share, base, values, labels, totals, terms, gains, places)
     found, gain = _best_of(tries, gains, np.float32(items))
     if found < 0:
         return NO_GAIN, np.float32(0.0), -1
@@ -137,20 +180,26 @@ def score_number(
 
 
 @njit(cache=True)
+def _weighed(counts: Singles, parts: Singles, min_records: float) -> bool:
+    """Sum the classes of each level; whether two levels hold enough rows (row 0 is the missing ones)."""
+    reasonable = 0
+    for v in range(counts.shape[0]):
+        part = np.float32(0.0)
+        for c in range(counts.shape[1]):
+            part = np.float32(part + counts[v, c])
+        parts[v] = part
+        if v > 0 and part >= min_records:
+            reasonable += 1
+    return reasonable >= 2
+
+
+@njit(cache=True)
 def score_category(
     counts: Singles, items: np.float32, min_records: float, parts: Singles
 ) -> tuple[np.float32, np.float32]:
     """Gain and split information of a multiway test; row 0 of ``counts`` (levels + 1, classes) is missing."""
     branches, classes = counts.shape
-    reasonable = 0
-    for v in range(branches):
-        part = np.float32(0.0)
-        for c in range(classes):
-            part = np.float32(part + counts[v, c])
-        parts[v] = part
-        if v > 0 and part >= min_records:
-            reasonable += 1
-    if reasonable < 2:
+    if not _weighed(counts, parts, min_records):
         return NO_GAIN, np.float32(0.0)
     known = np.float32(items - parts[0])
     sums = 0.0
@@ -169,7 +218,33 @@ def score_category(
 
 
 @njit(cache=True)
-def choose(gains: Singles, infos: Singles, in_average: np.ndarray) -> int:  # type: ignore[type-arg]
+def score_category_whole(
+    counts: Singles, items: np.float32, min_records: float, parts: Singles, totals: Rows, terms: Floats
+) -> tuple[np.float32, np.float32]:
+    """The same when all weights are one; ``totals`` counts all rows by class and is changed."""
+    branches, classes = counts.shape
+    if not _weighed(counts, parts, min_records):
+        return NO_GAIN, np.float32(0.0)
+    known, sums = np.float32(items - parts[0]), 0.0
+    for c in range(classes):
+        totals[c] -= int(counts[0, c])
+        sums += terms[totals[c]]
+    base = np.float32((terms[int(known)] - sums) / np.float64(known))
+    bits, split = np.float32(0.0), np.float32(terms[int(parts[0])])
+    for v in range(1, branches):
+        part = terms[int(parts[v])]
+        level = np.float32(0.0)
+        for c in range(classes):
+            level = np.float32(np.float64(level) + terms[int(counts[v, c])])
+        bits = np.float32(bits + np.float32(part - np.float64(level)))
+        split = np.float32(np.float64(split) + part)
+    unknown_share = np.float32(parts[0] / items)
+    gain = np.float32(np.float32(1.0) - unknown_share) * np.float32(base - np.float32(bits / known))
+    return gain, np.float32(np.float32(terms[int(items)] - np.float64(split)) / items)
+
+
+@njit(cache=True)
+def choose(gains: Singles, infos: Singles, in_average: Bools) -> int:
     """The attribute of highest gain ratio among those of at least average gain; -1 for none, ties to the first."""
     total, possible = np.float32(0.0), 0
     for a in range(len(gains)):

@@ -1,12 +1,12 @@
 """Pool leaves that hold too few rows with their siblings, smallest first, then with cousins."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leafcover.fast.arrays import Array, Rows
 from leafcover.tree.tree import Tree
+from leafcover.tree.walk import Places
 
 
 @dataclass(frozen=True)
@@ -18,16 +18,16 @@ class _Pool:
         return _Pool(self.size + other.size, self.places + other.places)
 
 
-def pool(tree: Tree, leaves_of: Sequence[Array], sizes: Rows, min_cell: int) -> Array:
-    """For each place (a set of leaves that some rows reach) the number of its pool, each of at least ``min_cell`` rows.
+def pool(tree: Tree, reached: Places, sizes: Rows, min_cell: int) -> Array:
+    """For each set of leaves that some rows reach the number of its pool, each of at least ``min_cell`` rows.
 
-    A place of one leaf stands at that leaf; a place of several stands at the node where their paths part. Only a
-    table with fewer rows than ``min_cell`` can leave a smaller pool: the whole table.
+    A set of one leaf stands at that leaf; a set of several stands at the node where their paths part. Sets that nobody
+    reaches have number -1. Only a table of fewer than ``min_cell`` rows can leave a smaller pool: the whole table.
     """
     waiting: list[list[_Pool]] = [[] for _ in range(tree.size)]
-    for place, (leaves, size) in enumerate(zip(leaves_of, sizes, strict=True)):
-        if size:
-            waiting[_meeting(tree, leaves)].append(_Pool(int(size), (place,)))
+    for place in np.flatnonzero(sizes).tolist():
+        node = _meeting(tree, tree.leaves[reached.leaves_of(place)])
+        waiting[node].append(_Pool(int(sizes[place]), (place,)))
     for node in range(tree.size - 1, -1, -1):  # breadth-first numbers: children before parents
         waiting[node] = _enough(waiting[node], min_cell)
         if node:

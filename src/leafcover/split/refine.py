@@ -67,5 +67,3 @@ def groups_of(column: Column) -> tuple[Codes, int]:
     if column.is_category:
         return column.values, len(column.levels)
     return quantile_codes(column.values, bins=NUMBER_GROUPS)
-
-

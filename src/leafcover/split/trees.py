@@ -1,6 +1,5 @@
 """Cells from trees: the leaves of one, or the whole table."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +11,7 @@ from leafcover.fast.arrays import MISSING, Array, Bools, Rows
 from leafcover.split.partition import Partition
 from leafcover.split.pool import pool
 from leafcover.table.table import Table
-from leafcover.tree.box import boxes, group_of
+from leafcover.tree.box import ANY, group_of, leaf_boxes, set_boxes
 from leafcover.tree.grow import grow
 from leafcover.tree.training import classes_of
 from leafcover.tree.tree import Tree
@@ -80,17 +79,16 @@ class Leaves:
 def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
     """The cells of a tree that is already grown."""
     reached = places(tree, table)
-    lists = [reached.leaves(i) for i in range(reached.count)]
-    sizes = np.bincount(reached.place, minlength=reached.count)
-    number = pool(tree, lists, sizes, min_cell)
+    sizes = np.bincount(reached.place, minlength=len(reached))
+    number = pool(tree, reached, sizes, min_cell)
     count = int(number.max()) + 1
     label = number[reached.place]
     pooled = np.bincount(number[number >= 0], minlength=count) > 1
     cells = Cells(
         label,
         count,
-        box=_hulls(tree, lists, number, count),
-        groups=_groups(tree, lists, number, pooled),
+        box=_hulls(tree, reached, number, count),
+        groups=_groups(tree, number, pooled),
         mixed=_mixed(label, classes, count),
         pooled=pooled,
     )
@@ -118,45 +116,37 @@ def _mixed(label: Rows, classes: Array, count: int) -> Bools:
     return high > low
 
 
-def _groups(tree: Tree, lists: Sequence[Array], number: Array, pooled: Bools) -> tuple[Array, ...]:
+def _groups(tree: Tree, number: Array, pooled: Bools) -> tuple[Array, ...]:
     """Per degree, the ancestor of each cell that is one leaf; -1 for pools and for sets of leaves."""
-    one_leaf = np.array([len(found) == 1 for found in lists]) & (number >= 0)
-    one_leaf[one_leaf] &= ~pooled[number[one_leaf]]
+    alone = np.flatnonzero(number[: len(tree.leaves)] >= 0)  # the first sets are the single leaves
+    alone = alone[~pooled[number[alone]]]
     found = []
     for degree in range(1, DEGREES + 1):
-        above = group_of(tree, degree)
         group = np.full(len(pooled), -1, np.int64)
-        group[number[one_leaf]] = above[[int(lists[i][0]) for i in np.flatnonzero(one_leaf)]]
+        group[number[alone]] = group_of(tree, degree)[alone]
         found.append(group)
         if not group.max(initial=-1) > 0:  # everyone has reached the root
             break
     return tuple(found)
 
 
-def _hulls(tree: Tree, lists: Sequence[Array], number: Array, count: int) -> dict[str, Side]:
-    """The box of each cell: what all leaves of a place allow, and of a pool what any of its places allows."""
-    box = boxes(tree)
-    row_of_leaf = np.full(tree.size, -1)
-    row_of_leaf[tree.leaves] = np.arange(len(tree.leaves))
+def _hulls(tree: Tree, reached: Places, number: Array, count: int) -> dict[str, Side]:
+    """The box of each cell: what all leaves of a set allow, and of a pool what any of its sets allows."""
+    box = set_boxes(leaf_boxes(tree), reached)
     used = np.flatnonzero(number >= 0)
-    order = np.concatenate([row_of_leaf[lists[i]] for i in used])
-    starts = np.concatenate([[0], np.cumsum([len(lists[i]) for i in used])[:-1]])
+    cell = number[used]
     sides: dict[str, Side] = {}
     for a in sorted({int(a) for a in tree.tested if a >= 0}):
         attribute = tree.attributes[a]
         if attribute.is_number:
-            low = np.full(count, np.inf)
-            high = np.full(count, -np.inf)
-            np.minimum.at(low, number[used], np.maximum.reduceat(box.low[order, a], starts))
-            np.maximum.at(high, number[used], np.minimum.reduceat(box.high[order, a], starts))
+            low, high = np.full(count, np.inf), np.full(count, -np.inf)
+            np.minimum.at(low, cell, box.low[used, a])
+            np.maximum.at(high, cell, box.high[used, a])
             sides[attribute.name] = Range(low, high)
         else:
-            every = box.allowed[:, a]
-            one_hot = (every[:, None] == np.arange(len(attribute.levels))) | (every[:, None] == MISSING)
+            code = box.allowed[used, a]
+            one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY)
             allowed = np.zeros((count, len(attribute.levels)), np.bool_)
-            np.logical_or.at(allowed, number[used], np.logical_and.reduceat(one_hot[order], starts, axis=0))
+            np.logical_or.at(allowed, cell, one)
             sides[attribute.name] = Choice(allowed)
     return sides
-
-
-__all__ = ["Leaves", "Places", "Whole", "leaves"]

@@ -1,9 +1,218 @@
-"""ARFF, the format of Weka: a declared table, whose declarations win over what the values look like."""
+"""ARFF, the format of Weka: a table that declares its columns, and the declarations win over what values look like."""
+
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from leafcover.errors import TableError
+from leafcover.table.delimited import contents, decoded, write_delimited
+from leafcover.table.numbers import has_byte
+from leafcover.table.output import as_text, observed_levels
 from leafcover.table.source import Raw, Source
-from leafcover.table.table import Table
+from leafcover.table.table import Column, Table
+from leafcover.table.text import plain_text
+
+MISSING_TOKENS = ("?",)
+CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)""", re.DOTALL)
+NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"{]+))""", re.DOTALL)
+NUMERIC = ("numeric", "real", "integer")
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+JAVA = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss", "%f": ".SSS"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands before @data."""
+
+    relation: str = ""
+    names: list[str] = field(default_factory=list)
+    kinds: list[Literal["number", "category"] | None] = field(default_factory=list)
+    levels: list[tuple[str, ...] | None] = field(default_factory=list)
+
 
 def read_arff(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
-    raise NotImplementedError
+    """The declared columns of an ARFF file."""
+    data, marked = decoded(contents(path), path, encoding)
+    start = re.search(rb"^[ \t]*@data[^\n]*(\n|$)", data, re.IGNORECASE | re.MULTILINE)
+    if start is None:
+        raise TableError(f"'{path}' has no @data line, so it is no whole ARFF file. Add it, or use the suffix .csv.")
+    header = _header(_text(data[: start.start()], path), path)
+    if not header.names:
+        raise TableError(f"'{path}' declares no @attribute. Add one line for each column.")
+    first_line = data[: start.end()].count(b"\n") + 1
+    columns = _columns(data[start.end() :], path, len(header.names), first_line)
+    raws = [
+        Raw(name, column, tokens=MISSING_TOKENS, declared=kind, levels=levels)
+        for name, column, kind, levels in zip(header.names, columns, header.kinds, header.levels, strict=True)
+    ]
+    return raws, Source("arff", encoding=encoding, byte_order_mark=marked, relation=header.relation)
+
+
+def _text(data: bytes, path: Path) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"'{path}' is not utf-8 text (byte {error.start + 1}). Add --encoding, such as --encoding latin-1."
+        ) from error
+
+
+def _header(text: str, path: Path) -> Header:
+    header, relation = Header(), ""
+    for number, line in enumerate(text.splitlines(), 1):
+        word, _, rest = (
+            line.strip().partition(" ") if "\t" not in line else line.strip().replace("\t", " ").partition(" ")
+        )
+        if word.lower() == "@relation":
+            relation = _name(rest)[0]
+        elif word.lower() == "@attribute":
+            _attribute(rest, header, path, number)
+        elif word and not word.startswith("%"):
+            raise TableError(f"Line {number} of '{path}' is no ARFF declaration. Write @relation, @attribute or @data.")
+    return Header(relation, header.names, header.kinds, header.levels)
+
+
+def _name(text: str) -> tuple[str, str]:
+    found = NAME.match(text)
+    return (_cell(found), text[found.end() :].strip()) if found else ("", text.strip())
+
+
+def _attribute(rest: str, header: Header, path: Path, number: int) -> None:
+    name, kind = _name(rest)
+    header.names.append(name)
+    levels = None
+    declared: Literal["number", "category"] | None = "category"
+    if kind.startswith("{") and kind.endswith("}"):
+        levels = tuple(sorted(set(cells(kind[1:-1]))))
+    elif kind.lower().split(" ")[0] in NUMERIC:
+        declared = "number"
+    elif kind.lower().split(" ")[0] == "date":
+        declared = None  # its format is found from its values
+    elif kind.lower() != "string":
+        raise TableError(
+            f"Line {number} of '{path}' declares {name!r} as {kind!r}. Use numeric, string, date or {{values}}."
+        )
+    header.kinds.append(declared)
+    header.levels.append(levels)
+
+
+def cells(line: str) -> list[str]:
+    r"""The cells of one ARFF line, without quotes and escapes.
+
+    >>> cells("5.1, 'it\\'s', ?")
+    ['5.1', "it's", '?']
+    """
+    if not line.strip():
+        return []
+    found: list[str] = []
+    at = 0
+    while True:
+        match = CELL.match(line, at)
+        if match is None:  # an unclosed quote: the rest is the cell
+            return [*found, line[at:].strip()]
+        found.append(_cell(match))
+        at = match.end()
+        if at >= len(line):
+            return [*found, ""] if line.endswith(",") else found
+
+
+def _cell(match: re.Match[str]) -> str:
+    quoted = match[1] if match[1] is not None else match[2]
+    if quoted is None:
+        return match[3]
+    return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), quoted, flags=re.DOTALL)
+
+
+def _columns(data: bytes, path: Path, width: int, first_line: int) -> list[Any]:
+    plain = not any(mark in data for mark in (b"'", b'"', b"\\", b"%", b"{"))
+    if plain:
+        names = [str(place) for place in range(width)]
+        try:
+            table = pyarrow.csv.read_csv(
+                pa.BufferReader(data),
+                read_options=pyarrow.csv.ReadOptions(column_names=names),
+                parse_options=pyarrow.csv.ParseOptions(quote_char=False),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                ),
+            )
+            return [_trimmed(column) for column in table.columns]
+        except pa.ArrowInvalid:
+            pass  # the slow way says where
+    rows = []
+    for number, line in enumerate(_text(data, path).split("\n"), first_line):
+        content = line.strip()
+        if not content or content.startswith("%"):
+            continue
+        if content.startswith("{"):
+            raise TableError(f"Line {number} of '{path}' is sparse ARFF, which is not read. Write every value.")
+        row = cells(content)
+        if len(row) != width:
+            raise TableError(
+                f"Line {number} of '{path}' has {len(row)} cells, but {width} attributes are declared. Mend the line."
+            )
+        rows.append(row)
+    return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
+
+
+def _trimmed(column: Any) -> Any:
+    spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
+    return pc.utf8_trim_whitespace(column) if spaced else column
+
+
 def write_arff(table: Table, target: Path) -> None:
-    raise NotImplementedError
+    """Write a table with its declarations; whoever calls makes the file appear whole."""
+    source = table.source if isinstance(table.source, Source) else Source("arff")
+    lines = [f"@relation {_quoted_name(source.relation or 'table')}", ""]
+    lines += [f"@attribute {_quoted_name(column.name)} {_kind(column)}" for column in table]
+    head = "\n".join([*lines, "", "@data"]) + "\n"
+    texts = [_arff_text(column) for column in table]
+    encoding = source.encoding if source.format == "arff" else "utf-8"
+    write_delimited(head, texts, Source("csv", encoding=encoding), target, packed=False, quotes=False)
+
+
+def _kind(column: Column) -> str:
+    if column.is_category:
+        levels = observed_levels(column)
+        return "{" + ",".join(_quoted_name(level) for level in levels) + "}" if levels else "string"
+    if column.kind == "number":
+        return "numeric"
+    pattern = (column.spelling.pattern if column.spelling else "") or (
+        "%Y-%m-%d" if column.kind == "date" else "%Y-%m-%d %H:%M:%S"
+    )
+    for ours, java in JAVA.items():
+        pattern = pattern.replace(ours, java)
+    return '"'.join(("date ", pattern.replace("ddT", "dd'T'").replace("Z", "'Z'"), ""))
+
+
+def _quoted_name(text: str) -> str:
+    found: str = _quoted(pa.array([text]))[0].as_py()
+    return found
+
+
+def _arff_text(column: Column) -> Any:
+    text = plain_text(as_text(column, missing="?", replace_tokens=True))
+    if column.kind == "number":
+        if column.spelling is not None and column.spelling.thousands:
+            text = pc.replace_substring(text, ",", "")
+        return pc.utf8_trim_whitespace(text)
+    known = _quoted(text)
+    return pc.if_else(pa.array(column.missing), "?", known) if column.missing.any() else known
+
+
+def _quoted(text: Any) -> Any:
+    """Quotes around texts with anything but plain characters in them, and escapes inside."""
+    special = pc.or_(
+        pc.match_substring_regex(text, r"""[\s,'"%{}\\]"""), pc.is_in(text, pa.array(["", "?"], text.type))
+    )
+    if not pc.any(special).as_py():
+        return text
+    inner = pc.replace_substring_regex(text, r"""(['"\\])""", r"\\\1")
+    for char, mark in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        inner = pc.replace_substring(inner, char, mark)
+    return pc.if_else(special, pc.binary_join_element_wise("'", inner, "'", ""), text)

@@ -64,10 +64,10 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
         index = np.where(fresh, np.int32(len(column.levels)), np.where(gone, old, codes))
         mask = nulls & gone
         return pa.DictionaryArray.from_arrays(pa.array(index, mask=mask if mask.any() else None), texts)
-    if pa.types.is_dictionary(stored.type):
-        texts = pa.array(column.levels, pa.string()).cast(stored.type.value_type)
-        new = pa.DictionaryArray.from_arrays(pa.array(codes, mask=gone), texts, ordered=stored.type.ordered)
-        return new
+    if pa.types.is_dictionary(stored.type):  # its own order of levels stays
+        place = pc.index_in(pa.array(column.levels, pa.string()), value_set=stored.dictionary.cast(pa.string()))
+        index = place.take(pa.array(codes, mask=gone)).cast(stored.type.index_type)
+        return pa.DictionaryArray.from_arrays(index, stored.dictionary, ordered=stored.type.ordered)
     levels = pa.array(column.levels, pa.string()).cast(stored.type)
     new = levels.take(pa.array(codes, mask=gone))
     keep = column.missing & gone  # the token or null that stood there

@@ -151,29 +151,39 @@ def _explained(error: Exception, data: bytes, path: Path, delimiter: str, names:
     return TableError(f"'{path}' cannot be read: {str(error).splitlines()[0]}. Check its quotes and delimiter.")
 
 
-def write_delimited(names: list[str], columns: list[Any], source: Source, target: Path, *, packed: bool) -> None:
-    """Write text columns; whoever calls makes the file appear whole."""
+def write_delimited(
+    header: str | None, columns: list[Any], source: Source, target: Path, *, packed: bool = False, quotes: bool = True
+) -> None:
+    """Write text columns below a header; whoever calls makes the file appear whole."""
     with target.open("wb") as raw:
         if packed:
             # No name and no time in the header: the same table gives the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as out:
-                _write(names, columns, source, cast(BinaryIO, out))
+                _write(header or "", columns, source, cast(BinaryIO, out), quotes=quotes)
         else:
-            _write(names, columns, source, raw)
+            _write(header or "", columns, source, raw, quotes=quotes)
 
 
-def _write(names: list[str], columns: list[Any], source: Source, out: BinaryIO) -> None:
+def header_line(names: list[str], source: Source) -> str:
+    """The names as the first line of a CSV file."""
+    texts: list[str] = _quoted(pa.array(names, pa.string()), source.delimiter).to_pylist()
+    return source.delimiter.join(texts) + source.newline
+
+
+def _write(header: str, columns: list[Any], source: Source, out: BinaryIO, *, quotes: bool) -> None:
     recode = not _is_utf8(source.encoding)
     encoding = source.encoding
-    header = source.delimiter.join(_quoted(pa.array(names), source.delimiter).to_pylist()) + source.newline
     if source.byte_order_mark and not recode:
         out.write(BOM)
-    out.write(header.encode(encoding) if recode else header.encode())
+    out.write(header.encode(encoding))
     if recode and encoding.lower().replace("-", "").replace("_", "") in ("utf16", "utf32"):
         encoding += "-le" if header.encode(encoding)[:1] == b"\xff" else "-be"  # one mark at the start only
-    ready = [_quoted(column, source.delimiter) for column in columns]
-    if len(ready) == 1:  # an empty line would be skipped when read again
-        ready = [pc.if_else(pc.equal(plain_text(ready[0]), ""), '""', plain_text(ready[0]))]
+    if not quotes:
+        ready = columns
+    else:
+        ready = [_quoted(column, source.delimiter) for column in columns]
+        if len(ready) == 1:  # an empty line would be skipped when read again
+            ready = [pc.if_else(pc.equal(plain_text(ready[0]), ""), '""', plain_text(ready[0]))]
     for start in range(0, len(columns[0]), ROWS_AT_ONCE):
         part = [plain_text(column.slice(start, ROWS_AT_ONCE)) for column in ready]
         part[-1] = pc.binary_join_element_wise(part[-1], "", source.newline)

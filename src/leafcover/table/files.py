@@ -1,10 +1,10 @@
 """Tables in files: the suffix says the format, and a released file looks like the one that was read.
 
-    table = read("adult.csv", category=["zip"], drop=["name"])
-    write(table, "released.csv")
+table = read("adult.csv", category=["zip"], drop=["name"])
+write(table, "released.csv")
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.arff import read_arff, write_arff
 from leafcover.table.c45 import read_c45, write_c45
 from leafcover.table.columnar import read_arrow, read_parquet, write_arrow, write_parquet
-from leafcover.table.delimited import read_delimited, write_delimited
+from leafcover.table.delimited import header_line, read_delimited, write_delimited
 from leafcover.table.infer import TOKENS, Read, from_declared, from_text
 from leafcover.table.output import as_text, as_typed
 from leafcover.table.schema import Role
@@ -116,7 +116,8 @@ def assembled(
     while raws:
         raw = raws.pop()
         if raw.name not in drop:
-            reads.append(_read(raw, tokens.get(raw.name), category=raw.name in category))
+            found = _read(raw, tokens.get(raw.name), category=raw.name in category)
+            reads.append(replace(found, warnings=(*raw.warnings, *found.warnings)))
     return Table(
         columns=tuple(found.column for found in reads),
         roles={name: role for name, role in roles.items() if name not in drop},
@@ -159,7 +160,9 @@ def fill(table: Table, place: Path, part: Path) -> None:
         write_arff(table, part)
     else:
         packed = place.suffix.lower() == ".gz"
-        write_delimited(names, [as_text(column) for column in table], _text_source(table, place), part, packed=packed)
+        source = _text_source(table, place)
+        columns = [as_text(column) for column in table]
+        write_delimited(header_line(names, source), columns, source, part, packed=packed)
 
 
 def _text_source(table: Table, place: Path) -> Source:
@@ -171,10 +174,3 @@ def _text_source(table: Table, place: Path) -> Source:
     if source.format == "csv":
         return replace(source, delimiter="\t" if tabs else ",")
     return Source("csv", "\t" if tabs else ",")
-
-
-def known_names(table: Table, names: Iterable[str]) -> None:
-    """Refuse a name that is no column of the table."""
-    for name in names:
-        if name not in table.names:
-            raise NameUnknown("column", name, table.names)

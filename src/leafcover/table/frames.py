@@ -62,26 +62,23 @@ def _from_pandas(frame: Any) -> tuple[list[Raw], Source]:
     for place, label in enumerate(frame.columns):
         series = frame.iloc[:, place]
         name = str(label)
-        raws.append(Raw(name, _series_array(name, series), typed=True))
+        array, mixed = _series_array(name, series)
+        warnings = (f"Column {name!r} mixes types; it is read as a category of their texts.",) if mixed else ()
+        raws.append(Raw(name, array, typed=True, warnings=warnings))
         types[name], labels[name] = series.dtype, label
     return raws, Source("frame", library="pandas", types=types, labels=labels)
 
 
-def _series_array(name: str, series: Any) -> Any:
-    """A series in arrow; objects that arrow cannot hold together are taken by their text."""
+def _series_array(name: str, series: Any) -> tuple[Any, bool]:
+    """A series in arrow, and whether it mixed types: then every value is taken by its text."""
     try:
-        array = pa.Array.from_pandas(series)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
-        if not _plain_objects(series):
-            raise TableError(
-                f"Column {name!r} holds Python objects that are no plain values. Convert or drop it."
-            ) from None
-        array = pa.array([None if gone else str(value) for value, gone in zip(series, series.isna(), strict=True)])
-    return plain_type(array)
-
-
-def _plain_objects(series: Any) -> bool:
-    return all(isinstance(value, (str, int, float, bool, np.generic)) or gone for value, gone in zip(series, series.isna(), strict=True))
+        return plain_type(pa.Array.from_pandas(series)), False
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        known = series[series.notna()]
+        if not all(isinstance(value, (str, int, float, bool, np.generic)) for value in known):
+            raise TableError(f"Column {name!r} holds objects that are no plain values. Convert or drop it.") from error
+        gone = series.isna().to_numpy()
+        return pa.array([None if no else str(value) for value, no in zip(series, gone, strict=True)]), True
 
 
 def to_frame(table: Table) -> Any:
@@ -136,7 +133,7 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return series  # means of whole numbers
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)
-    if isinstance(dtype, np.dtype) and dtype == object:
+    if isinstance(dtype, np.dtype) and dtype.kind == "O":
         return series.astype(object)
     # Through arrow's own array, since the plain way turns whole numbers with gaps into floats.
     return pandas.Series(pandas.array(array, dtype=pandas.ArrowDtype(array.type))).astype(dtype)

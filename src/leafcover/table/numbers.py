@@ -104,13 +104,9 @@ def spelling_of(number: Parsed, grid: Grid | None) -> Spelling:
     if grid is None:  # shortest text; nobody asks how many places there were
         return Spelling(decimals=MOST_DECIMALS, fixed=False, width=width, thousands=number.thousands)
     dot = pc.find_substring(text, ".")
-    places = pc.if_else(
-        pc.less(dot, 0), 0, pc.subtract(pc.binary_length(text), pc.add(dot, pa.scalar(1, pa.int32())))
-    )
+    places = pc.if_else(pc.less(dot, 0), 0, pc.subtract(pc.binary_length(text), pc.add(dot, pa.scalar(1, pa.int32()))))
     ends = pc.min_max(places).as_py()
-    return Spelling(
-        decimals=ends["max"], fixed=ends["min"] == ends["max"], width=width, thousands=number.thousands
-    )
+    return Spelling(decimals=ends["max"], fixed=ends["min"] == ends["max"], width=width, thousands=number.thousands)
 
 
 def _leading_zero_width(text: Any) -> int:

@@ -89,6 +89,13 @@ def _fresh_typed(column: Column) -> Any:
     return typed("number", pa.float64(), column.values)
 
 
+def observed_levels(column: Column) -> tuple[str, ...]:
+    """The levels that occur, in code point order."""
+    seen = np.zeros(len(column.levels) + 1, np.bool_)
+    seen[column.values] = True  # a missing value marks the last place, which no level has
+    return tuple(level for level, there in zip(column.levels, seen, strict=False) if there)
+
+
 def bare(stored: Any) -> Any:
     """The same values in fresh memory: no unused dictionary level, nothing left under a null."""
     if pa.types.is_dictionary(stored.type):

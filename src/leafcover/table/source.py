@@ -34,6 +34,7 @@ class Raw:
     typed: bool = False
     tokens: tuple[str, ...] | None = None  # texts that mean missing, unless the user names others
     declared: Literal["number", "category"] | None = None  # what .names or ARFF says it is
+    warnings: tuple[str, ...] = ()
     levels: tuple[str, ...] | None = None  # the values .names or ARFF allows, in code point order
 
 

@@ -1,7 +1,8 @@
 """From typed arrow columns (Parquet, Arrow, frames) to columns: a type is a declaration, so nothing is guessed.
 
-Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans and text are
-categories, and so is a time of day. Text that looks like a number stays text: whoever typed it had the choice.
+Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans, text, a time of day and
+whatever is dictionary-encoded (a pandas or polars categorical) are categories. Text that looks like a number stays text:
+whoever typed it had the choice.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,7 @@ def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, c
     """
     kind = stored.type
     if pa.types.is_dictionary(kind):
-        return _category(name, _one_dictionary(stored), tokens, category=category)
+        return _category(name, _one_dictionary(stored), tokens)
     stored = single(stored)
     if stored.null_count == len(stored):
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
@@ -74,13 +75,11 @@ def _one_dictionary(stored: Any) -> Any:
     return stored
 
 
-def _category(name: str, stored: Any, tokens: Sequence[str] | None, *, category: bool = True) -> Read:
+def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> Read:
     """Levels are the text of the values; the stored array stays as it is typed."""
     encoded = stored if pa.types.is_dictionary(stored.type) else stored.dictionary_encode()
     values = encoded.dictionary
     _refuse_nested(name, values.type)
-    if not category and not _is_label(values.type):  # dictionary-encoded numbers are numbers
-        return from_typed(name, values.take(encoded.indices), tokens=tokens)
     try:
         texts = values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
@@ -111,7 +110,9 @@ def _reals(name: str, stored: Any) -> Read:
     values: Floats = np.asarray(stored.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     if pa.types.is_float32(stored.type) or pa.types.is_float16(stored.type):
         # The shortest text of a float32 is what its owner sees: 0.1, not 0.10000000149011612.
-        values = np.asarray(stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+        values = np.asarray(
+            stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        )
     finite_or_refuse(name, values)
     known = values[~np.isnan(values)]
     if not len(known):

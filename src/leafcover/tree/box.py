@@ -4,6 +4,7 @@ A number must be above ``low`` and at most ``high``; a category must be the one 
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -129,7 +130,7 @@ def siblings(tree: Tree, leaf: int) -> Codes:
 def path(tree: Tree, node: int) -> tuple[Test, ...]:
     """The tests from the root to a node, one a step."""
     line = [*reversed(ancestors(tree, node)), node]
-    return tuple(_test(tree, above, below) for above, below in zip(line, line[1:], strict=False))
+    return tuple(_test(tree, above, below) for above, below in pairwise(line))
 
 
 def _test(tree: Tree, above: int, below: int) -> Test:

@@ -149,7 +149,7 @@ def singles(column: Floats) -> Singles:
 
 
 def _stack(columns: Sequence[Array], rows: int, dtype: type) -> Array:
-    stack = np.empty((len(columns), rows), dtype)
+    stack: Array = np.empty((len(columns), rows), dtype)
     for place, column in enumerate(columns):
         stack[place] = column
     return stack

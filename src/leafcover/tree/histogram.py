@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.fast.arrays import Array, Bools, Codes, Floats, Rows
-from leafcover.tree.bins import Binned
+from leafcover.fast.arrays import Bools, Codes, Floats, Rows
+from leafcover.tree.bins import MOST_BINS, Binned, bin_training
+from leafcover.tree.training import Training
+from leafcover.tree.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,4 +100,106 @@ def _entropy_bits(labels: Rows, target: Codes, n_labels: int, classes: int) -> f
     return float((of_cells * np.log2(of_cells)).sum() - (counts * np.log2(counts)).sum())
 
 
-def _unused(a: Array) -> None: ...
+def explained(
+    binned: Binned,
+    target_codes: Codes,
+    n_classes: int,
+    labels: Rows,
+    n_labels: int,
+    *,
+    floor: int,
+    testable: Bools | None = None,
+    most_rows: int = 100_000,
+) -> float:
+    """The share of a target's entropy inside the cells that trees on other columns explain, luck left out.
+
+    Columns that have nothing to do with the target come out at 0.000 however many levels they have, for a
+    split must earn more than it costs. Larger tables are judged by rows evenly spaced.
+    """
+    if len(binned) > most_rows:
+        rows = np.arange(most_rows) * len(binned) // most_rows
+        binned, target_codes, labels = binned.take(rows), target_codes[rows], labels[rows]
+    return refine_labels(
+        binned, target_codes, n_classes, labels, n_labels, floor=floor, testable=testable
+    ).explained
+
+
+def grow_histogram(
+    training: Training, *, min_records: int = 2, confidence: float = 0.25, prune: bool = True
+) -> Tree:
+    """C4.5's tree, with cuts only between the bins of a number (at most 255).
+
+    It differs from the exact grower in three ways: a number with more than 255 distinct values can be cut at
+    the upper edges of its bins only; arithmetic is double; and pruning may turn a subtree into a leaf but does
+    not raise a branch.
+    """
+    from leafcover.fast.histogram import Records
+    from leafcover.fast.histogram_gain import Rules
+    from leafcover.fast.histogram_grow import grow_counts
+    from leafcover.fast.histogram_nodes import breadth_first, close
+    from leafcover.fast.pessimism import squared_deviation
+
+    if min_records < 1:
+        raise ValueOutOfRange("min_records", min_records, "a whole number of rows, at least 1")
+    if not 0.0 < confidence < 1.0:
+        raise ValueOutOfRange("confidence", confidence, "a share above 0 and below 1")
+    binned = bin_training(training)
+    classes, attributes = len(training.classes), len(binned.attributes)
+    rules = Rules(
+        np.arange(attributes),
+        binned.sizes,
+        np.concatenate([np.zeros(1, np.int64), np.cumsum(binned.sizes * classes)]),
+        binned.is_number,
+        np.array([len(a.levels) >= 0.3 * len(binned) and not a.is_number for a in binned.attributes], np.bool_),
+        _edge_table(binned),
+        classes,
+        float(min_records),
+    )
+    weights = np.ones(len(binned) if binned.missing.any() else 0)
+    words = binned.codes.view(np.uint64)
+    records = Records(binned.codes, words, np.array(training.labels, np.int32), weights)
+    nodes, size = grow_counts(records, rules)
+    label, errors, estimate = close(nodes, size, prune, confidence, squared_deviation(confidence))
+    order = breadth_first(nodes, size)
+    tested = nodes.tested[order]
+    branches = nodes.branches[order]
+    number = np.zeros(size, np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    parent = nodes.parent[order]
+    return Tree(
+        target=training.target,
+        classes=training.classes,
+        attributes=training.attributes,
+        tested=tested,
+        cut=_cuts(binned, tested, nodes.last[order], nodes.following[order]),
+        first=np.where(tested < 0, np.int32(-1), number[nodes.first[order]]),
+        branches=branches,
+        parent=np.where(parent < 0, np.int32(-1), number[parent]),
+        counts=nodes.counts[order],
+        label=label[order],
+        errors=errors[order],
+        estimate=estimate[order],
+    )
+
+
+def _edge_table(binned: Binned) -> Floats:
+    """The upper edge of every code of every number; nan for missing and for categories."""
+    table = np.full((len(binned.attributes), MOST_BINS + 1), np.nan)
+    for attribute, edges in enumerate(binned.edges):
+        table[attribute, 1 : len(edges) + 1] = edges
+    return table
+
+
+def _cuts(binned: Binned, tested: Codes, last: Codes, following: Codes) -> Floats:
+    """The cut of each node that tests a number: the largest edge up to halfway to the next rows."""
+    cuts = np.full(len(tested), np.nan)
+    for attribute, edges in enumerate(binned.edges):
+        here = np.flatnonzero(tested == attribute)
+        if not binned.attributes[attribute].is_number or not len(here):
+            continue
+        low = edges[last[here] - 1]
+        # A bin with one value begins there; any other begins where the bin before it ends.
+        high = edges[following[here] - (1 if binned.exact[attribute] else 2)]
+        middle = low + (high - low) / 2
+        cuts[here] = edges[np.searchsorted(edges, middle, side="right") - 1]
+    return cuts

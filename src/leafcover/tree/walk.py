@@ -156,7 +156,7 @@ def places(tree: Tree, rows: Table | Columns) -> Places:
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
     place = np.empty(len(columns[0]) if len(columns) else 0, np.int32)
-    sets: dict[bytes, list[Rows]] = {}
+    sets: dict[bytes, list[int]] = {}
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, used):
         one_leaf(ways, values, leaf)

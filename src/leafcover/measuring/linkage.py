@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from leafcover.fast.arrays import Array, Rows
-from leafcover.measure.risk import Risk, wilson
+from leafcover.measuring.risk import Risk, wilson
 from leafcover.table.table import Table
 
 MOST_COMPARISONS = 100_000_000  # pairs of rows compared at most; beyond that a fixed sample of people is attacked

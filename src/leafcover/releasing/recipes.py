@@ -12,8 +12,8 @@ from leafcover.noise.bounded import Bounded
 from leafcover.noise.fit import Fit
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
-from leafcover.release.cover import cover
-from leafcover.release.plan import Plan, Step
+from leafcover.releasing.cover import cover
+from leafcover.releasing.plan import Plan, Step
 from leafcover.split.trees import Leaves, Whole
 from leafcover.table.table import Column, Table
 

@@ -10,7 +10,7 @@ from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
 from leafcover.noise.bounded import Bounded
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
-from leafcover.release.plan import Plan, Step
+from leafcover.releasing.plan import Plan, Step
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves, Whole
 

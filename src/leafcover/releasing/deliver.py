@@ -12,8 +12,8 @@ import numpy as np
 
 from leafcover.errors import OutputError
 from leafcover.fast.arrays import Rows
-from leafcover.release.manifest import external, internal
-from leafcover.release.run import Release
+from leafcover.releasing.manifest import external, internal
+from leafcover.releasing.run import Release
 from leafcover.table.files import fill
 from leafcover.table.table import Table
 from leafcover.table.whole import whole
@@ -47,7 +47,9 @@ class Places:
     @property
     def held_out(self) -> Path:
         """Rows that were set aside before anything else happened."""
-        return self.table.with_name(".".join([*self.table.name.split(".")[:1], "held-out", *self.table.name.split(".")[1:]]))
+        return self.table.with_name(
+            ".".join([*self.table.name.split(".")[:1], "held-out", *self.table.name.split(".")[1:]])
+        )
 
 
 def refuse_existing(paths: list[Path], *, force: bool) -> None:

@@ -10,8 +10,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from leafcover.release.planfile import to_toml
-from leafcover.release.run import Release
+from leafcover.releasing.planfile import to_toml
+from leafcover.releasing.run import Release
 
 FORMAT = 1
 

@@ -11,11 +11,11 @@ import numpy as np
 from leafcover.draws import Key
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.fast.arrays import Array, Rows
-from leafcover.release.deliver import Places, read_pairs
-from leafcover.release.fingerprint import fingerprint
-from leafcover.release.plan import Plan
-from leafcover.release.planfile import from_toml
-from leafcover.release.run import partitions_of, run, whole_part
+from leafcover.releasing.deliver import Places, read_pairs
+from leafcover.releasing.fingerprint import fingerprint
+from leafcover.releasing.plan import Plan
+from leafcover.releasing.planfile import from_toml
+from leafcover.releasing.run import partitions_of, run, whole_part
 from leafcover.table.files import read
 from leafcover.table.table import Column, Table
 
@@ -34,7 +34,9 @@ def manifest_of(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
-        raise TableError(f"There is no manifest {str(path)!r} beside the table. Verify a table that release wrote.") from None
+        raise TableError(
+            f"There is no manifest {str(path)!r} beside the table. Verify a table that release wrote."
+        ) from None
     except (OSError, ValueError):
         raise TableError(f"The manifest {str(path)!r} cannot be read as JSON. Release the table again.") from None
     if not isinstance(found, dict) or "output" not in found:

@@ -28,9 +28,7 @@ class Step:
     noise: Noise
     keep: tuple[Split, ...] = ()
 
-    def __init__(
-        self, columns: str | Sequence[str], within: Split, noise: Noise, keep: Sequence[Split] = ()
-    ) -> None:
+    def __init__(self, columns: str | Sequence[str], within: Split, noise: Noise, keep: Sequence[Split] = ()) -> None:
         names = (columns,) if isinstance(columns, str) else tuple(columns)
         if not names:
             raise PlanError("A step names no column. Give it at least one.")

@@ -11,15 +11,15 @@ from leafcover.draws import Draws, Key
 from leafcover.errors import PromiseBroken, TableError
 from leafcover.fast.arrays import Array, Rows
 from leafcover.noise.part import Changed, Part
-from leafcover.release.fingerprint import PART_ROWS, fingerprint
-from leafcover.release.plan import Plan, Step, check
-from leafcover.release.planfile import to_toml
+from leafcover.releasing.fingerprint import PART_ROWS, fingerprint
+from leafcover.releasing.plan import Plan, Step, check
+from leafcover.releasing.planfile import to_toml
+from leafcover.releasing.refuse import refuse_identifiers
 from leafcover.split.partition import Partition, Split
 from leafcover.table.change import drawn, moved
-from leafcover.table.guard import refuse_identifiers
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Tree
-from leafcover.tree.walk import places
+from leafcover.tree.walk import Places, places
 
 Progress: TypeAlias = Callable[[str, float], None]  # what is being done, and the share that is done
 
@@ -74,9 +74,7 @@ class Release:
     partitions: Mapping[Split, Partition]
 
 
-def run(
-    table: Table, plan: Plan, *, key: Key, keep_order: bool = False, progress: Progress | None = None
-) -> Release:
+def run(table: Table, plan: Plan, *, key: Key, keep_order: bool = False, progress: Progress | None = None) -> Release:
     """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``."""
     tell = progress or (lambda words, share: None)
     if len(table) < 2:
@@ -108,9 +106,7 @@ def run(
         for c in table
     )
     trees = _tree_facts(table, after, partitions)
-    released = Table(
-        tuple(_column(c, after.get(c.name), order) for c in table), roles=table.roles, source=table.source
-    )
+    released = Table(tuple(_column(c, after.get(c.name), order) for c in table), roles=table.roles, source=table.source)
     tell("done", 1.0)
     return Release(
         table=released,
@@ -203,8 +199,17 @@ def _tree_facts(
     facts = []
     for tree in trees.values():
         before, now = places(tree, table), places(tree, new)
-        facts.append(TreeFact(tree.target, len(tree.leaves), before.share_alike(now)))
+        facts.append(TreeFact(tree.target, len(tree.leaves), _share_alike(before, now, len(tree.leaves))))
     return tuple(facts)
+
+
+def _share_alike(before: Places, now: Places, leaves: int) -> float:
+    """The share of rows that reach the same set of leaves in both."""
+    alike = before.place == now.place
+    several = (before.place >= leaves) | (now.place >= leaves)  # only single leaves have the same number in both
+    for row in np.flatnonzero(several):
+        alike[row] = np.array_equal(before.leaves_of(before.place[row]), now.leaves_of(now.place[row]))
+    return float(alike.mean())
 
 
 def _cell_fact(step: Step, partition: Partition) -> CellFact:

@@ -1,0 +1,168 @@
+"""``leafcover release``: a table goes in, a release comes out."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
+from leafcover.cli.reading import Reading, refuse_unknown, with_reading
+from leafcover.errors import PlanError, RiskTooHigh, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.draws import Key
+    from leafcover.releasing.plan import Plan
+    from leafcover.table.table import Table
+
+TableFile = Annotated[
+    Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data")
+]
+Target = Annotated[str | None, typer.Option("--target", metavar="COL", help="The column whose rules are kept.")]
+Settings = Annotated[
+    list[str], typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, such as k=20.")
+]
+Bins = Annotated[
+    int | None, typer.Option("--bins", metavar="N", help="Group a number as target into N classes of equal size.")
+]
+
+
+@app.command()
+@guarded
+@with_reading
+def release(
+    table: TableFile,
+    *,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="Where the released table goes.")],
+    target: Target = None,
+    recipe: Annotated[str | None, typer.Option(help="Which recipe; see `leafcover recipes`. [default: cover]")] = None,
+    settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
+    plan: Annotated[Path | None, typer.Option(metavar="PLAN.toml", help="A plan file instead of a recipe.")] = None,
+    report: Annotated[Path | None, typer.Option(metavar="R.html", help="Also write a report to read.")] = None,
+    bins: Bins = None,
+    key_file: Annotated[
+        Path | None, typer.Option(metavar="K", help="Keep the secret key here, to repeat this release.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="For experiments only: the release may not be published.")] = None,
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="For experiments: rows stay in order.")] = False,
+    hold_out: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Set this share of the rows aside first, for measuring.")
+    ] = None,
+    max_risk: Annotated[
+        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when the linkage risk is above this.")
+    ] = None,
+    publish_tree: Annotated[
+        bool, typer.Option("--publish-tree", help="Put plan and tree into what is published; cuts are original values.")
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    reading: Reading,
+) -> None:
+    """Release TABLE: keep its patterns, hide its people, and say what that cost."""
+    from leafcover.releasing.deliver import Places, deliver, refuse_existing
+    from leafcover.releasing.hold import hold_out as set_aside
+    from leafcover.releasing.run import run
+    from leafcover.releasing.summary import linkage_of, summary
+
+    _check(max_risk, hold_out, key_file, seed)
+    places = Places(out)
+    reports = [report, _outward(report)] if report else []
+    files = [places.table, places.manifest, places.internal, places.pairs, *reports]
+    refuse_existing(files if hold_out is None else [*files, places.held_out], force=force)
+    original = reading.read(table, target=target)
+    refuse_unknown(original, reading, target)
+    _warn_all(original.warnings, quiet)
+    key = _key(key_file, seed)
+    original, aside = set_aside(original, hold_out, key)
+    chosen = _plan(original, plan, recipe, target, settings, bins)
+    with progress(quiet or as_json) as tell:
+        made = run(original, chosen, key=key, keep_order=keep_order, progress=tell)
+        risk = None
+        if max_risk is not None or report is not None:
+            tell("attacking the release", 0.95)
+            risk = linkage_of(original, made)
+        if risk is not None and max_risk is not None and risk.high > max_risk:
+            raise RiskTooHigh(
+                f"The linkage risk is {risk}, its upper end above the limit {max_risk}. Nothing was written. "
+                "Raise k, drop columns, or raise --max-risk."
+            )
+        texts = _reports(report, original, made, risk, publish_tree) if report else {}
+        told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
+        told["drop"] = list(reading.drop)
+        outward = deliver(
+            made, places, reading=told, force=force, publish_tree=publish_tree, held_out=aside, texts=texts
+        )
+    if as_json:
+        typer.echo(json.dumps(outward, ensure_ascii=False))
+    elif not quiet:
+        _warn_all(tuple(w for w in made.warnings if w not in original.warnings), quiet)
+        typer.echo(summary(made, risk))
+        typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")
+        if report:
+            typer.echo(f"report    {_outward(report)}  (to publish)\n          {report}  (for you alone)")
+        typer.echo(f"private   {places.internal.name}, {places.pairs.name}: never publish these")
+
+
+def _check(max_risk: float | None, hold_out: float | None, key_file: Path | None, seed: int | None) -> None:
+    if max_risk is not None and not 0 <= max_risk <= 1:
+        raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
+    if hold_out is not None and not 0 < hold_out < 1:
+        raise ValueOutOfRange("--hold-out", hold_out, "a share above 0 and below 1")
+    if key_file is not None and seed is not None:
+        raise PlanError("--key-file and --seed were both given. Use --key-file to publish, --seed to experiment.")
+
+
+def _outward(report: Path) -> Path:
+    return report.with_name(report.stem + ".external" + report.suffix)
+
+
+def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+    for words in () if quiet else warnings:
+        warn(words)
+
+
+def _key(key_file: Path | None, seed: int | None) -> "Key":
+    from leafcover.draws import Key, key_from_file
+
+    if seed is not None:
+        return Key.from_seed(seed)
+    return key_from_file(key_file) if key_file is not None else Key.fresh()
+
+
+def _plan(
+    table: "Table", file: Path | None, recipe: str | None, target: str | None, settings: list[str], bins: int | None
+) -> "Plan":
+    from leafcover.releasing.planfile import read_plan
+
+    if file is not None:
+        if recipe is not None or settings:
+            raise PlanError("--plan and --recipe or --set were both given. Use one of them.")
+        return read_plan(file)
+    return plan_from(table, recipe or "cover", target, settings, bins)
+
+
+def plan_from(table: "Table", recipe: str, target: str | None, settings: list[str], bins: int | None) -> "Plan":
+    """The plan of a recipe with what the command line set."""
+    from leafcover.releasing.recipes import plan_for, recipe_named
+
+    given: dict[str, Any] = {}
+    for one in settings:
+        name, sign, value = one.partition("=")
+        if not sign:
+            raise ValueOutOfRange("--set", one, "NAME=VALUE, such as --set k=20")
+        given[name] = value
+    if bins is not None:
+        if "bins" not in recipe_named(recipe).parameters:
+            raise PlanError(f"Recipe {recipe!r} has no target to put into bins. Leave --bins out.")
+        given["bins"] = bins
+    return plan_for(table, recipe, target=target, settings=given)
+
+
+def _reports(report: Path, original: "Table", made: Any, risk: Any, publish_tree: bool) -> dict[Path, tuple[str, bool]]:
+    from leafcover.releasing.report import report as page
+
+    return {
+        report: (page(original, made, risk, face="internal", publish_tree=True), True),
+        _outward(report): (page(original, made, risk, face="external", publish_tree=publish_tree), False),
+    }

@@ -1,0 +1,49 @@
+"""A release in a few lines of words."""
+
+from leafcover.measuring.linkage import linkage
+from leafcover.measuring.risk import Risk
+from leafcover.releasing.run import Release
+from leafcover.table.table import Table
+
+
+def key_columns(table: Table, target: str) -> tuple[str, ...]:
+    """What an attacker is taken to know: the key columns, or without any named everything but the target."""
+    return table.with_role("key") or tuple(name for name in table.names if name != target)
+
+
+def linkage_of(original: Table, release: Release) -> Risk:
+    """How often the nearest released row is a person's own."""
+    known = [n for n in key_columns(original, release.plan.target) if n in release.table.names]
+    return linkage(original, release.table, release.source, columns=known)
+
+
+def summary(release: Release, risk: Risk | None) -> str:
+    """What was done, what was kept, what is still to be seen."""
+    rows, columns = len(release.table), len(release.table.names)
+    changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
+    lines = [
+        f"{rows:,} rows × {columns} columns released by {release.plan.recipe or 'your plan'}; "
+        f"{changed:.0%} of all values are another row's or new."
+    ]
+    for tree in release.trees:
+        if tree.target == release.plan.target:
+            lines.append(
+                f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({tree.leaves} leaves)."
+            )
+    smallest = min((cell.smallest for cell in release.cells), default=rows)
+    lines.append(f"Every value is hidden among the rows of its cell; the smallest cell has {smallest} rows.")
+    if single := max((cell.single for cell in release.cells), default=0.0):
+        lines.append(f"{single:.1%} of the rows stand alone in their cell: what their leaf pins down is published.")
+    pinned = sorted((f for f in release.columns if f.pinned >= 0.5), key=lambda f: -f.pinned)
+    if pinned:
+        named = ", ".join(f"{fact.name} ({fact.pinned:.0%})" for fact in pinned[:5])
+        lines.append(f"Could not change in at least half of the rows: {named}.")
+    if release.unprotected:
+        lines.append(f"Not protected, released as they are: {', '.join(release.unprotected)}.")
+    if risk is not None:
+        lines.append(f"Linkage: the nearest released row is a person's own for {risk} of {risk.tries} people attacked.")
+    if not release.publishable:
+        lines.append("Made with a seed: not for publication.")
+    if release.kept_order:
+        lines.append("Rows are in their original order: not for publication.")
+    return "\n".join(lines)

@@ -1,0 +1,135 @@
+"""The identifier guard: a column that names people is not noise's business; it must go, or stay on purpose.
+
+What is looked for, on known values only:
+
+- text of which at least 0.9 is distinct (dates excepted; two values are no evidence), or free text: over three words on
+  average, each text shared by fewer than ten rows on average. The words alone would catch code books ('Native- Born in
+  the United States'); but the labels of a code book are shared by many rows, and what people write is not;
+- whole numbers, at least 50 rows and 0.9 distinct, that increase strictly in file order or whose name says so; without
+  either only a warning, since incomes look like that too;
+- decimals never: they are measured.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leafcover.fast.arrays import Array
+from leafcover.table.table import Column, Table
+from leafcover.table.text import distinct_texts, is_text
+
+DISTINCT_SHARE = 0.9
+FEWEST_ROWS = 50  # for whole numbers
+FEWEST_TEXTS = 3
+MOST_WORDS = 3.0
+ROWS_PER_TEXT = 10  # a text shared by fewer rows than this is nobody's label
+TOKENS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
+EXEMPT = frozenset({"identifier", "unchanged", "unit", "weight"})  # the user has said what these are
+DATE = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A column that may name people: ``refuse`` stops a release, ``warn`` does not."""
+
+    column: str
+    severity: Literal["refuse", "warn"]
+    sentence: str
+
+
+def identifiers(table: Table) -> tuple[Suspect, ...]:
+    """The columns that look like identifiers, in table order."""
+    found = (_suspect(column) for column in table if table.roles.get(column.name) not in EXEMPT)
+    return tuple(suspect for suspect in found if suspect is not None)
+
+
+def name_tokens(name: str) -> list[str]:
+    """The words of a column's name, in lower case.
+
+    >>> name_tokens("sample_codeNumber"), name_tokens("PatientID.2")
+    (['sample', 'code', 'number'], ['patient', 'id', '2'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]
+
+
+def _suspect(column: Column) -> Suspect | None:
+    known = column.values[~column.missing]
+    if column.is_category:
+        return _text(column, known)
+    if column.kind == "number" and _is_whole(column):
+        return _integers(column, known)
+    return None
+
+
+def _is_whole(column: Column) -> bool:
+    spelling = column.spelling
+    if column.grid is None:  # whole numbers beyond 2^53
+        stored: Any = column.stored
+        typed = stored is not None and not is_text(stored) and pa.types.is_integer(stored.type)
+        return typed or (spelling is not None and spelling.fixed and not spelling.decimals)
+    return column.grid.decimals == 0 and (spelling is None or not spelling.decimals)
+
+
+def _text(column: Column, known: Array) -> Suspect | None:
+    counts = np.bincount(known, minlength=len(column.levels))
+    distinct = int((counts > 0).sum())
+    if len(known) < FEWEST_TEXTS or distinct < 2:
+        return None
+    share = distinct / len(known)
+    if share < 1 / ROWS_PER_TEXT:
+        return None
+    levels = pa.array(column.levels, pa.string())
+    if pc.all(pc.match_substring_regex(levels, DATE)).as_py():
+        return None
+    if share >= DISTINCT_SHARE:
+        return _refuse(column, f"{_percent(share)} of its known values are distinct")
+    words = pc.count_substring_regex(levels, r"\S+").to_numpy()
+    mean = float(np.average(words, weights=counts))
+    if mean > MOST_WORDS:
+        return _refuse(column, f"it is free text of {mean:.1f} words on average")
+    return None
+
+
+def _integers(column: Column, known: Array) -> Suspect | None:
+    if len(known) < FEWEST_ROWS:
+        return None
+    distinct = _distinct(column, known)
+    share = distinct / len(known)
+    if share < DISTINCT_SHARE:
+        return None
+    said = [token for token in name_tokens(column.name) if token in TOKENS]
+    why = f"{_percent(share)} of its known values are distinct"
+    # Beyond 2^53 neighbours may round to one float; distinct texts in order still increase.
+    if distinct == len(known) and bool((np.diff(known) >= 0).all()):
+        return _refuse(column, f"{why} and they increase from row to row")
+    if said:
+        return _refuse(column, f"{why} and its name says {said[0]!r}")
+    sentence = f"Column {column.name!r} may be an identifier: {why}. If it is one, drop it with --drop {column.name}."
+    return Suspect(column.name, "warn", sentence)
+
+
+def _distinct(column: Column, known: Array) -> int:
+    if column.grid is None and column.stored is not None:
+        texts = distinct_texts(column.stored) if is_text(column.stored) else column.stored.unique().drop_null()
+        gone = 0
+        if is_text(column.stored):  # missing tokens are texts too
+            gone = len(distinct_texts(column.stored.filter(pa.array(column.missing))))
+        return len(texts) - gone
+    return len(np.unique(known))
+
+
+def _refuse(column: Column, why: str) -> Suspect:
+    return Suspect(
+        column.name,
+        "refuse",
+        f"Column {column.name!r} looks like an identifier: {why}. "
+        f"Drop it with --drop {column.name}, or say --unchanged {column.name} to keep it as it is.",
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{int(share * 1000) / 10:g} %"  # rounded down: 100 % only when all are
