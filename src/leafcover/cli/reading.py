@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.errors import LeafcoverError, ValueOutOfRange
+from leafcover.errors import NameUnknown, ValueOutOfRange
 
 if TYPE_CHECKING:
     from leafcover.table.table import Table
@@ -111,8 +111,8 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
 
     def run(**given: Any) -> None:
         taken = {name: given.pop(name) for name in OPTIONS}
-        lists = {name: tuple(value) if isinstance(value, list) else value for name, value in taken.items()}
-        command(**given, reading=Reading(**lists))
+        frozen: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in taken.items()}
+        command(**given, reading=Reading(**frozen))
 
     parameters = [p for p in own.parameters.values() if p.name != "reading"]
     parameters += [
@@ -127,12 +127,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
 
 def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None:
     """A role or target that names no column is an error, with a near name."""
-    from leafcover.errors import NameUnknown
-
     given = (*reading.unchanged, *reading.key, *reading.confidential, *reading.unit, *reading.weight)
     for name in (*given, *(n for n in names if n is not None)):
         if name not in table.names:
             raise NameUnknown("column", name, table.names)
-
-
-__all__ = ["LeafcoverError", "Reading", "refuse_unknown", "with_reading"]

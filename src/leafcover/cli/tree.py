@@ -58,7 +58,7 @@ def tree(
     refuse_unknown(data, reading, target)
     rows = training(data, target, bins=bins)
     if not quiet:
-        for words in (*data.warnings, *(suspect.words for suspect in identifiers(data))):
+        for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
             warn(words)
     both = grown(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned

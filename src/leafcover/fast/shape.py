@@ -1,9 +1,9 @@
-"""Number the nodes of a tree anew: breadth first, only those that still hang on it."""
+"""What follows from the shape of a tree: breadth-first numbers, sums over subtrees, cuts as original values."""
 
 import numpy as np
 from numba import njit
 
-from leafcover.fast.arrays import Codes
+from leafcover.fast.arrays import Codes, Floats, Singles
 
 
 @njit(cache=True)
@@ -21,3 +21,32 @@ def breadth_first(first: Codes, branches: Codes) -> tuple[Codes, Codes, Codes]:
                 count += 1
         done += 1
     return old[:count].copy(), new_first[:count].copy(), parent[:count].copy()
+
+
+@njit(cache=True)
+def add_up(values: Floats, parent: Codes) -> None:
+    """Add every node's value to those of all nodes above it; every node stands before its children."""
+    for node in range(len(values) - 1, 0, -1):
+        values[parent[node]] += values[node]
+
+
+@njit(cache=True)
+def largest_originals(cuts: Singles, order: Codes, singles: Singles, column: Floats) -> Floats:
+    """For each cut, a value of ``singles``, the largest value of ``column`` that rounds to it.
+
+    ``order`` are the rows by ascending single value, missing ones last.
+    """
+    found = np.empty(len(cuts), np.float64)
+    for i in range(len(cuts)):
+        low, high = 0, len(order)
+        while low < high:
+            middle = (low + high) // 2
+            if singles[order[middle]] >= cuts[i] or np.isnan(singles[order[middle]]):
+                high = middle
+            else:
+                low = middle + 1
+        found[i] = column[order[low]]
+        while low < len(order) and singles[order[low]] == cuts[i]:
+            found[i] = max(found[i], column[order[low]])
+            low += 1
+    return found

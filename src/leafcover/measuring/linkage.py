@@ -18,7 +18,7 @@ MOST_COMPARISONS = 100_000_000  # pairs of rows compared at most; beyond that a 
 def linkage(
     original: Table, released: Table, source: Rows, *, columns: Sequence[str], comparisons: int = MOST_COMPARISONS
 ) -> Risk:
-    """The share of people whose own released row is the nearest; ``source`` is the original row of each released one."""
+    """The share of people whose own released row is nearest; ``source`` is the original row of each released one."""
     from leafcover.fast.near import own_among_nearest
 
     people = attacked(len(original), max(1, min(len(original), comparisons // max(len(released), 1))))

@@ -201,7 +201,7 @@ class _Rail(NamedTuple):
             return np.where(inside, (ends[1] - ends[0]) / np.maximum(ends[3] - ends[2], 1e-300), 0.0)
         total = np.zeros(len(released))
         for i in np.flatnonzero(inside):
-            points = np.arange(start[i], stop[i] + 1)
+            points = np.arange(start[i], stop[i] + 1, dtype=np.float64)
             one = np.ones(len(points))
             args = (self.place[i] * one, points, self.size[i] * one, self.spread[i] * one)
             total[i] = probability(*args, law, fit).sum()

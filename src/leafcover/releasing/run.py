@@ -143,6 +143,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def whole_part(table: Table, step: Step, partitions: Mapping[Split, Partition]) -> Part:
+    """Every row of a step's columns, with the cells and limits of the step."""
     bare = (table[name] for name in step.columns)
     return Part(
         rows=np.arange(len(table), dtype=np.int64),

@@ -25,11 +25,11 @@ def summary(release: Release, risk: Risk | None) -> str:
         f"{rows:,} rows × {columns} columns released by {release.plan.recipe or 'your plan'}; "
         f"{changed:.0%} of all values are another row's or new."
     ]
-    for tree in release.trees:
-        if tree.target == release.plan.target:
-            lines.append(
-                f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({tree.leaves} leaves)."
-            )
+    lines += [
+        f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({tree.leaves} leaves)."
+        for tree in release.trees
+        if tree.target == release.plan.target
+    ]
     smallest = min((cell.smallest for cell in release.cells), default=rows)
     lines.append(f"Every value is hidden among the rows of its cell; the smallest cell has {smallest} rows.")
     if single := max((cell.single for cell in release.cells), default=0.0):

@@ -38,7 +38,7 @@ class Attribute:
 def entries(text: str) -> Iterator[tuple[str, str]]:
     r"""The names in a C4.5 text, each with what ended it: ``,`` ``:`` ``.`` or a new line.
 
-    >>> list(entries("yes, no.  | the classes\\\\nwage: continuous."))
+    >>> list(entries("yes, no.  | the classes\nwage: continuous."))
     [('yes', ','), ('no', '.'), ('wage', ':'), ('continuous', '.')]
     """
     at, size = 0, len(text)

@@ -93,7 +93,7 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
     if read.column_names != names:
         raise TableError(f"The header of '{path}' cannot be read. Check its quotes and delimiter.")
     raws = [Raw(name, column) for name, column in zip(names, read.columns, strict=True)]
-    return raws, Source("csv", delimiter, newline, encoding, marked)
+    return raws, Source("csv", delimiter, newline, "utf-8" if _is_utf8(encoding) else encoding, marked)
 
 
 def _delimiter(path: Path, data: bytes) -> str:

@@ -152,10 +152,10 @@ def write(table: Table, path: str | Path, *, force: bool = False) -> None:
 def fill(table: Table, place: Path, part: Path) -> None:
     """Write a table into ``part``, as the suffix of ``place`` says; for callers that hold `whole` open."""
     kind, names = format_of(place), list(table.names)
-    if kind == "parquet":
-        write_parquet(names, [as_typed(column) for column in table], part)
-    elif kind == "arrow":
-        write_arrow(names, [as_typed(column) for column in table], part)
+    if kind in ("parquet", "arrow"):
+        own_type = isinstance(table.source, Source) and table.source.is_typed
+        typed = [as_typed(column, own_type=own_type) for column in table]
+        (write_parquet if kind == "parquet" else write_arrow)(names, typed, part)
     elif kind == "arff":
         write_arff(table, part)
     else:

@@ -84,7 +84,7 @@ def _series_array(name: str, series: Any) -> tuple[Any, bool]:
 def to_frame(table: Table) -> Any:
     """The table as a frame of the library it came from; pyarrow when it came from a file."""
     source = table.source if isinstance(table.source, Source) else Source("frame", library="pyarrow")
-    arrays = {column.name: as_typed(column) for column in table}
+    arrays = {column.name: as_typed(column, own_type=source.is_typed) for column in table}
     if source.library == "pandas":
         return _to_pandas(table, arrays, source)
     if source.library == "polars":

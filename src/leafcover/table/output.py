@@ -54,18 +54,11 @@ def _number_text(column: Column) -> Any:
     return spelled(column, column.values)
 
 
-def as_typed(column: Column) -> Any:
-    """The column as a typed array: its own type if it came typed, else the one its kind suggests."""
-    stored = column.stored
-    if stored is None or (is_text(stored) and (column.spelling is not None or not column.is_category)):
+def as_typed(column: Column, *, own_type: bool) -> Any:
+    """The column as a typed array: with ``own_type`` the one it came with, else the one its kind suggests."""
+    if column.stored is None or not own_type:
         return _fresh_typed(column)
-    if is_text(stored) and stored.null_count == 0 and column.is_category and _has_tokens(column):
-        return _fresh_typed(column)
-    return bare(stored)
-
-
-def _has_tokens(column: Column) -> bool:
-    return bool(column.missing.any())
+    return bare(column.stored)
 
 
 def _fresh_typed(column: Column) -> Any:

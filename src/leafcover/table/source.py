@@ -24,6 +24,11 @@ class Source:
     types: Mapping[str, Any] = field(default_factory=dict)  # a frame's own column types
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas names that are not text
 
+    @property
+    def is_typed(self) -> bool:
+        """Whether columns came with types of their own, and not as text."""
+        return self.format in ("parquet", "arrow", "frame")
+
 
 @dataclass(frozen=True, eq=False)
 class Raw:

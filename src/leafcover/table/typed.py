@@ -1,8 +1,8 @@
 """From typed arrow columns (Parquet, Arrow, frames) to columns: a type is a declaration, so nothing is guessed.
 
-Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans, text, a time of day and
-whatever is dictionary-encoded (a pandas or polars categorical) are categories. Text that looks like a number stays text:
-whoever typed it had the choice.
+Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans, text, a time of
+day and whatever is dictionary-encoded (a pandas or polars categorical) are categories. Text that looks like a number
+stays text: whoever typed it had the choice.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from leafcover.fast.arrays import MISSING, Bools, Floats
 from leafcover.table.dates import SECOND_DIGITS, as_floats
 from leafcover.table.infer import Read, beyond, coded, finite_or_refuse, missing_in, single
 from leafcover.table.numbers import grid_of
-from leafcover.table.schema import MOST_POINTS, Grid
+from leafcover.table.schema import MOST_POINTS, Grid, Spelling
 from leafcover.table.table import Column
 
 
@@ -48,7 +48,7 @@ def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, c
         return Read(Column(name, "date", days, (), Grid(0), None, stored))
     if pa.types.is_timestamp(kind):
         seconds = as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
-        return Read(Column(name, "time", seconds, (), _second_grid(seconds), None, stored))
+        return _times(name, stored, seconds)
     _refuse_nested(name, kind)
     raise TableError(f"Column {name!r} has type {kind}, which is no number, text, date or time. Convert or drop it.")
 
@@ -121,10 +121,13 @@ def _reals(name: str, stored: Any) -> Read:
     return Read(Column(name, "number", values, (), grid_of(known), None, stored))
 
 
-def _second_grid(seconds: Floats) -> Grid | None:
+def _times(name: str, stored: Any, seconds: Floats) -> Read:
     """Whole seconds where every time is one; else the decimals the times have, down to microseconds.
 
     Nanoseconds of today need more than 53 bits, so such times have no grid: they move exactly, and a new one is
     written to the microsecond.
     """
-    return grid_of(seconds[~np.isnan(seconds)])
+    grid = grid_of(seconds[~np.isnan(seconds)])
+    places = 6 if grid is None else min(grid.decimals, 6)
+    pattern = "%Y-%m-%d %H:%M:%S" + ("%f" if places else "") + ("Z" if stored.type.tz else "")
+    return Read(Column(name, "time", seconds, (), grid, Spelling(decimals=places, pattern=pattern), stored))

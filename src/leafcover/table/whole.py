@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,16 +18,14 @@ def whole(path: str | Path, *, force: bool = False, private: bool = False) -> It
     """
     target = Path(path)
     _check(target, force=force)
+    part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        # Exclusive, so that nobody's file is followed; the system's mask decides the mode of a public file.
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
     except OSError as error:
         raise _said(target, error) from error
-    os.close(handle)
-    part = Path(name)
     try:
         yield part
-        if not private:
-            part.chmod(0o666 & ~_umask())  # mkstemp makes 0600; a published file is like any other
         _sync(part)
         # Between the check above and now another program may have written the target.
         _check(target, force=force)
@@ -51,17 +49,11 @@ def _check(target: Path, *, force: bool) -> None:
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows syncs only what it may write
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
 
 
 def _said(target: Path, error: OSError) -> OutputError:

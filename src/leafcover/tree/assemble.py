@@ -41,8 +41,9 @@ def assemble(
 
 def subtree_errors(tested: Array, parent: Array, counts: Floats, label: Array) -> Floats:
     """Weighted training errors under each node; every node stands before its children."""
-    errors = counts.sum(axis=1) - counts[np.arange(len(label)), label]
+    from leafcover.fast.shape import add_up
+
+    errors: Floats = counts.sum(axis=1) - counts[np.arange(len(label)), label]
     errors[tested >= 0] = 0.0
-    for node in range(len(tested) - 1, 0, -1):
-        errors[parent[node]] += errors[node]
+    add_up(errors, parent.astype(np.int32))
     return errors

@@ -160,17 +160,15 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
 
     Then ``float(text) <= cut`` decides about every training row just as 32 bits did.
     """
+    from leafcover.fast.shape import largest_originals
+
     exact = np.full(len(cut), np.nan)
     for a, attribute in enumerate(training.attributes):
         nodes = np.flatnonzero(tested == a)
         if not attribute.is_number or not len(nodes):
             continue
         number = inputs.slot[a]
-        order = inputs.orders[number]
-        values = inputs.numbers[number][order]
-        known = len(values) - np.count_nonzero(np.isnan(values))
-        low = np.searchsorted(values[:known], cut[nodes], "left")
-        high = np.searchsorted(values[:known], cut[nodes], "right")
-        for node, begin, end in zip(nodes, low, high, strict=True):
-            exact[node] = training.columns[a][order[begin:end]].max()
+        cuts, place = np.unique(cut[nodes], return_inverse=True)
+        originals = largest_originals(cuts, inputs.orders[number], inputs.numbers[number], training.columns[a])
+        exact[nodes] = originals[place]
     return exact
