@@ -3,10 +3,12 @@
 import math
 from collections import Counter
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 EPSILON = 1e-3
+SLACK = 1e-6  # by which shares of rows may miss a limit
 
 
 def n_log_n(n: float) -> float:
@@ -27,12 +29,14 @@ def complexity(classes: int, rows: int) -> float:
     if classes < 2:
         return 0.0
 
-    def two(n):
-        return sum(
-            math.comb(n, h) * (h / n) ** h * ((n - h) / n) ** (n - h) if n else 1.0 for h in range(n + 1)
-        )
+    def likelihood(h):
+        return math.prod([h / rows] * h) * math.prod([1 - h / rows] * (rows - h))
 
-    before, now = 1.0, two(rows)
+    if rows <= 1000:
+        now = float(sum(math.comb(rows, h) * Fraction(likelihood(h)) for h in range(rows + 1)))
+    else:  # Szpankowski's series is exact to seven digits here
+        now = math.sqrt(rows * math.pi / 2) + 2 / 3 + math.sqrt(2 * math.pi / rows) / 24
+    before = 1.0
     for k in range(1, classes - 1):
         before, now = now, now + rows / k * before
     return math.log2(now)
@@ -138,7 +142,7 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
 
     def number(a, known, weight):
         known_weight = sum(w for _, w in known)
-        if known_weight < 2 * min_records:
+        if known_weight < 2 * (min_records - SLACK):
             return None
         small = 0.1 * known_weight / classes
         small = min_records if small <= min_records else min(small, 25)
@@ -149,10 +153,10 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
             left = [case for case in known if columns[a][case[0]] <= low]
             right = [case for case in known if columns[a][case[0]] > low]
             sides = [sum(class_counts(side)) for side in (left, right)]
-            if min(sides) < small or high - low <= 1e-5:
+            if min(sides) < small - SLACK or high - low <= 1e-5:
                 continue
             tries += 1
-            if min(sides) < min_records:
+            if min(sides) < min_records - SLACK:
                 continue
             after = spread(class_counts(left)) + spread(class_counts(right))
             if best is None or after < best[0]:
@@ -171,7 +175,7 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
     def category(a, known, weight):
         parts = [[case for case in known if columns[a][case[0]] == v] for v in range(levels[a])]
         sizes = [sum(class_counts(part)) for part in parts]
-        if sum(s >= min_records for s in sizes) < 2:
+        if sum(s >= min_records - SLACK for s in sizes) < 2:
             return None
         known_weight = sum(sizes)
         before = spread(class_counts(known)) / known_weight
@@ -184,7 +188,7 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
         weight = sum(counts)
         best = counts.index(max(counts)) if weight > 0 else fallback
         node = Node(counts, best, weight - max(counts))
-        if sum(c > 0 for c in counts) <= 1 or weight < 2 * min_records:
+        if sum(c > 0 for c in counts) <= 1 or weight < 2 * (min_records - SLACK):
             return node
         found = {}
         for a in range(len(columns)):

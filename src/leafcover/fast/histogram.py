@@ -59,6 +59,25 @@ def count_rows(
 
 
 @njit(cache=True)
+def fill(values: Array, start: int, stop: int, value: float) -> None:
+    """Set a stretch of an array. (A slice assignment in every kernel that needs one compiles for seconds.)"""
+    for i in range(start, stop):
+        values[i] = value
+
+
+@njit(cache=True)
+def longer(stack: Rows, used: int, room: int) -> Rows:
+    """The same stack with room for more entries, if it has not got it."""
+    if room <= len(stack):
+        return stack
+    new = np.empty((2 * room, stack.shape[1]), stack.dtype)
+    for i in range(used):
+        for j in range(stack.shape[1]):
+            new[i, j] = stack[i, j]
+    return new
+
+
+@njit(cache=True)
 def trailing_zeros(word: np.uint64) -> int:
     """How many zeros a word ends in; the word is not 0."""
     low = word & (~word + np.uint64(1))
@@ -79,10 +98,10 @@ def trailing_zeros(word: np.uint64) -> int:
 
 
 @njit(cache=True)
-def list_marked(marks: Array, bins: Codes) -> int:
-    """List the bins marked in a set of bits in rising order, and clear the set."""
+def list_marked(marks: Array, words: int, bins: Codes) -> int:
+    """List the bins marked in the first words of a set of bits in rising order, and clear the set."""
     found = 0
-    for w in range(marks.size):
+    for w in range(words):
         word = marks[w]
         while word:
             bins[found] = w * 64 + trailing_zeros(word)
@@ -134,14 +153,14 @@ def move_apart(records: Records, start: int, stop: int, attribute: int, goes_fir
 
 
 @njit(cache=True)
-def move_into_groups(records: Records, attribute: int, begins: Rows, place: Rows) -> None:
+def move_into_groups(records: Records, attribute: int, groups: int, begins: Rows, place: Rows) -> None:
     """Bring rows of the same code together; those of code c + 1 come to stand from begins[c] to begins[c + 1].
 
     No row has code 0. ``place`` is room for as many numbers as there are codes.
     """
     codes = records.codes
-    groups = begins.size - 1
-    place[:groups] = begins[:groups]
+    for group in range(groups):
+        place[group] = begins[group]
     for group in range(groups):
         while place[group] < begins[group + 1]:
             other = np.int64(codes[place[group], attribute]) - 1

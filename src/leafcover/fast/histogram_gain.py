@@ -11,6 +11,7 @@ from leafcover.fast.histogram import log_term
 
 EPSILON = 1e-3  # C4.5's own
 NO_GAIN = -EPSILON  # an attribute that cannot be tested
+SLACK = 1e-6  # shares of rows add up to whole rows only nearly; a limit is not missed by rounding
 _SMALLEST_GAP = 1e-5  # values nearer than this are not cut apart
 
 
@@ -27,60 +28,63 @@ class Rules(NamedTuple):
     min_records: float  # two branches at least must have this many rows
 
 
+TOTAL, KNOWN, LEFT = 0, 1, 2  # of each class: rows of the node, with a known value, below the cut
+
+
 class Scratch(NamedTuple):
     """Room that every node uses again; integers while rows are whole, doubles once they are split."""
 
     table: Floats  # n·log2 n
     bins: Codes  # (largest size,) bins that hold rows
     marks: Array  # bits of the bins that hold rows
-    totals: Array  # (classes,) rows of the node
-    known: Array  # (classes,) rows whose value is known
-    left: Array  # (classes,) rows below the cut
+    rows: Array  # (3, classes) see above
     few: Array  # (largest size · classes,) counts of one attribute; zero between uses
     gain: Floats  # (attributes,)
     info: Floats  # (attributes,)
-    last: Codes  # (attributes,) the last code of the first side of the best cut
-    following: Codes  # (attributes,) the next code that holds rows
+    cut: Codes  # (attributes, 2) the last code of the first side of the best cut, and the next that holds rows
 
 
 @njit(cache=True)
 def _number(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
     """Gain, information and place of the best cut of a number."""
     classes, table, bins = rules.classes, scratch.table, scratch.bins
-    left, known, edges = scratch.left, scratch.known, rules.edges[attribute]
+    of_class, edges = scratch.rows, rules.edges
     scratch.gain[attribute] = NO_GAIN
     first = 1 if bins[0] == 0 else 0
-    rows, right_sum, unknown = left[0] * 0, 0.0, left[0] * 0
+    zero = of_class[TOTAL, 0] * 0  # whole or real, as the counts are
+    rows, unknown, right_sum = zero, zero, 0.0
     for k in range(classes):
-        known[k] = scratch.totals[k]
+        known = of_class[TOTAL, k]
         if first:
-            known[k] -= counts[offset + k]
+            known -= counts[offset + k]
             unknown += counts[offset + k]
-        left[k] = 0
-        rows += known[k]
-        right_sum += log_term(known[k], table)
-    least_rows = rules.min_records
+        of_class[KNOWN, k] = known
+        of_class[LEFT, k] = 0
+        rows += known
+        right_sum += log_term(known, table)
+    least_rows = rules.min_records - SLACK
     if rows < 2 * least_rows:
         return
     small = 0.1 * rows / classes
-    small = least_rows if small <= least_rows else min(small, 25.0)
+    small = least_rows if small <= rules.min_records else min(small, 25.0) - SLACK
     spread = log_term(rows, table) - right_sum
-    least, at, tries, below, left_sum, best_below = np.inf, -1, 0, rows * 0, 0.0, rows * 0
+    least, at, tries, below, left_sum, best_below = np.inf, -1, 0, zero, 0.0, zero
     for i in range(first, filled - 1):
         begin = offset + bins[i] * classes
         for k in range(classes):
             here = counts[begin + k]
-            was = left[k]
-            rest = known[k] - was
-            left_sum += log_term(was + here, table) - log_term(was, table)
-            right_sum += log_term(rest - here, table) - log_term(rest, table)
-            left[k] = was + here
-            below += here
+            if here:
+                was = of_class[LEFT, k]
+                rest = of_class[KNOWN, k] - was
+                left_sum += log_term(was + here, table) - log_term(was, table)
+                right_sum += log_term(rest - here, table) - log_term(rest, table)
+                of_class[LEFT, k] = was + here
+                below += here
         if below < small:
             continue
         if rows - below < small:
             break
-        if edges[bins[i + 1]] - edges[bins[i]] <= _SMALLEST_GAP:
+        if edges[attribute, bins[i + 1]] - edges[attribute, bins[i]] <= _SMALLEST_GAP:
             continue
         tries += 1
         if below < least_rows or rows - below < least_rows:
@@ -97,8 +101,8 @@ def _number(counts: Array, offset: int, attribute: int, filled: int, rules: Rule
     scratch.gain[attribute] = gain
     parts = log_term(best_below, table) + log_term(rows - best_below, table) + log_term(unknown, table)
     scratch.info[attribute] = (log_term(total, table) - parts) / total
-    scratch.last[attribute] = bins[at]
-    scratch.following[attribute] = bins[at + 1]
+    scratch.cut[attribute, 0] = bins[at]
+    scratch.cut[attribute, 1] = bins[at + 1]
 
 
 @njit(cache=True)
@@ -107,10 +111,10 @@ def _category(counts: Array, offset: int, attribute: int, filled: int, rules: Ru
     classes, table, bins = rules.classes, scratch.table, scratch.bins
     scratch.gain[attribute] = NO_GAIN
     first = 1 if bins[0] == 0 else 0
-    zero = scratch.totals[0] * 0
+    zero = scratch.rows[TOTAL, 0] * 0
     rows, unknown, of_classes = zero, zero, 0.0
     for k in range(classes):
-        here = scratch.totals[k]
+        here = scratch.rows[TOTAL, k]
         if first:
             here -= counts[offset + k]
             unknown += counts[offset + k]
@@ -127,7 +131,7 @@ def _category(counts: Array, offset: int, attribute: int, filled: int, rules: Ru
         term = log_term(branch, table)
         after += term
         parts += term
-        large_branches += branch >= rules.min_records
+        large_branches += branch >= rules.min_records - SLACK
     if large_branches < 2:
         return
     total = rows + unknown
@@ -151,8 +155,9 @@ def look_at(counts: Array, offset: int, attribute: int, filled: int, rules: Rule
 def choose(rules: Rules, scratch: Scratch) -> int:
     """The attribute with the best gain ratio among those of at least average gain; -1 if there is none."""
     gain, info = scratch.gain, scratch.info
-    every_has_many = rules.many_values.all()
-    possible, total = 0, 0.0
+    possible, total, every_has_many = 0, 0.0, True
+    for a in range(gain.size):
+        every_has_many &= rules.many_values[a]
     for a in range(gain.size):
         if gain[a] > NO_GAIN and (every_has_many or not rules.many_values[a]):
             possible += 1

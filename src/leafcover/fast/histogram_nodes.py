@@ -6,132 +6,164 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Array, Codes, Floats, Rows
-from leafcover.fast.histogram_gain import EPSILON, Rules, Scratch
+from leafcover.fast.histogram_gain import EPSILON, SLACK, Rules
 from leafcover.fast.pessimism import extra_errors
 
-_SLACK = 0.1  # a leaf replaces a subtree that is better by no more than this
+_ENOUGH = 0.1  # a leaf replaces a subtree that is better by no more than this
+
+
+TESTED, FIRST, BRANCHES, PARENT, LAST, FOLLOWING, KNOWN = range(7)
 
 
 class Nodes(NamedTuple):
-    """Nodes in the order they were made: a parent before its children, siblings side by side."""
+    """Nodes in the order they were made: a parent before its children, siblings side by side.
 
-    tested: Codes  # (room,) attribute, -1 at a leaf
-    last: Codes  # (room,) the last code of the first side of a cut
-    following: Codes  # (room,) the next code that held rows
-    first: Codes  # (room,) first child
-    branches: Codes  # (room,)
-    parent: Codes  # (room,)
+    The columns of ``links``: the attribute tested (-1 at a leaf), the first child, the number of branches,
+    the parent, the last code of the first side of a cut, the next code that held rows, and how many rows came
+    to the node by a known value (kept only once rows are split).
+    """
+
+    links: Rows  # (room, 7)
     counts: Floats  # (room, classes) weight of each class
-    known: Rows  # (room,) rows that came by their known value
-    share: Floats  # (room,) the share of rows of unknown value that came too
+    share: Floats  # (room,) the share of rows of unknown value that came along
 
 
 @njit(cache=True)
 def _room(room: int, classes: int) -> Nodes:
-    return Nodes(
-        np.full(room, -1, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.full(room, -1, np.int32),
-        np.zeros(room, np.int32),
-        np.full(room, -1, np.int32),
-        np.zeros((room, classes)),
-        np.zeros(room, np.int64),
-        np.zeros(room),
-    )
+    return Nodes(np.zeros((room, 7), np.int64), np.zeros((room, classes)), np.zeros(room))
+
+
+@njit(cache=True)
+def _with_room(nodes: Nodes, size: int, room: int) -> Nodes:
+    """The same nodes with room for more, if it has not got it."""
+    if room <= nodes.share.size:
+        return nodes
+    new = _room(2 * room, nodes.counts.shape[1])
+    for node in range(size):
+        for j in range(7):
+            new.links[node, j] = nodes.links[node, j]
+        for k in range(nodes.counts.shape[1]):
+            new.counts[node, k] = nodes.counts[node, k]
+        new.share[node] = nodes.share[node]
+    return new
 
 
 @njit(cache=True)
 def nodes_with_root(target: Codes, classes: int) -> Nodes:
     """A tree that is only a root."""
     nodes = _room(256, classes)
-    for of_class in target:
-        nodes.counts[0, of_class] += 1.0
+    nodes.links[0, TESTED] = nodes.links[0, FIRST] = nodes.links[0, PARENT] = -1
+    for i in range(target.size):
+        nodes.counts[0, target[i]] += 1.0
     return nodes
 
 
 @njit(cache=True)
+def rows_of(nodes: Nodes, node: int) -> float:
+    """The weight of a node."""
+    rows = 0.0
+    for k in range(nodes.counts.shape[1]):
+        rows += nodes.counts[node, k]
+    return rows
+
+
+@njit(cache=True)
+def splittable(nodes: Nodes, node: int, min_records: float) -> bool:
+    """Whether a node has two classes and rows for two branches."""
+    rows, most = 0.0, 0.0
+    for k in range(nodes.counts.shape[1]):
+        rows += nodes.counts[node, k]
+        most = max(most, nodes.counts[node, k])
+    return most < rows and rows >= 2.0 * (min_records - SLACK)
+
+
+@njit(cache=True)
 def add_children(
-    nodes: Nodes, size: int, node: int, tested: int, of_one: Array, rules: Rules, scratch: Scratch
+    nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: Rules, cut: Codes
 ) -> tuple[Nodes, int]:
     """Make the children of a node from the counts of the attribute it tests: nodes and their number.
 
     Rows of unknown value go to every branch that has rows, by its share of the known ones.
     """
-    classes = rules.classes
-    branches = 2 if rules.is_number[tested] else rules.sizes[tested] - 1
-    if size + branches > nodes.tested.size:
-        old = nodes
-        nodes = _room(2 * (size + branches), classes)
-        nodes.tested[:size] = old.tested[:size]
-        nodes.last[:size] = old.last[:size]
-        nodes.following[:size] = old.following[:size]
-        nodes.first[:size] = old.first[:size]
-        nodes.branches[:size] = old.branches[:size]
-        nodes.parent[:size] = old.parent[:size]
-        nodes.counts[:size] = old.counts[:size]
-        nodes.known[:size] = old.known[:size]
-        nodes.share[:size] = old.share[:size]
-    nodes.tested[node] = tested
-    nodes.first[node] = size
-    nodes.branches[node] = branches
-    if rules.is_number[tested]:
-        nodes.last[node] = scratch.last[tested]
-        nodes.following[node] = scratch.following[tested]
-    for code in range(1, rules.sizes[tested]):
-        branch = code - 1
-        if rules.is_number[tested]:
-            branch = 0 if code <= scratch.last[tested] else 1
-        for k in range(classes):
-            nodes.counts[size + branch, k] += of_one[code * classes + k]
+    classes, number = rules.classes, rules.is_number[tested]
+    branches = 2 if number else rules.sizes[tested] - 1
+    nodes = _with_room(nodes, size, size + branches)
+    links, counts = nodes.links, nodes.counts
+    links[node, TESTED] = tested
+    links[node, FIRST] = size
+    links[node, BRANCHES] = branches
+    if number:
+        links[node, LAST] = cut[tested, 0]
+        links[node, FOLLOWING] = cut[tested, 1]
     total = 0.0
-    for b in range(branches):
-        nodes.parent[size + b] = node
-        total += nodes.counts[size + b].sum()
-    unknown = of_one[:classes]
-    for b in range(branches):
-        nodes.share[size + b] = nodes.counts[size + b].sum() / total
+    for code in range(1, rules.sizes[tested]):
+        branch = size + code - 1
+        if number:
+            branch = size if code <= cut[tested, 0] else size + 1
         for k in range(classes):
-            nodes.counts[size + b, k] += unknown[k] * nodes.share[size + b]
+            here = of_one[begin + code * classes + k]
+            counts[branch, k] += here
+            total += here
+    for child in range(size, size + branches):
+        links[child, TESTED] = links[child, FIRST] = -1
+        links[child, PARENT] = node
+        nodes.share[child] = rows_of(nodes, child) / total
+        for k in range(classes):
+            counts[child, k] += of_one[begin + k] * nodes.share[child]
     return nodes, size + branches
 
 
 @njit(cache=True)
-def close(nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float) -> tuple[Codes, Floats, Floats]:
+def _sum(values: Floats, start: int, count: int) -> float:
+    total = 0.0
+    for i in range(start, start + count):
+        total += values[i]
+    return total
+
+
+@njit(cache=True)
+def _cut_off(nodes: Nodes, node: int) -> None:
+    nodes.links[node, TESTED] = nodes.links[node, FIRST] = -1
+    nodes.links[node, BRANCHES] = 0
+
+
+@njit(cache=True)
+def close(
+    nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float
+) -> tuple[Codes, Floats, Floats]:
     """Collapse and, if asked, prune from the leaves up: the class, errors and estimate of every node.
 
     A node that becomes a leaf loses its test; its old descendants are left behind.
     """
-    classes = nodes.counts.shape[1]
+    counts = nodes.counts
     label = np.zeros(size, np.int32)
     errors, estimate = np.zeros(size), np.full(size, np.nan)
     for node in range(size):
-        rows, best = 0.0, 0
-        for k in range(classes):
-            rows += nodes.counts[node, k]
-            if nodes.counts[node, k] > nodes.counts[node, best]:
+        best = 0
+        for k in range(1, counts.shape[1]):
+            if counts[node, k] > counts[node, best]:
                 best = k
-        label[node] = best if rows > 0.0 or node == 0 else label[nodes.parent[node]]
-        errors[node] = rows - nodes.counts[node, best]
+        rows = rows_of(nodes, node)
+        label[node] = best if rows > 0.0 or node == 0 else label[nodes.links[node, PARENT]]
+        errors[node] = rows - counts[node, best]
     for node in range(size - 1, -1, -1):
-        first, branches = nodes.first[node], nodes.branches[node]
-        rows, as_leaf = nodes.counts[node].sum(), errors[node]
-        if branches and errors[first : first + branches].sum() >= as_leaf - EPSILON:
-            nodes.tested[node], nodes.first[node], nodes.branches[node] = -1, -1, 0
-            branches = 0
+        first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+        rows, as_leaf = rows_of(nodes, node), errors[node]
         if branches:
-            errors[node] = errors[first : first + branches].sum()
+            errors[node] = _sum(errors, first, branches)
+            if errors[node] >= as_leaf - EPSILON:
+                _cut_off(nodes, node)
+                errors[node], branches = as_leaf, 0
         if not prune:
             continue
-        guess = as_leaf + extra_errors(rows, as_leaf, confidence, coefficient) if rows > 0.0 else 0.0
+        estimate[node] = as_leaf + extra_errors(rows, as_leaf, confidence, coefficient) if rows > 0.0 else 0.0
         if branches:
-            of_subtree = estimate[first : first + branches].sum()
-            if guess <= of_subtree + _SLACK:
-                nodes.tested[node], nodes.first[node], nodes.branches[node] = -1, -1, 0
+            of_subtree = _sum(estimate, first, branches)
+            if estimate[node] <= of_subtree + _ENOUGH:
+                _cut_off(nodes, node)
                 errors[node] = as_leaf
             else:
-                guess = of_subtree
-        estimate[node] = guess
+                estimate[node] = of_subtree
     return label, errors, estimate
 
 
@@ -144,7 +176,7 @@ def breadth_first(nodes: Nodes, size: int) -> Rows:
     while done < found:
         node = order[done]
         done += 1
-        for b in range(nodes.branches[node]):
-            order[found] = nodes.first[node] + b
+        for b in range(nodes.links[node, BRANCHES]):
+            order[found] = nodes.links[node, FIRST] + b
             found += 1
     return order[:found]

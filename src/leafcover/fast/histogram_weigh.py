@@ -7,120 +7,96 @@ the unknown ones stand before a branch while it is grown, and are then moved beh
 import numpy as np
 from numba import njit
 
-from leafcover.fast.arrays import Floats
-from leafcover.fast.histogram import Records, list_marked, move_apart, move_into_groups
-from leafcover.fast.histogram_gain import Rules, Scratch, choose, look_at
-from leafcover.fast.histogram_nodes import Nodes, add_children
+from leafcover.fast.arrays import Floats, Rows
+from leafcover.fast.histogram import Records, fill, list_marked, longer, move_apart, move_into_groups
+from leafcover.fast.histogram_gain import TOTAL, Rules, Scratch, choose, look_at
+from leafcover.fast.histogram_nodes import (
+    BRANCHES,
+    FIRST,
+    KNOWN,
+    LAST,
+    TESTED,
+    Nodes,
+    add_children,
+    splittable,
+)
 
 
 @njit(cache=True)
-def _weigh(records: Records, start: int, stop: int, attribute: int, classes: int, scratch: Scratch) -> int:
+def _scratch(table: Floats, rules: Rules) -> Scratch:
+    classes, attributes, widest = rules.classes, rules.sizes.size, 1
+    for a in range(attributes):
+        widest = max(widest, rules.sizes[a])
+    return Scratch(
+        table,
+        np.empty(widest, np.int32),
+        np.zeros((widest + 63) // 64, np.uint64),
+        np.zeros((3, classes)),
+        np.zeros(widest * classes),
+        np.empty(attributes),
+        np.empty(attributes),
+        np.empty((attributes, 2), np.int32),
+    )
+
+
+@njit(cache=True)
+def _weigh(records: Records, start: int, stop: int, attribute: int, rules: Rules, scratch: Scratch) -> int:
     """Add up the weight of each bin and class of an attribute; return how many bins hold rows."""
     codes, target, weight = records.codes, records.target, records.along
-    few, marks = scratch.few, scratch.marks
+    few, marks, classes = scratch.few, scratch.marks, rules.classes
     for i in range(start, stop):
         code = np.int64(codes[i, attribute])
         few[code * classes + target[i]] += weight[i]
         marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
-    return list_marked(marks, scratch.bins)
+    return list_marked(marks, (rules.sizes[attribute] + 63) // 64, scratch.bins)
 
 
 @njit(cache=True)
 def _clear(filled: int, classes: int, scratch: Scratch) -> None:
     for i in range(filled):
-        begin = scratch.bins[i] * classes
-        scratch.few[begin : begin + classes] = 0.0
+        fill(scratch.few, scratch.bins[i] * classes, (scratch.bins[i] + 1) * classes, 0.0)
 
 
 @njit(cache=True)
-def _can_split(counts: Floats, min_records: float) -> bool:
-    return (counts > 0.0).sum() > 1 and counts.sum() >= 2.0 * min_records
+def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, rules: Rules, scratch: Scratch) -> int:
+    for k in range(rules.classes):
+        scratch.rows[TOTAL, k] = counts[node, k]
+    for a in range(rules.sizes.size):
+        filled = _weigh(records, start, stop, a, rules, scratch)
+        look_at(scratch.few, 0, a, filled, rules, scratch)
+        _clear(filled, rules.classes, scratch)
+    return choose(rules, scratch)
 
 
 @njit(cache=True)
-def grow_weighted(
-    records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: Rules, table: Floats
-) -> tuple[Nodes, int]:
-    """Grow the tree below a node whose rows stand between start and stop: nodes and their number."""
-    classes, attributes, widest = rules.classes, rules.sizes.size, rules.sizes.max()
-    scratch = Scratch(
-        table,
-        np.empty(widest, np.int32),
-        np.zeros((widest + 63) // 64, np.uint64),
-        np.zeros(classes),
-        np.zeros(classes),
-        np.zeros(classes),
-        np.zeros(widest * classes),
-        np.empty(attributes),
-        np.empty(attributes),
-        np.empty(attributes, np.int32),
-        np.empty(attributes, np.int32),
-    )
-    goes_first = np.zeros(widest, np.bool_)
-    begins, place = np.zeros(widest + 1, np.int64), np.zeros(widest, np.int64)
-    # node, start (of the unknown rows and the branch behind them), stop, branch at work (-1: none yet), unknown rows
-    path = np.empty((64, 5), np.int64)
-    path[0] = node, start, stop, -1, 0
-    depth = 0
-    while depth >= 0:
-        node, start, stop, branch, unknown = path[depth]
-        if branch < 0:
-            scratch.totals[:] = nodes.counts[node]
-            for a in range(attributes):
-                filled = _weigh(records, start, stop, a, classes, scratch)
-                look_at(scratch.few, 0, a, filled, rules, scratch)
-                _clear(filled, classes, scratch)
-            tested = choose(rules, scratch)
-            if tested < 0:
-                depth -= 1
-                continue
-            filled = _weigh(records, start, stop, tested, classes, scratch)
-            nodes, size = add_children(nodes, size, node, tested, scratch.few, rules, scratch)
-            _clear(filled, classes, scratch)
-            first = nodes.first[node]
-            for i in range(start, stop):
-                code = np.int64(records.codes[i, tested])
-                if code == 0:
-                    unknown += 1
-                elif rules.is_number[tested]:
-                    nodes.known[first + (code > nodes.last[node])] += 1
-                else:
-                    nodes.known[first + code - 1] += 1
-            goes_first[0] = True
-            known = move_apart(records, start, stop, tested, goes_first)
-            if rules.is_number[tested]:
-                goes_first[: nodes.last[node] + 1] = True
-                move_apart(records, known, stop, tested, goes_first)
-                goes_first[: nodes.last[node] + 1] = False
-            else:
-                goes_first[0] = False
-                begins[0] = known
-                for b in range(nodes.branches[node]):
-                    begins[b + 1] = begins[b] + nodes.known[first + b]
-                move_into_groups(records, tested, begins[: nodes.branches[node] + 1], place)
-            branch = 0
+def _part(
+    records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: Rules
+) -> int:
+    """Put rows of unknown value first, then branch by branch; return how many are unknown."""
+    links = nodes.links
+    tested, first, last = links[node, TESTED], links[node, FIRST], links[node, LAST]
+    number = rules.is_number[tested]
+    unknown = 0
+    for i in range(start, stop):
+        code = np.int64(records.codes[i, tested])
+        if code == 0:
+            unknown += 1
+        elif number:
+            links[first + (code > last), KNOWN] += 1
         else:
-            _change_weights(records, start, nodes.known[nodes.first[node] + branch] + unknown, nodes.tested[node],
-                            1.0 / nodes.share[nodes.first[node] + branch])  # fmt: skip
-            start = _step_over(records, start, nodes, node, branch, unknown, goes_first)
-            branch += 1
-        first = nodes.first[node]
-        while branch < nodes.branches[node] and not _can_split(nodes.counts[first + branch], rules.min_records):
-            start = _step_over(records, start, nodes, node, branch, unknown, goes_first)
-            branch += 1
-        if branch == nodes.branches[node]:
-            depth -= 1
-            continue
-        path[depth] = node, start, stop, branch, unknown
-        rows = nodes.known[first + branch] + unknown
-        _change_weights(records, start, rows, nodes.tested[node], nodes.share[first + branch])
-        if depth + 1 == len(path):
-            longer = np.empty((2 * len(path), 5), np.int64)
-            longer[: depth + 1] = path
-            path = longer
-        depth += 1
-        path[depth] = first + branch, start, start + rows, -1, 0
-    return nodes, size
+            links[first + code - 1, KNOWN] += 1
+    fill(place, 0, rules.sizes[tested], 0)
+    place[0] = 1
+    move_apart(records, start, stop, tested, place)
+    if number:
+        fill(place, 0, last + 1, 1)
+        move_apart(records, start + unknown, stop, tested, place)
+    else:
+        begins[0] = start + unknown
+        for b in range(links[node, BRANCHES]):
+            begins[b + 1] = begins[b] + links[first + b, KNOWN]
+        move_into_groups(records, tested, links[node, BRANCHES], begins, place)
+    return unknown
 
 
 @njit(cache=True)
@@ -132,14 +108,59 @@ def _change_weights(records: Records, start: int, rows: int, attribute: int, fac
 
 
 @njit(cache=True)
-def _step_over(
-    records: Records, start: int, nodes: Nodes, node: int, branch: int, unknown: int, goes_first: Floats
-) -> int:
+def _step_over(records: Records, start: int, known: int, unknown: int, attribute: int, place: Rows) -> int:
     """Move the unknown rows behind a finished branch; return where they stand then."""
-    known = nodes.known[nodes.first[node] + branch]
     if unknown and known:
-        goes_first[:] = True
-        goes_first[0] = False
-        move_apart(records, start, start + known + unknown, nodes.tested[node], goes_first)
-        goes_first[:] = False
+        fill(place, 1, place.size, 1)
+        place[0] = 0
+        move_apart(records, start, start + known + unknown, attribute, place)
     return start + known
+
+
+@njit(cache=True)
+def grow_weighted(
+    records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: Rules, table: Floats
+) -> tuple[Nodes, int]:
+    """Grow the tree below a node whose rows stand between start and stop: nodes and their number."""
+    scratch = _scratch(table, rules)
+    widest = scratch.bins.size
+    begins, place = np.zeros(widest + 1, np.int64), np.zeros(widest, np.int64)
+    # node, start (of the unknown rows and the branch behind them), stop, branch at work (-1: none yet), unknown rows
+    path = np.empty((64, 5), np.int64)
+    depth = 0
+    path[0, 0], path[0, 1], path[0, 2], path[0, 3] = node, start, stop, -1
+    while depth >= 0:
+        node, start, stop = path[depth, 0], path[depth, 1], path[depth, 2]
+        branch, unknown = path[depth, 3], path[depth, 4]
+        if branch < 0:
+            tested = _choose(records, start, stop, nodes.counts, node, rules, scratch)
+            if tested < 0:
+                depth -= 1
+                continue
+            filled = _weigh(records, start, stop, tested, rules, scratch)
+            nodes, size = add_children(nodes, size, node, tested, scratch.few, 0, rules, scratch.cut)
+            _clear(filled, rules.classes, scratch)
+            unknown = _part(records, start, stop, nodes, node, begins, place, rules)
+            branch = 0
+        else:
+            tested = nodes.links[node, TESTED]
+            child = nodes.links[node, FIRST] + branch
+            known = nodes.links[child, KNOWN]
+            _change_weights(records, start, known + unknown, tested, 1.0 / nodes.share[child])
+            start = _step_over(records, start, known, unknown, tested, place)
+            branch += 1
+        first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+        while branch < branches and not splittable(nodes, first + branch, rules.min_records):
+            start = _step_over(records, start, nodes.links[first + branch, KNOWN], unknown, tested, place)
+            branch += 1
+        if branch == branches:
+            depth -= 1
+            continue
+        rows = nodes.links[first + branch, KNOWN] + unknown
+        _change_weights(records, start, rows, tested, nodes.share[first + branch])
+        path[depth, 1], path[depth, 3], path[depth, 4] = start, branch, unknown
+        depth += 1
+        path = longer(path, depth, depth + 1)
+        path[depth, 0], path[depth, 1], path[depth, 2] = first + branch, start, start + rows
+        path[depth, 3] = -1
+    return nodes, size

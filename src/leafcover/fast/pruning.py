@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Array, Codes, Floats, Rows, Singles
-from leafcover.fast.growing import longer
+from leafcover.fast.dealing import longer
 from leafcover.fast.pessimism import extra_errors
 
 SLACK = 0.1  # a simpler tree may err this much more

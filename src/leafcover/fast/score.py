@@ -123,9 +123,7 @@ def score_number_whole(
     if begin >= end or values[order[begin]] == values[order[end]]:
         return NO_GAIN, np.float32(0.0), -1
     if len(totals) == 2:
-        tries = _scan_two(
-            order, begin, end, known, share, base, values, labels, totals, terms, gains, places
-        )
+        tries = _scan_two(order, begin, end, known, share, base, values, labels, totals, terms, gains, places)
     else:
         tries = _scan(order, begin, end, known, share, base, values, labels, totals, terms, gains, places)
     found, gain = _best_of(tries, gains, np.float32(items))

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Array, Codes, Floats, Rows, Singles
-from leafcover.fast.growing import longer
+from leafcover.fast.dealing import longer
 
 SEVERAL = -1
 

@@ -21,7 +21,6 @@ from leafcover.table.output import as_text, observed_levels
 from leafcover.table.source import Raw, Source
 from leafcover.table.table import Column, Table
 from leafcover.table.text import plain_text
-from leafcover.table.whole import whole
 
 MISSING_TOKENS = ("?",)
 
@@ -85,10 +84,10 @@ def names_of(text: str, path: Path) -> list[Attribute]:
     attributes = []
     for name, end in found:
         if end != ":":
-            raise TableError(f"'{path}' has no ':' after the attribute {name!r}. Write 'name: values.'")
+            raise TableError(f"'{path}' has no ':' after the attribute {name!r}. Write 'name: values'.")
         attributes.append(_attribute(name, _values(found), path))
     if not attributes:
-        raise TableError(f"'{path}' declares no attribute. Add lines such as 'age: continuous.'")
+        raise TableError(f"'{path}' declares no attribute. Add lines such as 'age: continuous'.")
     return [*attributes, Attribute("class", "category", tuple(sorted(set(classes))))]
 
 
@@ -178,17 +177,16 @@ def _slow_columns(text: str, path: Path, width: int) -> list[Any]:
     return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
 
 
-def write_c45(table: Table, place: Path, *, force: bool) -> None:
-    """Write ``.data`` (or ``.test``) and the ``.names`` beside it; the column called ``class`` goes last."""
+def write_c45(table: Table, target: Path) -> None:
+    """Write the rows, the column called ``class`` last; whoever calls makes the file appear whole."""
+    texts = [_escaped(_c45_text(column)) for column in _class_last(table)]
+    write_delimited(None, texts, Source("csv"), target, quotes=False)
+
+
+def _class_last(table: Table) -> list[Column]:
     if "class" not in table.names or not table["class"].is_category:
-        raise OutputError(f"'{place}' needs a category called 'class'. Rename the target, or write a .csv file.")
-    columns = [*(column for column in table if column.name != "class"), table["class"]]
-    texts = [_escaped(_c45_text(column)) for column in columns]
-    source = Source("csv", delimiter=",")
-    declaration = place.with_suffix(".names")
-    with whole(place, force=force) as data, whole(declaration, force=force or place.suffix == ".test") as names:
-        write_delimited(None, texts, source, data, packed=False, quotes=False)
-        names.write_text(_declared(columns), encoding="utf-8")
+        raise OutputError("A C4.5 file needs a category called 'class'. Rename the target, or write a .csv file.")
+    return [*(column for column in table if column.name != "class"), table["class"]]
 
 
 def _c45_text(column: Column) -> Any:
@@ -208,7 +206,9 @@ def _escaped(text: Any) -> Any:
     return text
 
 
-def _declared(columns: list[Column]) -> str:
+def names_text(table: Table) -> str:
+    """What the .names file of a table says: observed levels only."""
+    columns = _class_last(table)
     lines = [", ".join(_escaped_names(observed_levels(columns[-1]))) + ".", ""]
     for column in columns[:-1]:
         levels = _escaped_names(observed_levels(column)) if column.is_category else ["continuous"]

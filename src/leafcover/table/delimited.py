@@ -77,8 +77,11 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
     newline = "\r\n" if header_end > 0 and data[header_end - 1 : header_end] == b"\r" else "\n"
     if header_end < 0 and b"\r" in data:
         newline = "\r"
-    delimiter = delimiter or _delimiter(path, data)
+    by_suffix = delimiter is None and ".tsv" in [suffix.lower() for suffix in path.suffixes]
+    delimiter = "\t" if by_suffix else delimiter or _delimiter(data)
     names = _header(data, path, delimiter)
+    if data.count(b'"') % 2:  # arrow takes the rest of the file for one cell
+        _refuse_open_quote(data, path, delimiter)
     check_names(names, path)
     try:
         read = pyarrow.csv.read_csv(
@@ -93,13 +96,12 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
     if read.column_names != names:
         raise TableError(f"The header of '{path}' cannot be read. Check its quotes and delimiter.")
     raws = [Raw(name, column) for name, column in zip(names, read.columns, strict=True)]
-    return raws, Source("csv", delimiter, newline, "utf-8" if _is_utf8(encoding) else encoding, marked)
+    encoding = "utf-8" if _is_utf8(encoding) else encoding
+    return raws, Source("csv", "" if by_suffix else delimiter, newline, encoding, marked)
 
 
-def _delimiter(path: Path, data: bytes) -> str:
-    """By suffix for TSV; else comma, unless the header has none and has a semicolon, tab or bar."""
-    if ".tsv" in [suffix.lower() for suffix in path.suffixes]:
-        return "\t"
+def _delimiter(data: bytes) -> str:
+    """The comma, unless the header has none and has a semicolon, tab or bar."""
     first = data[: data.find(b"\n") if b"\n" in data else None]
     if b"," in first:
         return ","
@@ -123,6 +125,19 @@ def _first_wrong_byte(data: bytes) -> int:
     except UnicodeDecodeError as error:
         return error.start
     return 0
+
+
+def _refuse_open_quote(data: bytes, path: Path, delimiter: str) -> None:
+    reader = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""), delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for _ in reader:
+            line = reader.line_num + 1
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            raise TableError(
+                f"Line {line} of '{path}' opens a quote that is never closed. Close it, or double it if it is text."
+            ) from error
 
 
 def _not_utf8(path: Path, byte: int) -> TableError:

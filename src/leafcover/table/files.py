@@ -5,12 +5,13 @@ write(table, "released.csv")
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.arff import read_arff, write_arff
-from leafcover.table.c45 import read_c45, write_c45
+from leafcover.table.c45 import names_text, read_c45, write_c45
 from leafcover.table.columnar import read_arrow, read_parquet, write_arrow, write_parquet
 from leafcover.table.delimited import header_line, read_delimited, write_delimited
 from leafcover.table.infer import TOKENS, Read, from_declared, from_text
@@ -139,14 +140,23 @@ def write(table: Table, path: str | Path, *, force: bool = False) -> None:
     """Write a table in the format of the path's suffix; the file appears whole or not at all."""
     place = Path(path)
     try:
-        kind = format_of(place)
+        format_of(place)
     except TableError as error:
         raise OutputError(str(error)) from error
-    if kind == "c45":
-        write_c45(table, place, force=force)
-        return
-    with whole(place, force=force) as part:
+    with ExitStack() as stack:
+        # Renamed in reverse order of entry, so that the table itself appears last.
+        part = stack.enter_context(whole(place, force=force))
+        for companion, text in beside(table, place).items():
+            stack.enter_context(whole(companion, force=force)).write_text(text, "utf-8")
         fill(table, place, part)
+
+
+def beside(table: Table, place: Path) -> dict[Path, str]:
+    """The texts a format needs beside its file: the ``.names`` of C4.5 (a ``.test`` uses the one that is there)."""
+    declaration = place.with_suffix(".names")
+    if format_of(place) != "c45" or (place.suffix.lower() == ".test" and declaration.exists()):
+        return {}
+    return {declaration: names_text(table)}
 
 
 def fill(table: Table, place: Path, part: Path) -> None:
@@ -158,6 +168,8 @@ def fill(table: Table, place: Path, part: Path) -> None:
         (write_parquet if kind == "parquet" else write_arrow)(names, typed, part)
     elif kind == "arff":
         write_arff(table, part)
+    elif kind == "c45":
+        write_c45(table, part)
     else:
         packed = place.suffix.lower() == ".gz"
         source = _text_source(table, place)
@@ -167,10 +179,6 @@ def fill(table: Table, place: Path, part: Path) -> None:
 
 def _text_source(table: Table, place: Path) -> Source:
     """How to write a CSV: as it was read if it was one, else with commas (tabs for .tsv)."""
-    source = table.source if isinstance(table.source, Source) else Source("csv")
+    source = table.source if isinstance(table.source, Source) and table.source.format == "csv" else Source("csv")
     tabs = ".tsv" in [suffix.lower() for suffix in place.suffixes]
-    if source.format == "csv" and tabs == (source.delimiter == "\t"):
-        return source
-    if source.format == "csv":
-        return replace(source, delimiter="\t" if tabs else ",")
-    return Source("csv", "\t" if tabs else ",")
+    return replace(source, delimiter="\t" if tabs else source.delimiter or ",")

@@ -9,6 +9,7 @@ from typing import Any
 import narwhals.stable.v1 as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
 from leafcover.table.columnar import plain_type
@@ -36,6 +37,8 @@ def from_frame(
         return frame
     try:
         native = nw.from_native(frame, eager_only=True)
+    except DuplicateError as error:
+        raise TableError("The frame has two columns of one name. Rename one of them.") from error
     except TypeError as error:
         got = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
         raise TableError(f"A table is needed: a pandas, polars or pyarrow frame, or a file. Got {got}.") from error
@@ -134,6 +137,6 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)
     if isinstance(dtype, np.dtype) and dtype.kind == "O":
-        return series.astype(object)
+        return pandas.Series(array.to_pylist(), dtype=object)
     # Through arrow's own array, since the plain way turns whole numbers with gaps into floats.
     return pandas.Series(pandas.array(array, dtype=pandas.ArrowDtype(array.type))).astype(dtype)

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 
 from leafcover.fast.arrays import Array
 from leafcover.table.table import Column, Table
-from leafcover.table.text import distinct_texts, is_text
+from leafcover.table.text import is_text, plain_text
 
 DISTINCT_SHARE = 0.9
 FEWEST_ROWS = 50  # for whole numbers
@@ -97,14 +97,15 @@ def _text(column: Column, known: Array) -> Suspect | None:
 def _integers(column: Column, known: Array) -> Suspect | None:
     if len(known) < FEWEST_ROWS:
         return None
-    distinct = _distinct(column, known)
+    if column.grid is None:
+        known = _exact(column, known)
+    distinct = len(np.unique(known))
     share = distinct / len(known)
     if share < DISTINCT_SHARE:
         return None
     said = [token for token in name_tokens(column.name) if token in TOKENS]
     why = f"{_percent(share)} of its known values are distinct"
-    # Beyond 2^53 neighbours may round to one float; distinct texts in order still increase.
-    if distinct == len(known) and bool((np.diff(known) >= 0).all()):
+    if bool((known[1:] > known[:-1]).all()):
         return _refuse(column, f"{why} and they increase from row to row")
     if said:
         return _refuse(column, f"{why} and its name says {said[0]!r}")
@@ -112,14 +113,15 @@ def _integers(column: Column, known: Array) -> Suspect | None:
     return Suspect(column.name, "warn", sentence)
 
 
-def _distinct(column: Column, known: Array) -> int:
-    if column.grid is None and column.stored is not None:
-        texts = distinct_texts(column.stored) if is_text(column.stored) else column.stored.unique().drop_null()
-        gone = 0
-        if is_text(column.stored):  # missing tokens are texts too
-            gone = len(distinct_texts(column.stored.filter(pa.array(column.missing))))
-        return len(texts) - gone
-    return len(np.unique(known))
+def _exact(column: Column, known: Array) -> Array:
+    """Whole numbers beyond 2^53 as they are stored, since float64 makes neighbours equal."""
+    stored = column.stored.filter(pa.array(~column.missing))
+    if is_text(stored):
+        stored = pc.utf8_trim_whitespace(plain_text(stored))
+    try:
+        return np.asarray(stored.cast(pa.int64()))
+    except pa.ArrowInvalid:  # beyond int64 too: distinct texts will do
+        return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
 def _refuse(column: Column, why: str) -> Suspect:

@@ -15,7 +15,7 @@ class Source:
     """The format of a file, or the library of a frame, with what each needs to be repeated."""
 
     format: Format
-    delimiter: str = ","
+    delimiter: str = ","  # empty: what the suffix says
     newline: str = "\n"
     encoding: str = "utf-8"
     byte_order_mark: bool = False

@@ -72,9 +72,7 @@ def grow_from(
     return pruned(tree, training, confidence=confidence) if prune else tree
 
 
-def grown(
-    training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto"
-) -> Grown:
+def grown(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> Grown:
     """The tree before and after pruning, from one growth."""
     _check(min_records, confidence, grower)
     if chosen(grower, len(training.labels)) == "histogram":
@@ -102,19 +100,20 @@ def _check(min_records: int, confidence: float, grower: str) -> None:
 
 
 def _grow_exact(training: Training, min_records: int) -> Tree:
-    from leafcover.fast.growing import collapse, grow_nodes
+    from leafcover.fast import growing
 
     inputs = _inputs(training, min_records)
-    nodes = grow_nodes(inputs)
-    collapse(nodes)
+    whole, figures = growing.grow_nodes(inputs)
+    growing.collapse(whole, figures)
+    tested = whole[:, growing.TESTED]
     return assemble(
         training,
-        tested=nodes.tested,
-        cut=_original_cuts(training, inputs, nodes.tested, nodes.cut),
-        first=nodes.first,
-        branches=nodes.branches,
-        counts=nodes.counts,
-        label=nodes.label,
+        tested=tested,
+        cut=_original_cuts(training, inputs, tested, figures[:, growing.CUT]),
+        first=whole[:, growing.FIRST],
+        branches=whole[:, growing.BRANCHES],
+        counts=figures[:, growing.COUNTS :],
+        label=whole[:, growing.LABEL],
     )
 
 

@@ -136,7 +136,16 @@ def grow_histogram(
     from leafcover.fast.histogram import Records
     from leafcover.fast.histogram_gain import Rules
     from leafcover.fast.histogram_grow import grow_counts
-    from leafcover.fast.histogram_nodes import breadth_first, close
+    from leafcover.fast.histogram_nodes import (
+        BRANCHES,
+        FIRST,
+        FOLLOWING,
+        LAST,
+        PARENT,
+        TESTED,
+        breadth_first,
+        close,
+    )
     from leafcover.fast.pessimism import squared_deviation
 
     if min_records < 1:
@@ -158,23 +167,26 @@ def grow_histogram(
     weights = np.ones(len(binned) if binned.missing.any() else 0)
     words = binned.codes.view(np.uint64)
     records = Records(binned.codes, words, np.array(training.labels, np.int32), weights)
-    nodes, size = grow_counts(records, rules)
+    nodes, size, unfinished, logs = grow_counts(records, rules)
+    if len(unfinished):
+        from leafcover.fast.histogram_weigh import grow_weighted
+
+        for node, start, stop in unfinished:
+            nodes, size = grow_weighted(records, start, stop, node, nodes, size, rules, logs)
     label, errors, estimate = close(nodes, size, prune, confidence, squared_deviation(confidence))
     order = breadth_first(nodes, size)
-    tested = nodes.tested[order]
-    branches = nodes.branches[order]
-    number = np.zeros(size, np.int32)
+    links = nodes.links[order].astype(np.int32)
+    number = np.full(size + 1, -1, np.int32)  # the last place answers for "none", which is -1
     number[order] = np.arange(len(order), dtype=np.int32)
-    parent = nodes.parent[order]
     return Tree(
         target=training.target,
         classes=training.classes,
         attributes=training.attributes,
-        tested=tested,
-        cut=_cuts(binned, tested, nodes.last[order], nodes.following[order]),
-        first=np.where(tested < 0, np.int32(-1), number[nodes.first[order]]),
-        branches=branches,
-        parent=np.where(parent < 0, np.int32(-1), number[parent]),
+        tested=links[:, TESTED].copy(),
+        cut=_cuts(binned, links[:, TESTED], links[:, LAST], links[:, FOLLOWING]),
+        first=number[links[:, FIRST]],
+        branches=links[:, BRANCHES].copy(),
+        parent=number[links[:, PARENT]],
         counts=nodes.counts[order],
         label=label[order],
         errors=errors[order],

@@ -109,9 +109,8 @@ def _ways(tree: Tree) -> tuple["Ways", Array]:
     return ways, used
 
 
-def _blocks(tree: Tree, columns: Columns, used: Array) -> Iterator[tuple[int, Floats]]:
+def _blocks(tree: Tree, columns: Columns, rows: int, used: Array) -> Iterator[tuple[int, Floats]]:
     """Row by row the tested values of some thousand rows at a time: (first row, values)."""
-    rows = len(columns[0]) if len(columns) else 0
     for begin in range(0, rows, _BLOCK):
         end = min(begin + _BLOCK, rows)
         values = np.empty((end - begin, len(used)), np.float64)
@@ -122,21 +121,26 @@ def _blocks(tree: Tree, columns: Columns, used: Array) -> Iterator[tuple[int, Fl
         yield begin, values
 
 
-def _columns(tree: Tree, rows: Table | Columns) -> Columns:
-    return columns_for(tree, rows) if isinstance(rows, Table) else rows
+def _columns(tree: Tree, rows: Table | Training | Columns) -> tuple[Columns, int]:
+    """One array per attribute of the tree, and how many rows there are."""
+    if isinstance(rows, Table):
+        return columns_for(tree, rows), len(rows)
+    if isinstance(rows, Training):
+        return rows.columns, len(rows.labels)
+    return rows, len(rows[0]) if len(rows) else 0
 
 
-def classify(tree: Tree, rows: Table | Columns) -> Codes:
+def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
     """The class (code) the tree answers each row; of classes with equal weight the first."""
     from leafcover.fast.walking import SEVERAL, one_leaf, votes
 
-    columns = _columns(tree, rows)
+    columns, count = _columns(tree, rows)
     ways, used = _ways(tree)
     counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
     answer = np.where(ways.weight > 0, counts.argmax(axis=1), label).astype(np.int32)
-    classes = np.empty(len(columns[0]) if len(columns) else 0, np.int32)
+    classes = np.empty(count, np.int32)
     leaf = np.empty(_BLOCK, np.int32)
-    for begin, values in _blocks(tree, columns, used):
+    for begin, values in _blocks(tree, columns, count, used):
         one_leaf(ways, values, leaf)
         found = leaf[: len(values)]
         classes[begin : begin + len(values)] = answer[found]
@@ -147,18 +151,18 @@ def classify(tree: Tree, rows: Table | Columns) -> Codes:
     return classes
 
 
-def places(tree: Tree, rows: Table | Columns) -> Places:
+def places(tree: Tree, rows: Table | Training | Columns) -> Places:
     """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
     from leafcover.fast.walking import SEVERAL, many_leaves, one_leaf
 
-    columns = _columns(tree, rows)
+    columns, count = _columns(tree, rows)
     ways, used = _ways(tree)
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
-    place = np.empty(len(columns[0]) if len(columns) else 0, np.int32)
+    place = np.empty(count, np.int32)
     sets: dict[bytes, list[int]] = {}
     leaf = np.empty(_BLOCK, np.int32)
-    for begin, values in _blocks(tree, columns, used):
+    for begin, values in _blocks(tree, columns, count, used):
         one_leaf(ways, values, leaf)
         found = leaf[: len(values)]
         place[begin : begin + len(values)] = number[found]
@@ -192,7 +196,7 @@ def _numbered(place: Codes, sets: dict[bytes, list[int]], leaves: int) -> Places
 
 def training_errors(tree: Tree, training: Training) -> int:
     """How many training rows the tree, asked anew, answers wrongly."""
-    return int(np.count_nonzero(classify(tree, training.columns) != training.labels))
+    return int(np.count_nonzero(classify(tree, training) != training.labels))
 
 
 def errors_on(tree: Tree, table: Table) -> int:
@@ -205,3 +209,29 @@ def errors_on(tree: Tree, table: Table) -> int:
     code_of = {name: code for code, name in enumerate(tree.classes)}
     truth = np.array([code_of.get(name, MISSING) for name in names], np.int32)[codes[known]]
     return int(np.count_nonzero(classify(tree, table)[known] != truth))
+
+
+def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
+    """The share of each class (rows, classes) in the leaves that a row reaches; each row sums to one.
+
+    An empty leaf gives everything to its parent's class. The largest share is that of the class in `classify`.
+    """
+    from leafcover.fast.walking import SEVERAL, one_leaf, votes
+
+    columns, count = _columns(tree, rows)
+    ways, used = _ways(tree)
+    counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
+    answer = counts.astype(np.float64)
+    empty = np.flatnonzero(ways.weight <= 0)
+    answer[empty, label[empty]] = 1.0
+    shares = np.empty((count, len(tree.classes)))
+    leaf = np.empty(_BLOCK, np.int32)
+    for begin, values in _blocks(tree, columns, count, used):
+        one_leaf(ways, values, leaf)
+        found = leaf[: len(values)]
+        shares[begin : begin + len(values)] = answer[found]
+        several = np.flatnonzero(found == SEVERAL)
+        if len(several):
+            shares[begin + several] = votes(ways, counts, label, values, several)
+    shares /= shares.sum(axis=1, keepdims=True)
+    return shares

@@ -1,0 +1,249 @@
+# ruff: noqa: N803, N806 -- scikit-learn calls the attributes X
+"""C4.5 for scikit-learn: arrays and frames in, the tree of `leafcover.tree.grow` inside.
+
+A number is cut; text, categories and truth values get a branch for every level, named by its text. A missing
+value, or a level never met in training, goes down every branch by its share (Quinlan 1993).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Self
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from leafcover.errors import LeafcoverError
+from leafcover.fast.arrays import MISSING, Array, Floats
+from leafcover.table.frames import from_frame
+from leafcover.table.table import Column, Table
+from leafcover.table.typed import from_typed
+from leafcover.tree.grow import Grower, grow_from
+from leafcover.tree.show import short, text
+from leafcover.tree.training import Training
+from leafcover.tree.tree import Attribute
+from leafcover.tree.walk import classify, distribution
+
+PLAIN = (str, bool, np.bool_, Real)  # what an array of objects may hold; dates come typed
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):
+    """The decision tree of C4.5 Release 8.
+
+    ``min_records``: at least two branches of every test hold so many rows. ``confidence``: of the pessimistic
+    error estimate; smaller prunes more. ``grower``: "exact", "histogram", or "auto" by the number of rows.
+    There are no sample weights: C4.5 has none but those of missing values.
+
+    After ``fit``: ``classes_`` in the order of `numpy.unique`, ``tree_`` (a `leafcover.tree.tree.Tree`, whose
+    classes stand by their text), ``n_features_in_``, and ``feature_names_in_`` for a frame.
+
+    >>> weather = pa.table({"sky": ["sun", "sun", "rain", "rain", None], "wind": [1, 9, 1, 9, 1]})
+    >>> model = C45Classifier(prune=False).fit(weather, ["walk", "walk", "read", "read", "walk"])
+    >>> model.predict(weather).tolist()
+    ['walk', 'walk', 'read', 'read', 'walk']
+    >>> print(model.export_text(), end="")
+    sky = rain: read (2.5/0.5)
+    sky = sun: walk (2.5)
+    """
+
+    def __init__(
+        self, *, min_records: int = 2, confidence: float = 0.25, prune: bool = True, grower: Grower = "auto"
+    ) -> None:
+        self.min_records = min_records
+        self.confidence = confidence
+        self.prune = prune
+        self.grower = grower
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        # Text is taken, but `string` stays False: check_dtype_object reads it as "any object is", and a dict is not.
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the tree from rows ``X`` and their classes ``y``."""
+        if y is None:
+            raise ValueError("C45Classifier requires y to be passed, but the target y is None.")
+        table = self._table(X, reset=True)
+        labels = _labels(y)
+        check_consistent_length(table.columns[0].values, labels)
+        self.classes_, place = np.unique(labels, return_inverse=True)
+        texts = [_text(label) for label in self.classes_.tolist()]
+        self._order = np.array(sorted(range(len(texts)), key=texts.__getitem__))  # class of the tree -> of classes_
+        target = getattr(y, "name", None)
+        training = Training(
+            target=target if isinstance(target, str) and target else "class",
+            classes=tuple(texts[i] for i in self._order),
+            labels=np.argsort(self._order)[place].astype(np.int32),
+            attributes=tuple(Attribute(c.name, c.levels, not c.is_category) for c in table),
+            columns=tuple(c.values for c in table),
+            rows=np.arange(len(table)),
+        )
+        with _value_errors():
+            self.tree_ = grow_from(
+                training,
+                min_records=self.min_records,
+                confidence=self.confidence,
+                prune=self.prune,
+                grower=self.grower,
+            )
+        # The columns without their rows: what they must be in `predict`, and how their cuts are written.
+        self._header = Table(tuple(replace(c, values=c.values[:0], stored=None) for c in table))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row; of classes with equal weight the first by text, as C4.5 does."""
+        table = self._known(X)
+        return self.classes_[self._order[classify(self.tree_, table)]]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The share of each class of ``classes_`` among the training rows of the leaves that a row reaches."""
+        table = self._known(X)
+        shares = distribution(self.tree_, table)
+        probabilities = np.empty_like(shares)
+        probabilities[:, self._order] = shares
+        return probabilities
+
+    def export_text(self) -> str:
+        """The tree as C4.5 prints it."""
+        check_is_fitted(self)
+        return text(self.tree_, table=self._header)
+
+    def get_depth(self) -> int:
+        """The most tests on a way from the root to a leaf."""
+        check_is_fitted(self)
+        depth = np.zeros(self.tree_.size, np.int64)
+        for node in range(1, self.tree_.size):  # a parent stands before its children
+            depth[node] = depth[self.tree_.parent[node]] + 1
+        return int(depth.max())
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has, empty ones included."""
+        check_is_fitted(self)
+        return len(self.tree_.leaves)
+
+    def _known(self, X: Any) -> Table:
+        """The rows to answer, in columns of the kinds that the tree knows."""
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        return Table(tuple(_alike(column, fitted) for column, fitted in zip(table, self._header, strict=True)))
+
+    def _table(self, X: Any, *, reset: bool) -> Table:
+        """A frame or an array as a table; columns are named as in ``feature_names_in_``, else x0, x1, ..."""
+        if nw.dependencies.is_into_dataframe(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            columns = _from_frame(X)
+        else:
+            if isinstance(X, (list, tuple)) and np.asarray(X).dtype.kind in "US":
+                X = np.array(X, object)  # numpy would turn the numbers beside a text into texts
+            columns = _from_array(validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(columns))])
+        return Table(tuple(replace(c, name=str(name)) for c, name in zip(columns, names, strict=True)))
+
+
+@contextmanager
+def _value_errors() -> Iterator[None]:
+    """Leafcover's errors as the one that scikit-learn's users expect."""
+    try:
+        yield
+    except LeafcoverError as error:
+        raise ValueError(str(error)) from error
+
+
+def _from_frame(frame: Any) -> tuple[Column, ...]:
+    with _value_errors():
+        rows = nw.from_native(frame, eager_only=True)
+        if len(rows) == 1:  # too few for a table to release, enough to be answered
+            return from_frame(rows[[0, 0]].to_native()).take(np.zeros(1, np.int64)).columns
+        return from_frame(rows.to_native()).columns
+
+
+def _from_array(array: Array) -> tuple[Column, ...]:
+    """The columns of a checked array: numbers at once, all else by the types that pyarrow finds.
+
+    A float32 is taken by its shortest text, as in a frame: 0.1 is at most 0.1.
+    """
+    names = [f"x{i}" for i in range(array.shape[1])]
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize >= 8):
+        values = np.array(array.T, np.float64, order="C")
+        return tuple(Column(name, "number", column) for name, column in zip(names, values, strict=True))
+    with _value_errors():
+        return tuple(from_typed(name, _typed(array[:, i], name)).column for i, name in enumerate(names))
+
+
+def _typed(values: Array, name: str) -> Any:
+    """An arrow array of one column; objects are numbers if all are, else texts."""
+    try:
+        array = pa.array(np.ascontiguousarray(values), from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        array = None
+    if array is not None and not pa.types.is_nested(array.type):
+        return array
+    known = [value for value in values if _is_known(value)]
+    for value in known:
+        if not isinstance(value, PLAIN):
+            raise TypeError(
+                f"Column {name!r} holds a {type(value).__name__}; each value given as argument must be a string or a "
+                f"number. Convert or drop the column."
+            )
+    is_number = all(isinstance(value, Real) and not isinstance(value, bool) for value in known)
+    if is_number:
+        return pa.array([float(value) if _is_known(value) else None for value in values], pa.float64())
+    return pa.array([str(value) if _is_known(value) else None for value in values], pa.string())
+
+
+def _is_known(value: Any) -> bool:
+    """Whether an object is a value: not None, nan, NaT or pandas' NA."""
+    try:
+        return value is not None and bool(value == value)  # noqa: PLR0124 -- nan is not itself
+    except TypeError:  # NA is neither equal to itself nor different
+        return False
+
+
+def _labels(y: Any) -> Array:
+    """The classes of the rows, one known label each."""
+    labels = column_or_1d(np.asarray(y), warn=True)
+    if labels.dtype == object:
+        for row, label in enumerate(labels):
+            if not _is_known(label):
+                raise ValueError(f"Input y contains NaN or None: row {row} has no class. Drop such rows.")
+    assert_all_finite(labels, input_name="y", estimator_name="C45Classifier")
+    check_classification_targets(labels)
+    return labels
+
+
+def _text(label: Any) -> str:
+    """The text of a class as a table has it: 2, not 2.0; true, not True."""
+    if isinstance(label, bool):
+        return str(label).lower()
+    return short(label) if isinstance(label, float) else str(label)
+
+
+def _alike(column: Column, fitted: Column) -> Column:
+    """A column to answer from, of the kind it had in training; else an error, since every answer would be wrong."""
+    if column.missing.all() or (fitted.is_category and not fitted.levels):
+        nothing = np.full(len(column), MISSING, np.int32) if fitted.is_category else np.full(len(column), np.nan)
+        return replace(fitted, values=nothing)
+    # Codes that were declared categories may come back as plain numbers: they are matched by their text.
+    codes = fitted.is_category and column.kind == "number" and any(_is_number(level) for level in fitted.levels)
+    if column.kind != fitted.kind and not codes:
+        raise ValueError(
+            f"Column {fitted.name!r} was a {fitted.kind} when C45Classifier was fitted; now it is a {column.kind}. "
+            f"Give it the type it had."
+        )
+    return column
+
+
+def _is_number(level: str) -> bool:
+    try:
+        float(level)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,84 @@
+"""How well a release serves trees that did not guide it, and how well it hides rows: the figures of the trial."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from leafcover.draws import Key
+from leafcover.measuring.linkage import linkage
+from leafcover.releasing.recipes import plan_for
+from leafcover.releasing.run import run
+
+
+@dataclass(frozen=True)
+class Quality:
+    agreement: float  # the tree grown on the release answers held-out rows as the one grown on the original
+    accuracy: float
+    linkage: float
+    others: float = float("nan")  # mean agreement for other columns as targets
+
+
+def matrix(table, names):
+    """Numbers (a missing one far below), and categories as indices, side by side with their kinds."""
+    columns, is_category = [], []
+    for name in names:
+        c = table[name]
+        low, high = (0.0, 0.0) if c.is_category else c.domain
+        columns.append(c.values.astype(float) if c.is_category else np.nan_to_num(c.values, nan=low - (high - low)))
+        is_category.append(c.is_category)
+    return np.column_stack(columns), np.array(is_category)
+
+
+def classes(column):
+    return column.values.astype(int) if column.is_category else np.unique(column.values, return_inverse=True)[1]
+
+
+class OneHotTree:
+    def __init__(self, table, target, min_leaf, encoder=None):
+        self.names = [n for n in table.names if n != target]
+        x, self.is_category = matrix(table, self.names)
+        if encoder is None and self.is_category.any():
+            encoder = OneHotEncoder(handle_unknown="ignore").fit(x[:, self.is_category])
+        self.encoder = encoder
+        self.tree = DecisionTreeClassifier(min_samples_leaf=min_leaf, random_state=0)
+        self.tree.fit(self._wide(x), table[target].values)
+
+    def _wide(self, x):
+        import scipy.sparse as sp
+
+        if not self.is_category.any():
+            return x
+        return sp.hstack([x[:, ~self.is_category], self.encoder.transform(x[:, self.is_category])]).tocsr()
+
+    def predict(self, table):
+        return self.tree.predict(self._wide(matrix(table, self.names)[0]))
+
+
+def agreement(original, other, test, target, min_leaf):
+    one = OneHotTree(original, target, min_leaf)
+    two = OneHotTree(other, target, min_leaf, one.encoder)
+    answers = two.predict(test)
+    return (one.predict(test) == answers).mean(), (answers == test[target].values).mean()
+
+
+def bootstrap(table, rng):
+    return table.take(rng.integers(0, len(table), len(table)))
+
+
+def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", comparisons=20_000_000, **settings):
+    """Release the training rows and measure against held-out ones."""
+    plan = plan_for(train, recipe, target=target, settings=settings)
+    release = run(train, plan, key=Key.from_seed(seed))
+    agree, accurate = agreement(train, release.table, test, target, min_leaf)
+    keys = [n for n in train.names if n != target]
+    found = linkage(train, release.table, release.source, columns=keys, comparisons=comparisons)
+    rest = [agreement(train, release.table, test, name, min_leaf)[0] for name in others]
+    return Quality(agree, accurate, found.value, float(np.mean(rest)) if rest else float("nan"))
+
+
+def halves(table, share, seed):
+    order = np.random.default_rng(seed).permutation(len(table))
+    count = int(share) if share > 1 else int(share * len(table))
+    return table.take(np.sort(order[:count])), table.take(np.sort(order[count:]))

@@ -1,0 +1,177 @@
+"""Frames of three libraries: the same table in, the same library and types out."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from leafcover.errors import TableError
+from leafcover.table.change import drawn
+from leafcover.table.files import read, write
+from leafcover.table.frames import from_frame, to_frame
+from leafcover.table.samples import sample
+
+
+def pandas_frame():
+    return pd.DataFrame(
+        {
+            "int": [1, 2, 3],
+            "small": np.array([1, 2, 3], np.int8),
+            "float": [1.5, None, 2.25],
+            "single": np.array([0.1, 0.2, 0.3], np.float32),
+            "bool": [True, False, True],
+            "text": ["a", None, "b"],
+            "object": pd.Series(["a", None, "b"], dtype=object),
+            "Int": pd.array([1, None, 3], dtype="Int64"),
+            "Bool": pd.array([True, None, False], dtype="boolean"),
+            "string": pd.array(["a", None, "c"], dtype="string"),
+            "arrow": pd.array([1, None, 3], dtype="int32[pyarrow]"),
+            "time": pd.to_datetime(["2020-01-01", "2020-01-02", None]),
+            "zoned": pd.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"]).tz_localize("Europe/Vienna"),
+            "date": pd.Series([dt.date(2020, 1, 1), dt.date(2020, 1, 2), None], dtype=object),
+            "span": pd.to_timedelta([1, 2, 3], unit="s"),
+            "level": pd.Categorical(["x", "y", "x"], categories=["y", "x"], ordered=True),
+            "number level": pd.Categorical([3, 1, 3]),
+        }
+    ).set_index(pd.Index([5, 6, 7]))
+
+
+def polars_frame():
+    return pl.DataFrame(
+        {
+            "int": [1, 2, None],
+            "small": pl.Series([1, 2, 3], dtype=pl.UInt8),
+            "float": [1.5, 2.0, None],
+            "bool": [True, None, False],
+            "text": ["a", None, "b"],
+            "level": pl.Series(["x", "y", "x"], dtype=pl.Categorical),
+            "enum": pl.Series(["x", "y", "x"], dtype=pl.Enum(["y", "x"])),
+            "date": [dt.date(2020, 1, 1), None, dt.date(2020, 1, 3)],
+            "time": [dt.datetime(2020, 1, 1), None, dt.datetime(2020, 1, 3)],
+            "clock": [dt.time(1, 2), dt.time(3, 4), None],
+            "cents": pl.Series(["1.10", "0.69", None]).cast(pl.Decimal(10, 2)),
+        }
+    )
+
+
+def test_a_pandas_frame_comes_back_with_its_types_and_a_fresh_index():
+    frame = pandas_frame()
+    back = to_frame(from_frame(frame))
+    pd.testing.assert_frame_equal(back, frame.reset_index(drop=True))
+
+
+def test_a_polars_frame_comes_back_with_its_types():
+    from polars.testing import assert_frame_equal
+
+    frame = polars_frame()
+    back = to_frame(from_frame(frame))
+    assert back.schema == frame.schema
+    assert_frame_equal(back, frame)
+
+
+def test_a_pyarrow_table_comes_back_with_its_types_and_without_metadata():
+    table = polars_frame().to_arrow().replace_schema_metadata({"note": "x"})
+    back = to_frame(from_frame(table))
+    assert back.schema.metadata is None
+    assert back.to_pylist() == table.to_pylist()
+    assert back.schema.types == table.schema.types
+
+
+def test_a_table_is_taken_as_it_is_and_a_files_table_becomes_pyarrow():
+    table = read(sample("cps1985"))
+    assert from_frame(table) is table
+    frame = to_frame(table)
+    assert isinstance(frame, pa.Table)
+    assert frame.schema.field("wage").type == pa.float64()
+    assert frame.schema.field("age").type == pa.int64()
+    assert frame.schema.field("union").type == pa.string()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_of_all_libraries_give_the_same_values(library, tmp_path):
+    table = read(sample("wine"))
+    arrow = to_frame(table)
+    frame = {"pandas": arrow.to_pandas, "polars": lambda: pl.from_arrow(arrow), "pyarrow": lambda: arrow}[library]()
+    taken = from_frame(frame, category=["class"], roles={"class": "target"})
+    for one, other in zip(table, taken, strict=True):
+        if one.name != "class":
+            assert one.grid == other.grid
+            np.testing.assert_array_equal(one.values, other.values)
+    assert taken["class"].levels == ("1", "2", "3")
+    assert taken.with_role("target") == ("class",)
+    assert type(to_frame(taken)) is type(frame)
+    write(taken, tmp_path / "out.csv")
+    np.testing.assert_array_equal(read(tmp_path / "out.csv")["hue"].values, table["hue"].values)
+
+
+def test_unused_levels_go():
+    level = pd.Series(pd.Categorical(["x", "y"], categories=["z", "y", "x"]))
+    back = to_frame(from_frame(pd.DataFrame({"level": level})))
+    assert list(back["level"].cat.categories) == ["y", "x"]
+    enum = pl.DataFrame({"enum": pl.Series(["x", "y"], dtype=pl.Enum(["z", "y", "x"]))})
+    assert to_frame(from_frame(enum)).schema["enum"] == pl.Enum(["y", "x"])
+
+
+def test_drawn_values_come_back_in_the_columns_type():
+    frame = pandas_frame()
+    table = from_frame(frame)
+    changed = [
+        drawn(table[name], table[name].values[::-1].copy())
+        for name in ("int", "small", "Int", "time", "level", "number level", "bool")
+    ]
+    back = to_frame(table.replace(changed))
+    assert (back.dtypes == frame.dtypes).all()
+    assert back["small"].tolist() == [3, 2, 1]
+    assert back["number level"].tolist() == [3, 1, 3]
+    assert back["Int"].tolist() == [3, pd.NA, 1]
+
+
+def test_means_of_whole_numbers_come_back_as_floats():
+    for frame in (pd.DataFrame({"n": [1, 2]}), pl.DataFrame({"n": [1, 2]}), pa.table({"n": [1, 2]})):
+        table = from_frame(frame)
+        back = to_frame(table.replace([drawn(table["n"], np.array([1.5, 2.0]))]))
+        assert list(back["n"].to_numpy()) == [1.5, 2.0]
+
+
+def test_pandas_names_that_are_no_text_are_kept():
+    frame = pd.DataFrame({0: [1, 2], "b": ["x", "y"]})
+    table = from_frame(frame)
+    assert table.names == ("0", "b")
+    assert list(to_frame(table).columns) == [0, "b"]
+
+
+def test_mixed_objects_are_a_category_with_a_warning():
+    table = from_frame(pd.DataFrame({"o": [1, "a", None]}))
+    assert table["o"].levels == ("1", "a")
+    assert "mixes types" in table.warnings[0]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        [1, 2],
+        {"a": [1, 2]},
+        "a.csv",
+        pl.DataFrame({"a": [1, 2]}).lazy(),
+        pd.DataFrame({"a": [1]}),
+        pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]),
+        pd.DataFrame({"a": [[1], [2]]}),
+        pd.DataFrame({"a": [object(), object()]}),
+        pa.table({"a": [1.0, float("inf")]}),
+        pd.DataFrame(),
+    ],
+    ids=["list", "dict", "path", "lazy", "one row", "twice", "nested", "objects", "infinite", "empty"],
+)
+def test_what_is_no_table_is_refused_in_one_line(frame):
+    with pytest.raises(TableError) as caught:
+        from_frame(frame)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_float_is_missing_whether_null_or_nan():
+    table = from_frame(pl.DataFrame({"f": [1.0, float("nan"), None]}))
+    assert table["f"].missing.tolist() == [False, True, True]
+    assert str(to_frame(table)["f"].to_list()) == "[1.0, nan, None]"
