@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -149,7 +150,7 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
         values = sorted({columns[a][row] for row, _ in known})
         tries, best = 0, None
         before = spread(class_counts(known)) / known_weight
-        for low, high in zip(values, values[1:], strict=False):
+        for low, high in pairwise(values):
             left = [case for case in known if columns[a][case[0]] <= low]
             right = [case for case in known if columns[a][case[0]] > low]
             sides = [sum(class_counts(side)) for side in (left, right)]
@@ -200,9 +201,7 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
         many = {a for a in range(len(columns)) if not is_number[a] and levels[a] >= 0.3 * total_rows}
         averaged = [found[a][0] for a in found if a not in many or len(many) == len(columns)]
         average = sum(averaged) / len(averaged) if averaged else 1e6
-        worth = {
-            a: gain / info for a, (gain, info, _) in found.items() if gain >= average - EPSILON and info > EPSILON
-        }
+        worth = {a: gain / info for a, (gain, info, _) in found.items() if gain >= average - EPSILON and info > EPSILON}
         if not worth:
             return node
         chosen = max(worth, key=lambda a: (worth[a], -a))

@@ -44,7 +44,7 @@ def people(rows=300, seed=1):
     def with_gaps(values, hide):
         return [None if gone else value for value, gone in zip(values.tolist(), hide, strict=True)]
 
-    columns = dict(age=age, pay=pay, job=job, married=married, born=born)
+    columns = {"age": age, "pay": pay, "job": job, "married": married, "born": born}
     lists = {name: with_gaps(column, hide) for (name, column), hide in zip(columns.items(), gaps, strict=True)}
     return lists, np.where(good, "yes", "no")
 
@@ -220,8 +220,7 @@ def test_a_missing_class_is_refused(y):
 
 
 def wbc():
-    with leafcover.sample("wbc.csv") as path:
-        frame = pd.read_csv(path, na_values="?")
+    frame = pd.read_csv(leafcover.sample("wbc"), na_values="?")
     return frame.drop(columns=["sample_code_number", "class"]), frame["class"]
 
 

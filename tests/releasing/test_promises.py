@@ -77,7 +77,7 @@ def cover_permutes_blocks_in_cells(table, target, bins=None, k=None):
         cells = release.partitions[step.within].cells
         assert cells.smallest >= min(k, len(table))
         rows = [blocks(t, step.columns, cells.label) for t in (table, release.table)]
-        assert rows[0] == rows[1]
+        np.testing.assert_array_equal(*rows)
     for column in table:
         np.testing.assert_array_equal(np.sort(column.values), np.sort(release.table[column.name].values))
 
@@ -86,7 +86,7 @@ def blocks(table, columns, label):
     """The values of a block in each cell, in a fixed order."""
     values = [label] + [np.nan_to_num(table[name].values.astype(float), nan=-1e99) for name in columns]
     wide = np.column_stack(values)
-    return wide[np.lexsort(wide.T)].tolist()
+    return wide[np.lexsort(wide.T)]
 
 
 @settings(max_examples=60)

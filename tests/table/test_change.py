@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.table.change import drawn, moved
+from leafcover.table.files import read
 from leafcover.table.infer import from_text
 from leafcover.table.table import Column
 from leafcover.table.typed import from_typed
@@ -39,7 +40,7 @@ def text_column(*texts, **how):
         (["1970-01-01T00:00:01Z", "1970-01-01T00:00:02Z"], [59, 60], ["1970-01-01T00:00:59Z", "1970-01-01T00:01:00Z"]),
         (
             ["1970-01-01 00:00:01.5", "1970-01-01 00:00:02.0"],
-            [0.25, 2],
+            [0.2, 2],
             ["1970-01-01 00:00:00.2", "1970-01-01 00:00:02.0"],
         ),
         (
@@ -73,6 +74,19 @@ def test_a_newly_missing_value_gets_the_columns_own_token():
 def test_a_grid_ends_where_a_value_leaves_it():
     assert drawn(text_column("1", "2"), np.array([1.5, 2.0])).grid is None
     assert drawn(text_column("1", "2"), np.array([3.0, 2.0])).grid is not None
+
+
+def test_a_date_between_two_days_is_the_nearer_day():
+    result = drawn(text_column("1970-01-02", "1970-01-05"), np.array([2.6, 4.0]))
+    assert result.values.tolist() == [3.0, 4.0]
+    assert result.stored.to_pylist() == ["1970-01-04", "1970-01-05"]
+
+
+def test_a_declared_level_nobody_had_can_be_drawn(tmp_path):
+    (tmp_path / "x.names").write_text("yes, no.\njob: clerk, smith, unseen.\nn: continuous.\n")
+    (tmp_path / "x.data").write_text("clerk,1,yes\n?,2,no\nsmith,3,no\n")
+    column = read(tmp_path / "x.data")["job"]
+    assert drawn(column, np.array([2, -1, 0], np.int32)).stored.to_pylist() == ["unseen", "?", "clerk"]
 
 
 def test_moved_takes_values_and_texts_from_other_rows():

@@ -155,6 +155,13 @@ def test_text_of_gives_the_files_own_text():
     assert text_of(column("01", "1", "10"), np.array([1.0])) == ["1"]  # the shortest, whatever the order
 
 
+@given(st.lists(st.one_of(strategies.decimals, strategies.integers, st.just(" 7"), st.just("007")), min_size=2))
+def test_text_of_many_values_is_text_of_each(texts):
+    found = column(*texts)
+    wanted = np.concatenate([found.values, found.values + 0.5] * 20)
+    assert text_of(found, wanted) == [text_of(found, np.array([value]))[0] for value in wanted]
+
+
 def test_warnings_hold_no_value():
     for texts in (["secret", "1"], ["0099", "7"], ["?", ""], ["9007199254740993", "1"]):
         for warning in warnings(*texts):

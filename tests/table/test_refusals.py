@@ -121,6 +121,11 @@ def test_an_unknown_column_is_refused_with_the_nearest_name(how):
         read(sample("wine"), **how)
 
 
+@pytest.mark.parametrize("delimiter", ["", "ab", "\n", '"', "é"])
+def test_a_delimiter_that_is_none_is_refused(delimiter):
+    refused(sample("wine"), "one plain character", delimiter=delimiter)
+
+
 def test_dropping_every_column_is_refused(tmp_path):
     (tmp_path / "in.csv").write_bytes(b"a\n1\n2\n")
     refused(tmp_path / "in.csv", "no column left", drop=["a"])

@@ -1,8 +1,5 @@
 """The histogram growers against their slow twins, and what they promise at any size."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,9 +10,7 @@ from leafcover.tree.bins import Binned, bin_columns, quantile_codes
 from leafcover.tree.histogram import explained, grow_histogram, refine_labels
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-import naive_histogram as naive  # noqa: E402
+from tests import naive_histogram as naive
 
 slow_enough = settings(max_examples=60, deadline=None)
 
@@ -34,9 +29,7 @@ def mixed(seed: int, rows: int, *, classes: int = 2, missing: float = 0.0, steps
         gone = rng.random(rows) < missing
         column[gone] = -1 if column.dtype == np.int32 else np.nan
     levels = [0, 0, 0, 4, 7, 1]
-    attributes = [
-        Attribute(f"a{i}", tuple(f"v{v}" for v in range(n)), is_number=n == 0) for i, n in enumerate(levels)
-    ]
+    attributes = [Attribute(f"a{i}", tuple(f"v{v}" for v in range(n)), is_number=n == 0) for i, n in enumerate(levels)]
     return attributes, columns, target.astype(np.int32)
 
 

@@ -4,10 +4,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from leafcover.fast.arrays import Array, Bools, Codes, Floats, Rows
-from leafcover.fast.histogram import log_term
+from leafcover.fast.histogram import inner, log_term
 
 EPSILON = 1e-3  # C4.5's own
 NO_GAIN = -EPSILON  # an attribute that cannot be tested
@@ -44,7 +43,7 @@ class Scratch(NamedTuple):
     cut: Codes  # (attributes, 2) the last code of the first side of the best cut, and the next that holds rows
 
 
-@njit(cache=True)
+@inner
 def _number(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
     """Gain, information and place of the best cut of a number."""
     classes, table, bins = rules.classes, scratch.table, scratch.bins
@@ -105,7 +104,7 @@ def _number(counts: Array, offset: int, attribute: int, filled: int, rules: Rule
     scratch.cut[attribute, 1] = bins[at + 1]
 
 
-@njit(cache=True)
+@inner
 def _category(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
     """Gain and information of one branch for each level."""
     classes, table, bins = rules.classes, scratch.table, scratch.bins
@@ -140,7 +139,7 @@ def _category(counts: Array, offset: int, attribute: int, filled: int, rules: Ru
     scratch.info[attribute] = (log_term(total, table) - parts) / total
 
 
-@njit(cache=True)
+@inner
 def look_at(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
     """Note gain, information and cut of an attribute whose filled bins are listed in the scratch."""
     if filled < 2:
@@ -151,7 +150,7 @@ def look_at(counts: Array, offset: int, attribute: int, filled: int, rules: Rule
         _category(counts, offset, attribute, filled, rules, scratch)
 
 
-@njit(cache=True)
+@inner
 def choose(rules: Rules, scratch: Scratch) -> int:
     """The attribute with the best gain ratio among those of at least average gain; -1 if there is none."""
     gain, info = scratch.gain, scratch.info

@@ -13,6 +13,7 @@ from leafcover.fast.histogram import (
     Records,
     count_rows,
     fill,
+    inner,
     list_filled,
     list_marked,
     log_table,
@@ -37,7 +38,7 @@ _SMALLER = 1  # count the rows and take them from the counts of the parent, whic
 _REST = 2  # what is left in the parent's counts is this node's
 
 
-@njit(cache=True)
+@inner
 def _scratch(rows: int, rules: Rules) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
@@ -54,7 +55,7 @@ def _scratch(rows: int, rules: Rules) -> Scratch:
     )
 
 
-@njit(cache=True)
+@inner
 def _look_at_few(records: Records, start: int, stop: int, rules: Rules, scratch: Scratch) -> None:
     """Judge every attribute of a node with fewer rows than places to count in: touch only what is used."""
     codes, target = records.codes, records.target
@@ -70,7 +71,7 @@ def _look_at_few(records: Records, start: int, stop: int, rules: Rules, scratch:
             fill(few, bins[i] * classes, (bins[i] + 1) * classes, 0)
 
 
-@njit(cache=True)
+@inner
 def _look_at_counts(counts: Codes, rules: Rules, scratch: Scratch) -> None:
     """Judge every attribute of a node whose rows are counted."""
     for a in range(rules.sizes.size):
@@ -78,13 +79,13 @@ def _look_at_counts(counts: Codes, rules: Rules, scratch: Scratch) -> None:
         look_at(counts, rules.offsets[a], a, filled, rules, scratch)
 
 
-@njit(cache=True)
+@inner
 def _count_one(records: Records, start: int, stop: int, attribute: int, classes: int, few: Array) -> None:
     for i in range(start, stop):
         few[records.codes[i, attribute] * classes + records.target[i]] += 1
 
 
-@njit(cache=True)
+@inner
 def _counts_of_node(
     records: Records, start: int, stop: int, how: int, is_large: bool, here: Codes, above: Codes, rules: Rules
 ) -> None:
@@ -99,7 +100,7 @@ def _counts_of_node(
         count_rows(records, start, stop, rules.tests, rules.offsets, rules.classes, -1, above)
 
 
-@njit(cache=True)
+@inner
 def _move(records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, place: Rows, rules: Rules) -> int:
     """Put the rows of each branch together, starting at begins; return the largest branch."""
     first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
@@ -197,7 +198,7 @@ def grow_counts(records: Records, rules: Rules) -> tuple[Nodes, int, Rows, Float
     return nodes, size, unfinished[:left_over], scratch.table
 
 
-@njit(cache=True)
+@inner
 def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how: int) -> None:
     stack[at, 0] = node
     stack[at, 1] = start

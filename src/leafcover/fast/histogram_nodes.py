@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Array, Codes, Floats, Rows
+from leafcover.fast.histogram import inner
 from leafcover.fast.histogram_gain import EPSILON, SLACK, Rules
 from leafcover.fast.pessimism import extra_errors
 
@@ -28,12 +29,12 @@ class Nodes(NamedTuple):
     share: Floats  # (room,) the share of rows of unknown value that came along
 
 
-@njit(cache=True)
+@inner
 def _room(room: int, classes: int) -> Nodes:
     return Nodes(np.zeros((room, 7), np.int64), np.zeros((room, classes)), np.zeros(room))
 
 
-@njit(cache=True)
+@inner
 def _with_room(nodes: Nodes, size: int, room: int) -> Nodes:
     """The same nodes with room for more, if it has not got it."""
     if room <= nodes.share.size:
@@ -48,7 +49,7 @@ def _with_room(nodes: Nodes, size: int, room: int) -> Nodes:
     return new
 
 
-@njit(cache=True)
+@inner
 def nodes_with_root(target: Codes, classes: int) -> Nodes:
     """A tree that is only a root."""
     nodes = _room(256, classes)
@@ -58,7 +59,7 @@ def nodes_with_root(target: Codes, classes: int) -> Nodes:
     return nodes
 
 
-@njit(cache=True)
+@inner
 def rows_of(nodes: Nodes, node: int) -> float:
     """The weight of a node."""
     rows = 0.0
@@ -67,7 +68,7 @@ def rows_of(nodes: Nodes, node: int) -> float:
     return rows
 
 
-@njit(cache=True)
+@inner
 def splittable(nodes: Nodes, node: int, min_records: float) -> bool:
     """Whether a node has two classes and rows for two branches."""
     rows, most = 0.0, 0.0
@@ -77,7 +78,7 @@ def splittable(nodes: Nodes, node: int, min_records: float) -> bool:
     return most < rows and rows >= 2.0 * (min_records - SLACK)
 
 
-@njit(cache=True)
+@inner
 def add_children(
     nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: Rules, cut: Codes
 ) -> tuple[Nodes, int]:
@@ -113,7 +114,7 @@ def add_children(
     return nodes, size + branches
 
 
-@njit(cache=True)
+@inner
 def _sum(values: Floats, start: int, count: int) -> float:
     total = 0.0
     for i in range(start, start + count):
@@ -121,16 +122,14 @@ def _sum(values: Floats, start: int, count: int) -> float:
     return total
 
 
-@njit(cache=True)
+@inner
 def _cut_off(nodes: Nodes, node: int) -> None:
     nodes.links[node, TESTED] = nodes.links[node, FIRST] = -1
     nodes.links[node, BRANCHES] = 0
 
 
 @njit(cache=True)
-def close(
-    nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float
-) -> tuple[Codes, Floats, Floats]:
+def close(nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float) -> tuple[Codes, Floats, Floats]:
     """Collapse and, if asked, prune from the leaves up: the class, errors and estimate of every node.
 
     A node that becomes a leaf loses its test; its old descendants are left behind.

@@ -11,6 +11,7 @@ from leafcover.fast.histogram import (
     Records,
     count_rows,
     fill,
+    inner,
     list_filled,
     list_marked,
     log_table,
@@ -65,7 +66,7 @@ class Split(NamedTuple):
     classes: int  # classes that the node holds
 
 
-@njit(cache=True)
+@inner
 def complexity(classes: int, rows: int) -> float:
     """The bits that fitting class shares to rows gains by chance: the multinomial's parametric complexity.
 
@@ -81,7 +82,7 @@ def complexity(classes: int, rows: int) -> float:
     return bits
 
 
-@njit(cache=True)
+@inner
 def _spread(rows: Rows, classes: int, table: Floats) -> float:
     """The bits it takes to tell the classes of a node's rows: rows times entropy."""
     total, of_classes = 0, 0.0
@@ -91,7 +92,7 @@ def _spread(rows: Rows, classes: int, table: Floats) -> float:
     return log_term(total, table) - of_classes
 
 
-@njit(cache=True)
+@inner
 def _cut(
     counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
 ) -> tuple[float, int, int, int]:
@@ -124,7 +125,7 @@ def _cut(
     return least, at, first_rows, tries
 
 
-@njit(cache=True)
+@inner
 def _order_levels(counts: Codes, offset: int, classes: int, filled: int, scratch: Scratch) -> None:
     """Order levels by their share of the most frequent class: with two classes the best subset is then a cut."""
     bins, ordered, share = scratch.bins, scratch.ordered, scratch.share
@@ -151,7 +152,7 @@ def _order_levels(counts: Codes, offset: int, classes: int, filled: int, scratch
         gap //= 2
 
 
-@njit(cache=True)
+@inner
 def _judge(
     best: Split,
     test: int,
@@ -189,7 +190,7 @@ def _judge(
     return Split(test, value, gain, at + 1, below, present)
 
 
-@njit(cache=True)
+@inner
 def _split_large(counts: Codes, question: Question, scratch: Scratch) -> Split:
     """The best split of a node whose rows are counted already."""
     classes = question.classes
@@ -208,10 +209,8 @@ def _split_large(counts: Codes, question: Question, scratch: Scratch) -> Split:
     return best
 
 
-@njit(cache=True)
-def _split_small(
-    records: Records, start: int, stop: int, counts: Codes, question: Question, scratch: Scratch
-) -> Split:
+@inner
+def _split_small(records: Records, start: int, stop: int, counts: Codes, question: Question, scratch: Scratch) -> Split:
     """The best split of a node with fewer rows than places to count in: only places in use are touched.
 
     ``counts`` is all zero before and after. Classes are renumbered among those present.
@@ -247,7 +246,7 @@ def _split_small(
     return best
 
 
-@njit(cache=True)
+@inner
 def _scratch(rows: int, large: int, question: Question) -> Scratch:
     widest = 1
     for t in range(question.sizes.size):
@@ -266,7 +265,7 @@ def _scratch(rows: int, large: int, question: Question) -> Scratch:
     )
 
 
-@njit(cache=True)
+@inner
 def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: Scratch) -> int:
     """Move the rows of the best split's first side to the front; return where the second begins."""
     side, best = scratch.side, scratch.best
@@ -278,7 +277,7 @@ def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int
     return middle
 
 
-@njit(cache=True)
+@inner
 def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, how: int) -> None:
     stack[at, 0] = start
     stack[at, 1] = stop

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Floats, Rows
-from leafcover.fast.histogram import Records, fill, list_marked, longer, move_apart, move_into_groups
+from leafcover.fast.histogram import Records, fill, inner, list_marked, longer, move_apart, move_into_groups
 from leafcover.fast.histogram_gain import TOTAL, Rules, Scratch, choose, look_at
 from leafcover.fast.histogram_nodes import (
     BRANCHES,
@@ -22,7 +22,7 @@ from leafcover.fast.histogram_nodes import (
 )
 
 
-@njit(cache=True)
+@inner
 def _scratch(table: Floats, rules: Rules) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
@@ -39,7 +39,7 @@ def _scratch(table: Floats, rules: Rules) -> Scratch:
     )
 
 
-@njit(cache=True)
+@inner
 def _weigh(records: Records, start: int, stop: int, attribute: int, rules: Rules, scratch: Scratch) -> int:
     """Add up the weight of each bin and class of an attribute; return how many bins hold rows."""
     codes, target, weight = records.codes, records.target, records.along
@@ -51,13 +51,13 @@ def _weigh(records: Records, start: int, stop: int, attribute: int, rules: Rules
     return list_marked(marks, (rules.sizes[attribute] + 63) // 64, scratch.bins)
 
 
-@njit(cache=True)
+@inner
 def _clear(filled: int, classes: int, scratch: Scratch) -> None:
     for i in range(filled):
         fill(scratch.few, scratch.bins[i] * classes, (scratch.bins[i] + 1) * classes, 0.0)
 
 
-@njit(cache=True)
+@inner
 def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, rules: Rules, scratch: Scratch) -> int:
     for k in range(rules.classes):
         scratch.rows[TOTAL, k] = counts[node, k]
@@ -68,7 +68,7 @@ def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, 
     return choose(rules, scratch)
 
 
-@njit(cache=True)
+@inner
 def _part(
     records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: Rules
 ) -> int:
@@ -99,7 +99,7 @@ def _part(
     return unknown
 
 
-@njit(cache=True)
+@inner
 def _change_weights(records: Records, start: int, rows: int, attribute: int, factor: float) -> None:
     """Multiply the weight of the rows whose value is unknown."""
     for i in range(start, start + rows):
@@ -107,7 +107,7 @@ def _change_weights(records: Records, start: int, rows: int, attribute: int, fac
             records.along[i] *= factor
 
 
-@njit(cache=True)
+@inner
 def _step_over(records: Records, start: int, known: int, unknown: int, attribute: int, place: Rows) -> int:
     """Move the unknown rows behind a finished branch; return where they stand then."""
     if unknown and known:

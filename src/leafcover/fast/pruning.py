@@ -38,7 +38,7 @@ class Standing(NamedTuple):
 
 
 class Held(NamedTuple):
-    """Which rows stand at which inner node: segments of one growing list."""
+    """Which rows stand at which node: segments of one growing list."""
 
     start: Rows
     stop: Rows
@@ -78,16 +78,19 @@ def best_class(counts: Singles, start: int) -> int:
 @njit(cache=True)
 def _spread(
     standing: Standing, node: int, start: int, stop: int, rows: Codes, weights: Singles, top: int,
-    known: Singles, sizes: Rows, items: Singles, counts: Singles, begins: Rows, branch: Codes,
+    known: Singles, sizes: Rows, items: Singles, counts: Singles, begins: Rows, branch: Codes, leaves: bool,
 ) -> tuple[Codes, Singles, int, bool]:  # fmt: skip
-    """Deal the rows of one node to its branches; inner children get segments from ``top`` on.
+    """Deal the rows of one node to its branches; inner children, and leaves if asked, get segments from ``top`` on.
 
     Fills known weight, number of known rows, weight and class counts of each branch, and where its segment
-    begins (-1 for a leaf or an empty branch). Says whether all was whole.
+    begins (-1 for none). Says whether all was whole.
     """
     forks, first = standing.branches[node], standing.first[node]
     labels = standing.labels
-    known[:forks], sizes[:forks], items[:forks], counts[:forks] = 0.0, 0, 0.0, 0.0
+    for b in range(forks):
+        known[b], sizes[b], items[b] = 0.0, 0, 0.0
+        for c in range(counts.shape[1]):
+            counts[b, c] = 0.0
     unknown, total, whole = 0, np.float32(0.0), True
     for i in range(start, stop):
         taken = branch_of(standing, node, rows[i])
@@ -103,12 +106,14 @@ def _spread(
     need = top
     for b in range(forks):
         begins[b] = -1
-        if sizes[b] and standing.tested[first + b] >= 0:
+        if sizes[b] and (leaves or standing.tested[first + b] >= 0):
             begins[b] = need
             need += sizes[b] + unknown
     if need > len(rows):
         rows, weights = longer(rows, 2 * need), longer(weights, 2 * need)
-    ends = begins[:forks].copy()
+    ends = np.empty(forks, np.int64)
+    for b in range(forks):
+        ends[b] = begins[b]
     for i in range(start, stop):
         row, taken = rows[i], branch[i - start]
         low, high = (0, forks) if taken == UNKNOWN else (taken, taken + 1)
@@ -141,38 +146,34 @@ def _settle(
         done += 1
         rows, weights, top, whole = _spread(
             standing, node, held.start[node], held.stop[node], rows, weights, top,
-            known, sizes, items, counts, begins, branch,
+            known, sizes, items, counts, begins, branch, True,
         )  # fmt: skip
         held.whole[node] = whole
         largest, most = 0, np.float32(0.0)
+        rest = held.stop[node] - held.start[node]  # rows without a value here
+        for b in range(standing.branches[node]):
+            rest -= sizes[b]
         for b in range(standing.branches[node]):
             child = standing.first[node] + b
+            held.start[child], held.stop[child] = 0, 0
             if sizes[b] == 0:
                 continue
+            held.start[child], held.stop[child] = begins[b], begins[b] + sizes[b] + rest
             factor = np.float32(known[b] / standing.items[node])
             if factor >= most:
                 largest, most = b, factor
-            standing.items[child], standing.counts[child] = items[b], counts[b]
+            standing.items[child] = items[b]
+            for c in range(counts.shape[1]):
+                standing.counts[child, c] = counts[b, c]
             standing.label[child] = best_class(counts[b], standing.label[child])
             errors = np.float32(items[b] - counts[b, standing.label[child]])
             if standing.tested[child] < 0:
                 standing.estimate[child] = leaf_estimate(standing, items[b], errors)
             else:
-                held.start[child] = begins[b]
-                held.stop[child] = begins[b] + sizes[b] + _unknown(sizes, held, node, standing.branches[node])
                 queue[count] = child
                 count += 1
         held.largest[node] = largest
     return rows, weights, top, count
-
-
-@njit(cache=True)
-def _unknown(sizes: Rows, held: Held, node: int, forks: int) -> int:
-    """How many rows of a node have no value there."""
-    rest = held.stop[node] - held.start[node]
-    for b in range(forks):
-        rest -= sizes[b]
-    return rest
 
 
 @njit(cache=True)
@@ -202,6 +203,17 @@ def _sum_up(standing: Standing, nodes: Codes, count: int, errors: Singles) -> np
 
 
 @njit(cache=True)
+def _walk(standing: Standing, node: int, row: int) -> int:
+    """The leaf that a row reaches from a node, UNKNOWN when a value is missing on the way."""
+    while standing.tested[node] >= 0:
+        taken = branch_of(standing, node, row)
+        if taken == UNKNOWN:
+            return UNKNOWN
+        node = standing.first[node] + taken
+    return node
+
+
+@njit(cache=True)
 def _branch_whole(
     standing: Standing, held: Held, node: int, rows: Codes, nodes: Codes, errors: Singles, extra: Singles
 ) -> np.float32:
@@ -215,25 +227,26 @@ def _branch_whole(
                 return np.float32(-1.0)
         else:
             errors[inner] = UNTOUCHED
-    for i in range(held.start[node], held.stop[node]):
-        row = rows[i]
-        if branch_of(standing, node, row) == held.largest[node]:
+    for sibling in range(standing.first[node], standing.first[node] + standing.branches[node]):
+        if sibling == branch:
             continue
-        at = branch
-        while standing.tested[at] >= 0:
-            taken = branch_of(standing, at, row)
-            if taken == UNKNOWN:
+        for i in range(held.start[sibling], held.stop[sibling]):
+            at = _walk(standing, branch, rows[i])
+            if at == UNKNOWN:
                 return np.float32(-1.0)
-            at = standing.first[at] + taken
-        if errors[at] == UNTOUCHED:
-            errors[at], extra[at] = TOUCHED, standing.counts[at]
-        extra[at, standing.labels[row]] += np.float32(1.0)
+            if errors[at] == UNTOUCHED:
+                errors[at] = TOUCHED
+                for c in range(extra.shape[1]):
+                    extra[at, c] = standing.counts[at, c]
+            extra[at, standing.labels[rows[i]]] += np.float32(1.0)
     for i in range(count):
         leaf = nodes[i]
         if errors[leaf] == UNTOUCHED and standing.tested[leaf] < 0:
             errors[leaf] = standing.estimate[leaf]
         elif standing.tested[leaf] < 0:
-            items = np.float32(extra[leaf].sum())
+            items = np.float32(0.0)
+            for c in range(extra.shape[1]):
+                items = np.float32(items + extra[leaf, c])
             best = best_class(extra[leaf], standing.label[leaf])
             errors[leaf] = leaf_estimate(standing, items, np.float32(items - extra[leaf, best]))
     return _sum_up(standing, nodes, count, errors)
@@ -259,7 +272,7 @@ def _branch_weighted(
         if standing.tested[at] < 0 or begin[at] == end[at]:
             continue
         rows, weights, top, _ = _spread(
-            standing, at, begin[at], end[at], rows, weights, top, known, sizes, items, counts, begins, branch
+            standing, at, begin[at], end[at], rows, weights, top, known, sizes, items, counts, begins, branch, False
         )
         rest = end[at] - begin[at]
         for b in range(standing.branches[at]):

@@ -20,6 +20,7 @@ RARE = 0.005  # a level of a smaller share of the rows is not published
 OUTER = 0.01  # the share of rows at either end that no chart shows
 LEVELS = 5  # bars of a category, besides the others
 BINS = 24  # of a number, about
+TALL = 5.0  # a bar so many times as high as the next is cut off and told in figures
 WIDTH, HEIGHT = 270.0, 158.0  # of a chart, in the units of its SVG
 LETTERS = 10.5  # their size, in the same units
 
@@ -142,20 +143,37 @@ def _step_picture(column: Column, steps: Steps) -> str:
     scale = 86_400.0 if kind == "time" else 1.0  # matplotlib counts days
     edges = steps.edges / scale
     width = np.diff(edges)
+    heights = [part / width for part in (steps.after, steps.before) if len(part)]
+    top, tall = _top(heights)
 
     def draw(axes: Any) -> None:
-        axes.stairs(steps.after / width, edges, fill=True, color=_AFTER, linewidth=0)
-        if len(steps.before):
-            axes.stairs(steps.before / width, edges, color=_BEFORE, linewidth=1.3, baseline=None)
+        axes.stairs(np.minimum(heights[0], top), edges, fill=True, color=_AFTER, linewidth=0)
+        for before in heights[1:]:
+            axes.stairs(np.minimum(before, top), edges, color=_BEFORE, linewidth=1.3, baseline=None)
+        if tall >= 0:
+            words = f" ↑ {_percent(steps.after[tall])}"
+            left = tall < len(width) / 2
+            place = edges[tall + 1] if left else edges[tall]
+            axes.text(place, top, words, ha="left" if left else "right", va="top", size=LETTERS, color=_SOFT)
         axes.set_xlim(edges[0], edges[-1])
-        axes.set_ylim(0, 1.08 * max((part / width).max() for part in (steps.before, steps.after) if len(part)))
+        axes.set_ylim(0, 1.02 * top)
         axes.yaxis.set_visible(False)
         axes.spines["bottom"].set(visible=True, color=_LINE, linewidth=1)
         _ticks(axes.xaxis, kind)
         axes.tick_params(axis="x", bottom=False, labelsize=LETTERS, labelcolor=_SOFT, pad=4)
 
-    words = "released values" if not len(steps.before) else "before as an outline, after filled"
+    words = "before as an outline, after filled" if len(steps.before) else "released values"
     return _svg(draw, (0.06, 0.16, 0.88, 0.80), f"Histogram of {column.name}: {words}")
+
+
+def _top(heights: list[Floats]) -> tuple[float, int]:
+    """Where the drawing ends, and the bar that goes beyond it because it would flatten all others (or -1)."""
+    high = np.maximum.reduce(heights)
+    tallest = int(high.argmax())
+    second = float(np.delete(high, tallest).max(initial=0.0))
+    if second > 0 and high[tallest] > TALL * second:
+        return 2.0 * second, tallest
+    return float(high[tallest]), -1
 
 
 def _ticks(axis: Any, kind: Kind) -> None:

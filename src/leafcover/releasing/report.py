@@ -104,9 +104,9 @@ def report(
     splits = {step.within for step in release.plan.steps}
     everywhere = within_words(next(iter(splits))) if opened and len(splits) == 1 else ""
     voice = Voice(len(release.table), strict)
-    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined).from_string(
-        files("leafcover.releasing").joinpath("report.html.jinja").read_text("utf-8")
-    )
+    setting = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+    setting.filters["folding"] = _folding
+    page = setting.from_string(files("leafcover.releasing").joinpath("report.html.jinja").read_text("utf-8"))
     return page.render(
         internal=not strict,
         opened=opened,
@@ -137,6 +137,13 @@ def report(
     )
 
 
+def _folding(name: str) -> Any:
+    """A name that may break after an underscore."""
+    from markupsafe import Markup, escape
+
+    return escape(name).replace("_", Markup("_<wbr>"))
+
+
 def _tiles(release: Release, risk: Risk | None, voice: Voice) -> Iterator[Tile]:
     changed = sum(fact.changed for fact in release.columns) / max(len(release.columns), 1)
     yield Tile(f"{len(release.table):,}", "rows", columns_of(release))
@@ -144,7 +151,7 @@ def _tiles(release: Release, risk: Risk | None, voice: Voice) -> Iterator[Tile]:
     if (tree := target_fact(release)) is not None:
         yield Tile(voice.kept(tree.kept), "rows in the same leaf", f"of the tree for {tree.target}")
     smallest = min((cell.smallest for cell in release.cells), default=len(release.table))
-    yield Tile(voice.count(smallest), "rows in the smallest cell", "a value hides among at least as many")
+    yield Tile(voice.count(smallest), "rows in the smallest cell", "the fewest that stand together")
     if risk is None or not risk.tries:
         yield Tile("–", "linkage risk", "not measured")
     else:
@@ -192,7 +199,7 @@ def _without_rare(tree: Tree, table: Table) -> Tree:
     attributes = tuple(
         a if a.is_number else Attribute(a.name, unnamed(a.name, a.levels), False) for a in tree.attributes
     )
-    counts = np.floor(tree.counts / FEWEST) * FEWEST
+    counts = np.ceil(tree.counts / FEWEST) * FEWEST  # up, so that a small branch is not called empty
     return replace(tree, attributes=attributes, classes=unnamed(tree.target, tree.classes), counts=counts)
 
 
@@ -202,6 +209,7 @@ def _card(before: Column, after: Column, release: Release, voice: Voice, *, open
     fact = next(f for f in release.columns if f.name == after.name)
     step = step_of(release, after.name)
     missing = float(after.missing.mean())
+    own = "" if after.name == release.plan.target else after.name
     return Card(
         name=after.name,
         kind=after.kind,
@@ -210,7 +218,7 @@ def _card(before: Column, after: Column, release: Release, voice: Voice, *, open
         changed="0%" if step is None else voice.share(fact.changed),
         pinned="100%" if step is None else voice.share(fact.pinned),
         missing=voice.share(missing) if missing > 0 else "",
-        words=column_words(step, after.name, detailed=opened, placed=placed),
+        words=column_words(step, after.name, own=own, detailed=opened, placed=placed),
         unchanged=step is None,
     )
 
@@ -233,7 +241,8 @@ def _made(release: Release, voice: Voice) -> Iterator[Made]:
         alike[step.within, step.noise, step.keep].append((step, fact))
     for group in alike.values():
         step, fact = group[0]
-        own = step.columns[0] if len(group) == 1 and len(step.columns) == 1 else ""
+        alone = len(group) == 1 and step.columns != (release.plan.target,)
+        own = step.columns[0] if alone and len(step.columns) == 1 else ""
         within = within_words(step.within, own=own)
         kept = " and ".join(within_words(split) for split in step.keep)
         yield Made(

@@ -5,7 +5,7 @@ Every figure goes through ``Voice``, which knows who listens: the steward hears 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class Voice:
         if risk.value * risk.tries < FEWEST:  # said as if it were five, so that fewer cannot be told apart
             ceiling = wilson(min(FEWEST, risk.tries), risk.tries)
             return f"under {max(1, ceil(100 * ceiling.value))}%", f"0% to {max(1, ceil(100 * ceiling.high))}%"
-        return f"{100 * risk.value:.0f}%", f"{100 * risk.low:.0f}% to {ceil(100 * risk.high)}%"
+        return f"{100 * risk.value:.0f}%", f"{floor(100 * risk.low)}% to {ceil(100 * risk.high)}%"
 
 
 def _fine(value: float) -> str:
@@ -155,8 +155,8 @@ def within_words(split: Split, *, own: str = "") -> str:
             return f"cells made by {type(split).__name__.lower()}"
 
 
-def column_words(step: Step | None, name: str, *, detailed: bool, placed: bool) -> str:
-    """What happened to one column, in a sentence; ``placed`` adds within which cells."""
+def column_words(step: Step | None, name: str, *, own: str, detailed: bool, placed: bool) -> str:
+    """What happened to one column, in a sentence; ``placed`` adds within which cells (``own``: the name if not the target's)."""
     if step is None:
         return "Released unchanged."
     partners = [other for other in step.columns if other != name] if isinstance(step.noise, Shuffle) else []
@@ -164,7 +164,7 @@ def column_words(step: Step | None, name: str, *, detailed: bool, placed: bool) 
     said = said[0].upper() + said[1:]
     if detailed and partners:
         said += f", together with {listed(partners, most=4)}"
-    return f"{said}; within {within_words(step.within, own=name)}." if placed else f"{said}."
+    return f"{said}; within {within_words(step.within, own=own)}." if placed else f"{said}."
 
 
 def why_pinned(release: Release, column: Column, *, detailed: bool) -> str:
@@ -197,7 +197,7 @@ def summary_words(release: Release, risk: Risk | None, voice: Voice) -> list[str
     kept = []
     if recipe is not None:
         keeps, hides = (words.replace("; ", ", ").replace("'", "’") for words in (recipe.keeps, recipe.hides))
-        kept.append(f"The recipe keeps {keeps}. It hides {hides}.")
+        kept.append(f"What the recipe keeps: {keeps}. What it hides: {hides}.")
     if (tree := target_fact(release)) is not None:
         kept.append(
             f"{_start(voice.kept(tree.kept))} of the rows stand in the same leaf of the tree for {tree.target} as "

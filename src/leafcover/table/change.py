@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from leafcover.fast.arrays import MISSING, Array, Bools, Codes, Floats, Rows
 from leafcover.table.dates import SECOND_DIGITS
+from leafcover.table.schema import Grid
 from leafcover.table.table import Column
 from leafcover.table.text import is_text, plain_text, spelled
 
@@ -37,11 +38,21 @@ def drawn(column: Column, values: Array) -> Column:
         stored = None if column.stored is None else _stored_codes(column, codes)
         return replace(column, values=codes, stored=stored)
     new = np.asarray(values, np.float64)
+    if column.grid is not None and column.kind != "number":
+        new = _snapped(column.grid, new)
     if column.grid is not None and column.kind == "number" and not _on_grid(column, new):
         stored = None if column.stored is None else _stored_numbers(column, new, continuous=True)
         return replace(column, values=new, stored=stored, grid=None)
     stored = None if column.stored is None else _stored_numbers(column, new, continuous=column.grid is None)
     return replace(column, values=new, stored=stored)
+
+
+def _snapped(grid: Grid, values: Floats) -> Floats:
+    """The nearest day or second: unlike a number, a date between two dates cannot be written."""
+    known = ~np.isnan(values)
+    snapped = values.copy()
+    snapped[known] = grid.value(grid.index(values[known]))
+    return snapped
 
 
 def _on_grid(column: Column, values: Floats) -> bool:
@@ -67,6 +78,8 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
     if pa.types.is_dictionary(stored.type):  # its own order of levels stays
         place = pc.index_in(pa.array(column.levels, pa.string()), value_set=stored.dictionary.cast(pa.string()))
         index = place.take(pa.array(codes, mask=gone)).cast(stored.type.index_type)
+        keep = column.missing & gone  # a token the user named stays as it is
+        index = pc.if_else(pa.array(keep), stored.indices, index) if keep.any() else index
         return pa.DictionaryArray.from_arrays(index, stored.dictionary, ordered=stored.type.ordered)
     levels = pa.array(column.levels, pa.string()).cast(stored.type)
     new = levels.take(pa.array(codes, mask=gone))

@@ -37,7 +37,7 @@ def contents(path: Path) -> bytes:
 
 def decoded(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]:
     """The same text in UTF-8 without a byte order mark, and whether there was one."""
-    if not data.strip():
+    if not data[:4096].strip() and not data.strip():  # the first test copies no large file
         raise TableError(f"'{path}' is empty. Give a table with a header line and at least 2 rows.")
     try:
         utf8 = "".encode(encoding) is not None and _is_utf8(encoding)
@@ -77,16 +77,19 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
     newline = "\r\n" if header_end > 0 and data[header_end - 1 : header_end] == b"\r" else "\n"
     if header_end < 0 and b"\r" in data:
         newline = "\r"
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+        raise TableError(f"--delimiter must be one plain character, such as ';'. Got {delimiter!r}.")
     by_suffix = delimiter is None and ".tsv" in [suffix.lower() for suffix in path.suffixes]
     delimiter = "\t" if by_suffix else delimiter or _delimiter(data)
     names = _header(data, path, delimiter)
-    if data.count(b'"') % 2:  # arrow takes the rest of the file for one cell
+    quoted = b'"' in data
+    if quoted and data.count(b'"') % 2:  # arrow takes the rest of the file for one cell
         _refuse_open_quote(data, path, delimiter)
     check_names(names, path)
     try:
         read = pyarrow.csv.read_csv(
             pa.BufferReader(data),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in data),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),

@@ -5,7 +5,7 @@ what is left is a category. Columns with few distinct texts are tried on those t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -83,11 +83,12 @@ def from_declared(raw: Raw, tokens: Sequence[str]) -> Read:
             f"Column {raw.name!r} holds {stored[place].as_py()!r} in row {place + 1}, which its declaration does not "
             f"list. Add it there, or mend the row."
         )
-    column = coded(raw.name, encoded, missing)
     # Declared levels nobody has come along: a tree has a branch for each, as C4.5 does.
-    to = np.asarray(pc.index_in(pa.array(column.levels, pa.string()), value_set=levels), np.int32)
-    codes = np.append(to, np.int32(MISSING))[column.values]
-    return Read(replace(column, values=codes.astype(np.int32), levels=raw.levels))
+    texts = pa.concat_arrays([levels, encoded.dictionary.filter(pa.array(missing)).cast(pa.string())])
+    at = np.asarray(pc.index_in(encoded.dictionary, value_set=texts), np.int32)[np.asarray(encoded.indices)]
+    codes = np.where(at < len(levels), at, np.int32(MISSING))
+    both = pa.DictionaryArray.from_arrays(pa.array(at), texts)
+    return Read(Column(raw.name, "category", codes, raw.levels, stored=both))
 
 
 def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> Read:

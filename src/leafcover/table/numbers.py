@@ -96,13 +96,14 @@ def _decimals(known: Floats, start: int) -> int | None:
 def spelling_of(number: Parsed, grid: Grid | None) -> Spelling:
     """How the text of a number column is written: places, leading zeros, thousands."""
     text = number.text
-    width = _leading_zero_width(text)
     if has_byte(text, b"eE"):
         return Spelling(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
-    if not has_byte(text, b"."):
+    dotted = has_byte(text, b".")
+    if grid is None and dotted:  # shortest text; nobody asks how many places there were
+        return Spelling(decimals=MOST_DECIMALS, fixed=False, thousands=number.thousands)
+    width = _leading_zero_width(text)
+    if not dotted:
         return Spelling(width=width, thousands=number.thousands)
-    if grid is None:  # shortest text; nobody asks how many places there were
-        return Spelling(decimals=MOST_DECIMALS, fixed=False, width=width, thousands=number.thousands)
     dot = pc.find_substring(text, ".")
     places = pc.if_else(pc.less(dot, 0), 0, pc.subtract(pc.binary_length(text), pc.add(dot, pa.scalar(1, pa.int32()))))
     ends = pc.min_max(places).as_py()

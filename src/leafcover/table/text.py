@@ -8,11 +8,10 @@ import pyarrow.compute as pc
 
 from leafcover.fast.arrays import Floats, Rows
 from leafcover.table.dates import date_text, time_text
-from leafcover.table.numbers import parsed
 from leafcover.table.schema import MOST_POINTS, Grid, Spelling
 from leafcover.table.table import Column
 
-MOST_TEXTS = 10_000  # a column with more distinct texts than this names its values by its spelling
+FEW = 32  # values looked up one by one
 
 
 def text_of(column: Column, values: Floats) -> list[str]:
@@ -22,20 +21,36 @@ def text_of(column: Column, values: Floats) -> list[str]:
     several ways, so that the order of rows cannot matter); others are spelled as the column spells.
     """
     wanted = np.asarray(values, np.float64)
-    spelled_texts: list[str] = spelled(column, wanted).to_pylist()
+    texts: list[str] = spelled(column, wanted).to_pylist()
     if column.stored is None or not is_text(column.stored) or column.kind != "number":
-        return spelled_texts
-    texts = distinct_texts(column.stored)
-    if len(texts) > MOST_TEXTS:
-        return spelled_texts
-    own: dict[float, str] = {}
-    for text in texts.to_pylist():
-        read = parsed(pa.array([text], pa.string()), None)
-        if read is not None:
-            value = float(read.values[0])
-            name = text.strip()
-            own[value] = min(own.get(value, name), name, key=lambda name: (len(name), name))
-    return [own.get(float(value), text) for value, text in zip(wanted, spelled_texts, strict=True)]
+        return texts
+    if len(wanted) <= FEW:  # a tree asks for one cut at a time, of a column with a million rows
+        own = [_shortest_text(column.stored.take(np.flatnonzero(column.values == value))) for value in wanted]
+    else:
+        own = _own_texts(column, wanted)
+    return [text if mine is None else mine for text, mine in zip(texts, own, strict=True)]
+
+
+def _shortest_text(stored: Any) -> str | None:
+    found = [text.strip() for text in distinct_texts(stored).to_pylist()]
+    return min(found, key=lambda text: (len(text.encode()), text), default=None)
+
+
+def _own_texts(column: Column, wanted: Floats) -> list[str | None]:
+    """What `_shortest_text` says of each value, for many values at once."""
+    known = np.flatnonzero(~column.missing)
+    first = column.stored.take(known).dictionary_encode() if len(known) else None
+    if first is None:
+        return [None] * len(wanted)
+    texts = first.dictionary
+    value = np.empty(len(texts))
+    value[np.asarray(first.indices)] = column.values[known]
+    short = pc.utf8_trim_whitespace(texts)
+    order = np.lexsort((np.asarray(pc.rank(short, tiebreaker="first")), np.asarray(pc.binary_length(short)), value))
+    place = np.searchsorted(value[order], wanted)
+    at = order[np.minimum(place, len(order) - 1)]
+    own: list[str | None] = short.take(pa.array(at)).to_pylist()
+    return [text if value[row] == asked else None for text, row, asked in zip(own, at, wanted, strict=True)]
 
 
 def is_text(stored: Any) -> bool:

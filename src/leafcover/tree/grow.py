@@ -73,14 +73,17 @@ def grow_from(
 
 
 def grown(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> Grown:
-    """The tree before and after pruning, from one growth."""
+    """The tree before and after pruning, from one growth where rows are held (histograms hold none)."""
     _check(min_records, confidence, grower)
     if chosen(grower, len(training.labels)) == "histogram":
         from leafcover.tree.histogram import grow_histogram
 
-        tree = grow_histogram(training, min_records=min_records, confidence=confidence, prune=False)
-    else:
-        tree = _grow_exact(training, min_records)
+        before, after = (
+            grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
+            for prune in (False, True)
+        )
+        return Grown(before, after)
+    tree = _grow_exact(training, min_records)
     return Grown(tree, pruned(tree, training, confidence=confidence))
 
 

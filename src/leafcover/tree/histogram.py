@@ -71,9 +71,7 @@ def refine_labels(
         float(min_gain_bits),
         max_depth,
     )
-    words, of_class, row, starts = gather(
-        binned.codes.view(np.uint64), target, np.asarray(labels, np.int64), n_labels
-    )
+    words, of_class, row, starts = gather(binned.codes.view(np.uint64), target, np.asarray(labels, np.int64), n_labels)
     records = Records(words.view(binned.codes.dtype), words, of_class, row)
     entropy = _entropy_bits(labels, target, n_labels, classes)
     begins, gains, nets, split_cells = refine(records, starts, question)
@@ -119,14 +117,10 @@ def explained(
     if len(binned) > most_rows:
         rows = np.arange(most_rows) * len(binned) // most_rows
         binned, target_codes, labels = binned.take(rows), target_codes[rows], labels[rows]
-    return refine_labels(
-        binned, target_codes, n_classes, labels, n_labels, floor=floor, testable=testable
-    ).explained
+    return refine_labels(binned, target_codes, n_classes, labels, n_labels, floor=floor, testable=testable).explained
 
 
-def grow_histogram(
-    training: Training, *, min_records: int = 2, confidence: float = 0.25, prune: bool = True
-) -> Tree:
+def grow_histogram(training: Training, *, min_records: int = 2, confidence: float = 0.25, prune: bool = True) -> Tree:
     """C4.5's tree, with cuts only between the bins of a number (at most 255).
 
     It differs from the exact grower in three ways: a number with more than 255 distinct values can be cut at

@@ -3,7 +3,7 @@
 import numpy as np
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.fast.arrays import Floats
+from leafcover.fast.arrays import Array, Floats
 from leafcover.tree.assemble import assemble
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree
@@ -56,12 +56,10 @@ def check_confidence(confidence: float) -> None:
         raise ValueOutOfRange("confidence", confidence, "above 0 and at most 1")
 
 
-def stacked(attributes: tuple[Attribute, ...], columns: tuple[Floats, ...], used: Floats) -> Floats:
+def stacked(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used: Array) -> Floats:
     """The used columns one under the other as float64: numbers as they are, levels by code, nan for missing."""
     rows = len(columns[0]) if columns else 0
     values = np.empty((len(used), rows), np.float64)
     for place, a in enumerate(used):
-        values[place] = columns[a]
-        if not attributes[a].is_number:
-            values[place][columns[a] < 0] = np.nan
+        values[place] = columns[a] if attributes[a].is_number else np.where(columns[a] < 0, np.nan, columns[a])
     return values
