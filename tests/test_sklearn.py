@@ -50,8 +50,8 @@ def people(rows=300, seed=1):
 
 
 def as_pandas(lists):
-    frame = pd.DataFrame(lists)
-    return frame.astype({"job": "category", "born": "datetime64[s]", "married": "boolean", "age": "Int64"})
+    types = {"job": "category", "born": "datetime64[s]", "married": "boolean", "age": "Int64"}
+    return pd.DataFrame(lists).astype({name: types[name] for name in types if name in lists})
 
 
 def as_polars(lists):
@@ -86,6 +86,7 @@ def test_a_frame_of_every_kind_gives_the_tree_that_leafcover_grows(library, prun
 
 def test_the_frames_of_all_libraries_give_one_tree():
     lists, y = people()
+    del lists["born"]  # a time in pandas, a date elsewhere
     trees = [C45Classifier().fit(make(lists), y).tree_ for make in FRAMES.values()]
     for tree in trees[1:]:
         same_tree(tree, trees[0])
@@ -104,7 +105,7 @@ def test_rows_one_at_a_time_are_answered_alike(library):
 def test_an_array_of_objects_is_read_as_the_frame_is():
     lists, y = people()
     frame = pd.DataFrame({name: lists[name] for name in ("age", "pay", "job", "married")}, dtype=object)
-    array = frame.to_numpy()
+    array = frame.to_numpy().copy()
     array[0, 0], array[1, 0], array[2, 2] = np.nan, pd.NA, None
     from_array = C45Classifier().fit(array, y)
     from_lists = C45Classifier().fit([[None if value is pd.NA else value for value in row] for row in array], y)
@@ -156,16 +157,14 @@ def test_an_unseen_level_goes_down_every_branch_by_its_share():
 
 
 def test_an_empty_leaf_answers_its_parents_class():
-    # Level c is known from a row under x > 1, so under x <= 1 its branch is empty.
-    frame = pa.table({"x": [1] * 10 + [2] * 30, "job": ["a"] * 4 + ["b"] * 6 + ["c"] * 30})
-    y = np.array([0] * 4 + [1] * 6 + [2] * 30)
-    model = C45Classifier(prune=False).fit(frame, y)
-    empty = np.flatnonzero(model.tree_.is_leaf & (model.tree_.counts.sum(axis=1) == 0))
-    if model.tree_.attributes[model.tree_.tested[0]].name == "x":
-        assert len(empty) == 1
-        assert model.predict_proba(pa.table({"x": [1], "job": ["c"]})).tolist() == [[0.0, 1.0, 0.0]]
-    else:
-        pytest.fail("the example no longer has an empty leaf")
+    # Level c occurs only where x > 1, so its branch under x <= 1 is empty.
+    frame = pa.table({"x": [1] * 10 + [2] * 30, "job": ["a"] * 4 + ["b"] * 6 + ["a", "b", "c"] * 10})
+    model = C45Classifier(prune=False).fit(frame, [0] * 4 + [1] * 6 + [2] * 30)
+    weights = model.tree_.counts[model.tree_.leaves].sum(axis=1)
+    assert sorted(weights.tolist()) == [0, 4, 6, 30]
+    stranger = pa.table({"x": [1], "job": ["c"]})
+    assert model.predict(stranger).tolist() == [1]
+    assert model.predict_proba(stranger).tolist() == [[0.0, 1.0, 0.0]]
 
 
 @pytest.mark.parametrize(
@@ -216,7 +215,7 @@ def test_a_series_gives_labels_and_the_name_of_the_target(y, kind):
 @pytest.mark.parametrize("y", [["a", None, "b"], [1.0, np.nan, 2.0], pd.Series([1, None, 2], dtype="Int64")])
 def test_a_missing_class_is_refused(y):
     with pytest.raises(ValueError, match="Input y contains NaN"):
-        C45Classifier().fit(np.arange(3.0)[:, None], np.array(y, object) if isinstance(y, list) and "a" in y else y)
+        C45Classifier().fit(np.arange(3.0)[:, None], y)
 
 
 def wbc():
@@ -313,8 +312,8 @@ def test_other_feature_names_are_an_error():
 def test_a_column_that_changed_its_kind_is_an_error():
     fitted = pa.table({"n": [1, 1, 2, 2], "b": [True, False, True, False], "none": pa.nulls(4), "c": list("1122")})
     model = C45Classifier().fit(fitted, [0, 0, 1, 1])
-    good = {"n": [1.5, 2], "b": [True, None], "none": [1, 2], "c": [1, 2]}  # c: codes matched by their text
-    assert model.predict(pa.table(good)).tolist() == [0, 1] or model.tree_.size == 1
+    good = {"n": [0.5, 2], "b": [True, None], "none": [1, 2], "c": [1, 2]}  # c: codes matched by their text
+    assert model.predict(pa.table(good)).tolist() == [0, 1]
     assert len(model.predict(pa.table(good | {"n": pa.nulls(2), "b": pa.nulls(2)}))) == 2
     with pytest.raises(ValueError, match=r"'n' was a number .* now it is a category"):
         model.predict(pa.table(good | {"n": ["one", "two"]}))
@@ -338,7 +337,7 @@ def test_parameters_out_of_range_are_value_errors(parameters, match):
 def test_frames_that_are_no_table_are_value_errors():
     with pytest.raises(ValueError, match="infinite"):
         C45Classifier().fit(pd.DataFrame({"a": [1.0, np.inf]}), [0, 1])
-    with pytest.raises(ValueError, match="two columns called 'a'"):
+    with pytest.raises(ValueError, match="'a'"):
         C45Classifier().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         C45Classifier().fit(pl.DataFrame({"a": [1, 2]}), [0, 1, 0])

@@ -75,9 +75,10 @@ def release(
     _warn_all(original.warnings, quiet)
     key = _key(key_file, seed)
     original, aside = set_aside(original, hold_out, key)
-    chosen = _plan(original, plan, recipe, target, settings, bins)
     with progress(quiet or as_json) as tell:
-        made = run(original, chosen, key=key, keep_order=keep_order, progress=tell)
+        cells: dict[Any, Any] = {}
+        chosen = _plan(original, plan, recipe, target, settings, bins, cells)
+        made = run(original, chosen, key=key, keep_order=keep_order, progress=tell, made=cells)
         risk = None
         if max_risk is not None or report is not None:
             tell("attacking the release", 0.95)
@@ -131,7 +132,13 @@ def _key(key_file: Path | None, seed: int | None) -> "Key":
 
 
 def _plan(
-    table: "Table", file: Path | None, recipe: str | None, target: str | None, settings: list[str], bins: int | None
+    table: "Table",
+    file: Path | None,
+    recipe: str | None,
+    target: str | None,
+    settings: list[str],
+    bins: int | None,
+    made: dict[Any, Any],
 ) -> "Plan":
     from leafcover.releasing.planfile import read_plan
 
@@ -139,10 +146,17 @@ def _plan(
         if recipe is not None or settings:
             raise PlanError("--plan and --recipe or --set were both given. Use one of them.")
         return read_plan(file)
-    return plan_from(table, recipe or "cover", target, settings, bins)
+    return plan_from(table, recipe or "cover", target, settings, bins, made)
 
 
-def plan_from(table: "Table", recipe: str, target: str | None, settings: list[str], bins: int | None) -> "Plan":
+def plan_from(
+    table: "Table",
+    recipe: str,
+    target: str | None,
+    settings: list[str],
+    bins: int | None,
+    made: dict[Any, Any] | None = None,
+) -> "Plan":
     """The plan of a recipe with what the command line set."""
     from leafcover.releasing.recipes import plan_for, recipe_named
 
@@ -156,7 +170,7 @@ def plan_from(table: "Table", recipe: str, target: str | None, settings: list[st
         if "bins" not in recipe_named(recipe).parameters:
             raise PlanError(f"Recipe {recipe!r} has no target to put into bins. Leave --bins out.")
         given["bins"] = bins
-    return plan_for(table, recipe, target=target, settings=given)
+    return plan_for(table, recipe, target=target, settings=given, made=made)
 
 
 def _reports(report: Path, original: "Table", made: Any, risk: Any, publish_tree: bool) -> dict[Path, tuple[str, bool]]:

@@ -22,9 +22,7 @@ def bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> 
 
 
 @njit(cache=True)
-def pair_bits(
-    codes: Codes, sizes: Rows, order: Rows, starts: Rows, source: Rows, growth: Floats
-) -> Floats:
+def pair_bits(codes: Codes, sizes: Rows, order: Rows, starts: Rows, source: Rows, growth: Floats) -> Floats:
     """For every pair of columns the same sum over their pairs of values, the first column taken from ``source`` rows.
 
     Codes are (columns, rows); the result is (columns, columns), filled above the diagonal.

@@ -20,7 +20,7 @@ _TABLE = 65_536  # 512 kB: what fits in the second-level cache
 
 
 # A kernel that only kernels call has no door to Python: that saves a third of 30 s of compiling.
-_INNER: dict[str, Any] = {"cache": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_INNER: dict[str, Any] = {"cache": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**_INNER)
 
 

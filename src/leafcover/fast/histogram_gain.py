@@ -18,6 +18,8 @@ class Rules(NamedTuple):
     """The attributes, and when a split is allowed."""
 
     tests: Rows  # (attributes,) 0, 1, ..
+    numbers: Rows  # those of the attributes that are numbers
+    categories: Rows  # the others
     sizes: Rows  # (attributes,) number of codes, the code of missing values included
     offsets: Rows  # (attributes + 1,) where the counts of each begin
     is_number: Bools  # (attributes,)
@@ -43,32 +45,34 @@ class Scratch(NamedTuple):
     cut: Codes  # (attributes, 2) the last code of the first side of the best cut, and the next that holds rows
 
 
+# The functions below have no ``return`` before their end and no branch that alone uses an array: numba would
+# count references to every array at each call, and a tree of tiny nodes would take half as long again.
+
+
 @inner
-def _number(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
-    """Gain, information and place of the best cut of a number."""
-    classes, table, bins = rules.classes, scratch.table, scratch.bins
-    of_class, edges = scratch.rows, rules.edges
-    scratch.gain[attribute] = NO_GAIN
-    first = 1 if bins[0] == 0 else 0
-    zero = of_class[TOTAL, 0] * 0  # whole or real, as the counts are
-    rows, unknown, right_sum = zero, zero, 0.0
-    for k in range(classes):
-        known = of_class[TOTAL, k]
-        if first:
-            known -= counts[offset + k]
-            unknown += counts[offset + k]
-        of_class[KNOWN, k] = known
-        of_class[LEFT, k] = 0
-        rows += known
-        right_sum += log_term(known, table)
-    least_rows = rules.min_records - SLACK
-    if rows < 2 * least_rows:
-        return
+def _scan(
+    counts: Array,
+    offset: int,
+    bins: Codes,
+    first: int,
+    filled: int,
+    classes: int,
+    of_class: Array,
+    right_sum: float,
+    rows: float,
+    min_records: float,
+    edges: Floats,
+    attribute: int,
+    table: Floats,
+) -> tuple[float, int, float, int]:
+    """Try every cut of a number: bits left over by the best, its place (-1: none), rows below it, cuts tried."""
     small = 0.1 * rows / classes
-    small = least_rows if small <= rules.min_records else min(small, 25.0) - SLACK
-    spread = log_term(rows, table) - right_sum
-    least, at, tries, below, left_sum, best_below = np.inf, -1, 0, zero, 0.0, zero
-    for i in range(first, filled - 1):
+    small = (min_records if small <= min_records else min(small, 25.0)) - SLACK
+    needed = max(small, min_records - SLACK)
+    below = rows * 0  # whole or real, as the counts are
+    least, at, tries, left_sum, best_below = np.inf, -1, 0, 0.0, below
+    i = first if rows >= 2 * (min_records - SLACK) else filled
+    while i < filled - 1 and rows - below >= small:
         begin = offset + bins[i] * classes
         for k in range(classes):
             here = counts[begin + k]
@@ -79,48 +83,75 @@ def _number(counts: Array, offset: int, attribute: int, filled: int, rules: Rule
                 right_sum += log_term(rest - here, table) - log_term(rest, table)
                 of_class[LEFT, k] = was + here
                 below += here
-        if below < small:
-            continue
-        if rows - below < small:
-            break
-        if edges[attribute, bins[i + 1]] - edges[attribute, bins[i]] <= _SMALLEST_GAP:
-            continue
-        tries += 1
-        if below < least_rows or rows - below < least_rows:
-            continue
-        score = log_term(below, table) - left_sum + log_term(rows - below, table) - right_sum
-        if score < least:
-            least, at, best_below = score, i, below
-    if at < 0:
-        return
-    total = rows + unknown
-    gain = rows / total * ((spread - least) / rows) - math.log2(tries) / total
-    if gain <= 0.0:
-        return
-    scratch.gain[attribute] = gain
-    parts = log_term(best_below, table) + log_term(rows - best_below, table) + log_term(unknown, table)
-    scratch.info[attribute] = (log_term(total, table) - parts) / total
-    scratch.cut[attribute, 0] = bins[at]
-    scratch.cut[attribute, 1] = bins[at + 1]
+        apart = edges[attribute, bins[i + 1]] - edges[attribute, bins[i]] > _SMALLEST_GAP
+        if below >= small and rows - below >= small and apart:
+            tries += 1
+            score = log_term(below, table) - left_sum + log_term(rows - below, table) - right_sum
+            if score < least and below >= needed and rows - below >= needed:
+                least, at, best_below = score, i, below
+        i += 1
+    return least, at, best_below, tries
 
 
 @inner
-def _category(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
-    """Gain and information of one branch for each level."""
-    classes, table, bins = rules.classes, scratch.table, scratch.bins
-    scratch.gain[attribute] = NO_GAIN
-    first = 1 if bins[0] == 0 else 0
-    zero = scratch.rows[TOTAL, 0] * 0
+def _known(counts: Array, offset: int, classes: int, is_missing: bool, of_class: Array, table: Floats):
+    zero = of_class[TOTAL, 0] * 0
+    rows, unknown, of_known = zero, zero, 0.0
+    for k in range(classes):
+        without = counts[offset + k] * is_missing
+        known = of_class[TOTAL, k] - without
+        unknown += without
+        of_class[KNOWN, k] = known
+        of_class[LEFT, k] = 0
+        rows += known
+        of_known += log_term(known, table)
+    return rows, unknown, of_known
+
+
+@inner
+def _note(
+    attribute: int, spread: float, least: float, tries: int, rows: float, unknown: float, below: float, table: Floats,
+    gains: Floats, infos: Floats,
+) -> None:  # fmt: skip
+    total = rows + unknown
+    parts = log_term(below, table) + log_term(rows - below, table) + log_term(unknown, table)
+    gain = spread - least - math.log2(max(tries, 1))
+    gains[attribute] = gain / total if gain > 0.0 else NO_GAIN
+    infos[attribute] = (log_term(total, table) - parts) / total
+
+
+@inner
+def look_at_number(counts: Array, offset: int, filled: int, attribute: int, rules: Rules, scratch: Scratch) -> None:
+    """Note gain, information and place of the best cut of a number whose filled bins are listed."""
+    table, bins, of_class = scratch.table, scratch.bins, scratch.rows
+    is_missing = bins[0] == 0
+    rows, unknown, right_sum = _known(counts, offset, rules.classes, is_missing, of_class, table)
+    least, at, below, tries = _scan(
+        counts, offset, bins, np.int64(is_missing), filled, rules.classes, of_class, right_sum, rows,
+        rules.min_records, rules.edges, attribute, table,
+    )  # fmt: skip
+    spread = log_term(rows, table) - right_sum
+    _note(attribute, spread, least, tries, rows, unknown, below, table, scratch.gain, scratch.info)
+    place = max(at, 0)
+    scratch.cut[attribute, 0] = bins[place]
+    scratch.cut[attribute, 1] = bins[place + 1]
+
+
+@inner
+def look_at_category(counts: Array, offset: int, filled: int, attribute: int, rules: Rules, scratch: Scratch) -> None:
+    """Note gain and information of one branch for each level."""
+    classes, table, bins, of_class = rules.classes, scratch.table, scratch.bins, scratch.rows
+    is_missing = bins[0] == 0
+    zero = of_class[TOTAL, 0] * 0
     rows, unknown, of_classes = zero, zero, 0.0
     for k in range(classes):
-        here = scratch.rows[TOTAL, k]
-        if first:
-            here -= counts[offset + k]
-            unknown += counts[offset + k]
-        rows += here
-        of_classes += log_term(here, table)
+        without = counts[offset + k] * is_missing
+        known = of_class[TOTAL, k] - without
+        unknown += without
+        rows += known
+        of_classes += log_term(known, table)
     large_branches, after, parts = 0, 0.0, log_term(unknown, table)
-    for i in range(first, filled):
+    for i in range(np.int64(is_missing), filled):
         begin = offset + bins[i] * classes
         branch = zero
         for k in range(classes):
@@ -131,23 +162,10 @@ def _category(counts: Array, offset: int, attribute: int, filled: int, rules: Ru
         after += term
         parts += term
         large_branches += branch >= rules.min_records - SLACK
-    if large_branches < 2:
-        return
     total = rows + unknown
-    before = log_term(rows, table) - of_classes
-    scratch.gain[attribute] = rows / total * ((before - after) / rows)
+    gain = (log_term(rows, table) - of_classes - after) / total
+    scratch.gain[attribute] = gain if large_branches > 1 else NO_GAIN
     scratch.info[attribute] = (log_term(total, table) - parts) / total
-
-
-@inner
-def look_at(counts: Array, offset: int, attribute: int, filled: int, rules: Rules, scratch: Scratch) -> None:
-    """Note gain, information and cut of an attribute whose filled bins are listed in the scratch."""
-    if filled < 2:
-        scratch.gain[attribute] = NO_GAIN
-    elif rules.is_number[attribute]:
-        _number(counts, offset, attribute, filled, rules, scratch)
-    else:
-        _category(counts, offset, attribute, filled, rules, scratch)
 
 
 @inner

@@ -21,7 +21,7 @@ from leafcover.fast.histogram import (
     move_apart,
     move_into_groups,
 )
-from leafcover.fast.histogram_gain import TOTAL, Rules, Scratch, choose, look_at
+from leafcover.fast.histogram_gain import TOTAL, Rules, Scratch, choose, look_at_category, look_at_number
 from leafcover.fast.histogram_nodes import (
     BRANCHES,
     FIRST,
@@ -45,7 +45,7 @@ def _scratch(rows: int, rules: Rules) -> Scratch:
         widest = max(widest, rules.sizes[a])
     return Scratch(
         log_table(rows),
-        np.empty(widest, np.int32),
+        np.empty(widest + 1, np.int32),
         np.zeros((widest + 63) // 64, np.uint64),
         np.zeros((3, classes), np.int64),
         np.zeros(widest * classes, np.int32),
@@ -56,27 +56,50 @@ def _scratch(rows: int, rules: Rules) -> Scratch:
 
 
 @inner
+def _count_few(records: Records, start: int, stop: int, attribute: int, size: int, classes: int, scratch: Scratch) -> int:
+    """Count a few rows and list the bins that hold them."""
+    codes, target, few, marks = records.codes, records.target, scratch.few, scratch.marks
+    for i in range(start, stop):
+        code = np.int64(codes[i, attribute])
+        few[code * classes + target[i]] += 1
+        marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    return list_marked(marks, (size + 63) // 64, scratch.bins)
+
+
+@inner
+def _clear(filled: int, classes: int, bins: Codes, few: Codes) -> None:
+    for i in range(filled):
+        fill(few, bins[i] * classes, (bins[i] + 1) * classes, 0)
+
+
+@inner
 def _look_at_few(records: Records, start: int, stop: int, rules: Rules, scratch: Scratch) -> None:
     """Judge every attribute of a node with fewer rows than places to count in: touch only what is used."""
-    codes, target = records.codes, records.target
-    classes, few, marks, bins = rules.classes, scratch.few, scratch.marks, scratch.bins
-    for a in range(rules.sizes.size):
-        for i in range(start, stop):
-            code = np.int64(codes[i, a])
-            few[code * classes + target[i]] += 1
-            marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
-        filled = list_marked(marks, (rules.sizes[a] + 63) // 64, bins)
-        look_at(few, 0, a, filled, rules, scratch)
-        for i in range(filled):
-            fill(few, bins[i] * classes, (bins[i] + 1) * classes, 0)
+    few, bins, classes, sizes = scratch.few, scratch.bins, rules.classes, rules.sizes
+    for i in range(rules.numbers.size):
+        a = rules.numbers[i]
+        filled = _count_few(records, start, stop, a, sizes[a], classes, scratch)
+        look_at_number(few, 0, filled, a, rules, scratch)
+        _clear(filled, classes, bins, few)
+    for i in range(rules.categories.size):
+        a = rules.categories[i]
+        filled = _count_few(records, start, stop, a, sizes[a], classes, scratch)
+        look_at_category(few, 0, filled, a, rules, scratch)
+        _clear(filled, classes, bins, few)
 
 
 @inner
 def _look_at_counts(counts: Codes, rules: Rules, scratch: Scratch) -> None:
     """Judge every attribute of a node whose rows are counted."""
-    for a in range(rules.sizes.size):
-        filled = list_filled(counts, rules.offsets[a], rules.sizes[a], rules.classes, scratch.bins)
-        look_at(counts, rules.offsets[a], a, filled, rules, scratch)
+    classes, bins, sizes, offsets = rules.classes, scratch.bins, rules.sizes, rules.offsets
+    for i in range(rules.numbers.size):
+        a = rules.numbers[i]
+        filled = list_filled(counts, offsets[a], sizes[a], classes, bins)
+        look_at_number(counts, offsets[a], filled, a, rules, scratch)
+    for i in range(rules.categories.size):
+        a = rules.categories[i]
+        filled = list_filled(counts, offsets[a], sizes[a], classes, bins)
+        look_at_category(counts, offsets[a], filled, a, rules, scratch)
 
 
 @inner

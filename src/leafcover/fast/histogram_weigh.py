@@ -9,7 +9,7 @@ from numba import njit
 
 from leafcover.fast.arrays import Floats, Rows
 from leafcover.fast.histogram import Records, fill, inner, list_marked, longer, move_apart, move_into_groups
-from leafcover.fast.histogram_gain import TOTAL, Rules, Scratch, choose, look_at
+from leafcover.fast.histogram_gain import TOTAL, Rules, Scratch, choose, look_at_category, look_at_number
 from leafcover.fast.histogram_nodes import (
     BRANCHES,
     FIRST,
@@ -29,7 +29,7 @@ def _scratch(table: Floats, rules: Rules) -> Scratch:
         widest = max(widest, rules.sizes[a])
     return Scratch(
         table,
-        np.empty(widest, np.int32),
+        np.empty(widest + 1, np.int32),
         np.zeros((widest + 63) // 64, np.uint64),
         np.zeros((3, classes)),
         np.zeros(widest * classes),
@@ -61,9 +61,15 @@ def _clear(filled: int, classes: int, scratch: Scratch) -> None:
 def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, rules: Rules, scratch: Scratch) -> int:
     for k in range(rules.classes):
         scratch.rows[TOTAL, k] = counts[node, k]
-    for a in range(rules.sizes.size):
+    for i in range(rules.numbers.size):
+        a = rules.numbers[i]
         filled = _weigh(records, start, stop, a, rules, scratch)
-        look_at(scratch.few, 0, a, filled, rules, scratch)
+        look_at_number(scratch.few, 0, filled, a, rules, scratch)
+        _clear(filled, rules.classes, scratch)
+    for i in range(rules.categories.size):
+        a = rules.categories[i]
+        filled = _weigh(records, start, stop, a, rules, scratch)
+        look_at_category(scratch.few, 0, filled, a, rules, scratch)
         _clear(filled, rules.classes, scratch)
     return choose(rules, scratch)
 

@@ -12,9 +12,10 @@ import numpy as np
 from leafcover.cells import Cells
 from leafcover.fast.arrays import Codes, Floats, Rows
 from leafcover.noise.shuffle import shuffle
-from leafcover.split.refine import groups_of
 from leafcover.table.table import Table
+from leafcover.tree.bins import quantile_codes
 
+NUMBER_GROUPS = 8  # a number is compared in this many groups
 LEAST = 0.10  # share of the smaller entropy inside cells that two columns must share
 MOST_COLUMNS = 2  # in a block: a pair that is released together is a true pair, so blocks stay small
 CHANCE_ROUNDS = 20  # shuffles that show what chance alone would give
@@ -83,10 +84,7 @@ def association(table: Table, names: Sequence[str], cells: Cells) -> Association
 
     rng = np.random.default_rng(0)  # fixed: the plan depends on the table alone
     chance = np.array(
-        [
-            information(shuffle(label, rng.integers(0, 2**64, len(rows), dtype=np.uint64)))
-            for _ in range(CHANCE_ROUNDS)
-        ]
+        [information(shuffle(label, rng.integers(0, 2**64, len(rows), dtype=np.uint64))) for _ in range(CHANCE_ROUNDS)]
     )
     found, mean, spread = information(same), chance.mean(axis=0), chance.std(axis=0)
     room = np.minimum(entropy[:, None], entropy[None, :]) - mean
@@ -107,7 +105,11 @@ def _codes(table: Table, names: Sequence[str], rows: Rows) -> tuple[Codes, Rows]
     """Columns as codes from 0, missing as one more."""
     found, sizes = [], []
     for name in names:
-        codes, count = groups_of(table[name])
+        column = table[name]
+        if column.is_category:
+            codes, count = column.values, len(column.levels)
+        else:
+            codes, count = quantile_codes(column.values, bins=NUMBER_GROUPS)
         found.append(np.where(codes[rows] < 0, count, codes[rows]).astype(np.int32))
         sizes.append(count + 1)
     return np.ascontiguousarray(np.array(found)), np.array(sizes, np.int64)

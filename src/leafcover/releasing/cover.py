@@ -1,37 +1,94 @@
-"""``cover``, our own recipe: cells refined for many columns, blocks of columns shuffled inside them."""
+"""``cover``, our own recipe: cells refined for many columns, blocks of columns shuffled inside them.
 
-import os
-from leafcover.errors import PlanError
+Each value is hidden among at least k rows that obey the same rule; every marginal and every count of every cell stays
+exact; no impossible pair is made inside a block.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from leafcover.cells import Cells
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.noise.shuffle import Shuffle
-from leafcover.releasing.plan import Plan, Step
 from leafcover.releasing.blocks import blocks as found_blocks
+from leafcover.releasing.plan import Plan, Step
+from leafcover.split.partition import Partition, Split
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves
 from leafcover.table.table import Table
 
+LARGE = 5_000  # rows from which a table can afford the larger k
+LEAST_EXPLAINED = 0.01  # share of a column's entropy inside the leaves that its own tree must explain
+SAMPLE = 20_000  # rows on which that is tried
 
-def cover(table: Table, *, target: str, k: int | None = None, blocks: str | None = None, refine: str | None = None, bins: int | None = None, mult: float = 2.0, order: str = "table", n: int = 99) -> Plan:
-    """Cells of the target's tree refined for other columns, never below k rows; every block shuffled on its own."""
-    k = k or (20 if len(table) >= 5000 else 10)
-    by = [n for n in table.names if n != target]
-    if order=="cat": by = [n for n in by if table[n].is_category] + [n for n in by if not table[n].is_category]
-    if order=="expl":
-        e=[]
-        import numpy as np
-        from leafcover.tree.bins import bin_columns
-        from leafcover.tree.histogram import refine_labels
-        from leafcover.tree.tree import Attribute
-        from leafcover.split.refine import groups_of
-        cells=Leaves(of=target, min_cell=k, bins=bins).cells(table).cells
-        binned = bin_columns([Attribute(c.name, c.levels, not c.is_category) for c in table], [c.values for c in table])
-        for m in by:
-            codes,cl=groups_of(table[m])
-            r=refine_labels(binned,codes,cl,cells.label,cells.count,floor=int(k*mult),testable=np.array([o!=m for o in table.names]))
-            e.append((r.net_bits,r.explained,m))
-        e.sort(reverse=True)
-        by=[m for _,_,m in e][:n]
-        #print([(m,round(a/len(table),3),round(b,3)) for a,b,m in e])
-    within = Refine(Leaves(of=target, min_cell=k, bins=bins), by=tuple(by), floor=int(k*mult))
-    cells=within.cells(table).cells
-    bl=found_blocks(table,[n for n in table.names if n!=target],cells,k=k)
-    return Plan(*(Step(n, within=within, noise=Shuffle(missing="moves")) for n in [*bl,(target,)]), recipe="cover", target=target)
+
+def cover(
+    table: Table,
+    *,
+    target: str,
+    k: int | None = None,
+    blocks: str | None = None,
+    refine: str | None = None,
+    bins: int | None = None,
+    made: dict[Split, Partition] | None = None,
+) -> Plan:
+    """Cells of the target's tree, refined for other columns, never below k rows; every block shuffled on its own.
+
+    k is 20, or 10 below 5,000 rows. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or "none") override what is found.
+    Cells made on the way are put into ``made``, so that a run need not make them again.
+    """
+    k = (20 if len(table) >= LARGE else 10) if k is None else k
+    if k < 2:
+        raise ValueOutOfRange("cover's k", k, "a whole number of rows, at least 2")
+    made = {} if made is None else made
+    leaves = Leaves(of=target, min_cell=k, bins=bins)
+    made[leaves] = leaves.cells(table)
+    by = _chosen(table, made[leaves].cells, 2 * k) if refine is None else _named(refine, table)
+    within: Leaves | Refine = leaves
+    if by:
+        # Cells of 2k to 4k rows: halves of k would let the nearest released row be one's own twice as often.
+        within = Refine(leaves, by=by, floor=2 * k)
+        made[within] = within.refined(table, made[leaves])
+    names = [n for n in table.names if table.roles.get(n) not in ("unchanged", "unit", "identifier")]
+    free = [n for n in names if n != target]
+    together = found_blocks(table, free, made[within].cells, k=k) if blocks is None else _blocks(blocks, free, table)
+    if target in names:
+        together.append((target,))
+    noise = Shuffle(missing="moves")
+    return Plan(*(Step(block, within=within, noise=noise) for block in together), recipe="cover", target=target)
+
+
+def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:
+    """The columns whose own trees explain something of them inside the target's leaves."""
+    from leafcover.tree.joint import explained
+
+    every = max(1, -(-len(table) // SAMPLE))
+    rows = np.arange(0, len(table), every)
+    columns = [c for c in table if table.roles.get(c.name) != "unit"]
+    shares = explained([c.take(rows) for c in columns], cells.label[rows], cells.count, floor=floor)
+    return tuple(c.name for c, share in zip(columns, shares, strict=True) if share >= LEAST_EXPLAINED)
+
+
+def _named(text: str, table: Table) -> tuple[str, ...]:
+    names = [] if text.strip().lower() == "none" else [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in table.names:
+            raise NameUnknown("column (refine)", name, table.names)
+    return tuple(names)
+
+
+def _blocks(text: str, free: Sequence[str], table: Table) -> list[tuple[str, ...]]:
+    """Blocks as the user wrote them; every other column alone."""
+    written = [] if text.strip().lower() == "none" else [block.split("+") for block in text.split(",")]
+    found = [tuple(name.strip() for name in block if name.strip()) for block in written]
+    taken: set[str] = set()
+    for name in (name for block in found for name in block):
+        if name not in table.names:
+            raise NameUnknown("column (blocks)", name, table.names)
+        if name not in free:
+            raise PlanError(f"Column {name!r} cannot stand in a block: it is the target or stays unchanged.")
+        if name in taken:
+            raise PlanError(f"Column {name!r} stands in two blocks. Name it once.")
+        taken.add(name)
+    return [block for block in found if block] + [(name,) for name in free if name not in taken]

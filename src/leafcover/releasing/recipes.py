@@ -14,6 +14,7 @@ from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.cover import cover
 from leafcover.releasing.plan import Plan, Step
+from leafcover.split.partition import Partition, Split
 from leafcover.split.trees import Leaves, Whole
 from leafcover.table.table import Column, Table
 
@@ -177,7 +178,7 @@ class Recipe:
     @property
     def parameters(self) -> Mapping[str, Parameter]:
         """What ``--set`` may give, by name."""
-        return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", "target")}
+        return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", "target", "made")}
 
     @property
     def needs_target(self) -> bool:
@@ -235,9 +236,17 @@ def recipe_named(name: str) -> Recipe:
 
 
 def plan_for(
-    table: Table, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
+    table: Table,
+    recipe: str = "cover",
+    *,
+    target: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    made: dict[Split, Partition] | None = None,
 ) -> Plan:
-    """The plan a recipe writes for a table; ``settings`` may be text, as a command line gives it."""
+    """The plan a recipe writes for a table; ``settings`` may be text, as a command line gives it.
+
+    Cells that the recipe makes on the way are put into ``made``, for `run` to use.
+    """
     chosen = recipe_named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:
@@ -246,6 +255,8 @@ def plan_for(
         if target not in table.names:
             raise NameUnknown("column", target, table.names)
         given["target"] = target
+    if "made" in signature(chosen.make).parameters:
+        given["made"] = made
     plan = chosen.make(table, **given)
     return Plan(*plan.steps, recipe=plan.recipe, target=target or "")
 

@@ -32,9 +32,13 @@ from leafcover.releasing.wording import (
     why_pinned,
     within_words,
 )
+from leafcover.split.partition import Split
+from leafcover.split.trees import Leaves
 from leafcover.table.table import Column, Table
 from leafcover.tree.picture import picture
 from leafcover.tree.tree import Attribute, Tree
+
+OWN = ""  # stands for the column itself where each has its own tree
 
 
 @dataclass(frozen=True)
@@ -235,24 +239,34 @@ def _stuck(original: Table, release: Release, voice: Voice, *, opened: bool) -> 
 
 
 def _made(release: Release, voice: Voice) -> Iterator[Made]:
-    """Steps that go the same way in the same cells, as one line; the columns of a block stay joined."""
+    """Steps that go the same way as one line; the columns of a block stay joined."""
     alike: dict[Any, list[tuple[Step, CellFact]]] = defaultdict(list)
     for step, fact in zip(release.plan.steps, release.cells, strict=True):
-        alike[step.within, step.noise, step.keep].append((step, fact))
-    for group in alike.values():
-        step, fact = group[0]
-        alone = len(group) == 1 and step.columns != (release.plan.target,)
-        own = step.columns[0] if alone and len(step.columns) == 1 else ""
-        within = within_words(step.within, own=own)
-        kept = " and ".join(within_words(split) for split in step.keep)
+        alike[_place(step, release.plan.target), step.noise, step.keep].append((step, fact))
+    for (place, noise, keep), group in alike.items():
+        facts = [fact for _, fact in group]
+        within = within_words(place, own=OWN)
+        kept = " and ".join(within_words(split) for split in keep)
         yield Made(
             columns=", ".join((" + " if _moves_together(s) else ", ").join(s.columns) for s, _ in group),
-            noise=noise_words(step.noise, detailed=True),
+            noise=noise_words(noise, detailed=True),
             within=f"{within}; inside {kept}" if kept else within,
-            cells=f"{fact.count:,}",
-            smallest=voice.count(fact.smallest),
-            median=voice.count(fact.median),
+            cells=_span(sorted({f.count for f in facts}), voice),
+            smallest=_span(sorted({f.smallest for f in facts}), voice),
+            median=_span(sorted({f.median for f in facts}), voice),
         )
+
+
+def _place(step: Step, target: str) -> Split:
+    """Where a step works; a column's own tree is the same place for every column."""
+    if isinstance(step.within, Leaves) and step.columns == (step.within.of,) and step.within.of != target:
+        return replace(step.within, of=OWN)
+    return step.within
+
+
+def _span(figures: list[int], voice: Voice) -> str:
+    ends = list(dict.fromkeys(voice.count(figure) for figure in (figures[0], figures[-1])))
+    return " to ".join(ends)
 
 
 def _moves_together(step: Step) -> bool:

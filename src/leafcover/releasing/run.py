@@ -84,7 +84,7 @@ def run(table: Table, plan: Plan, *, key: Key, keep_order: bool = False, progres
     refuse_identifiers(table)
     mark = fingerprint(table, key)
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, to_toml(plan))
-    partitions = partitions_of(table, plan, tell)
+    partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
 
@@ -124,13 +124,15 @@ def run(table: Table, plan: Plan, *, key: Key, keep_order: bool = False, progres
     )
 
 
-def partitions_of(table: Table, plan: Plan, tell: Progress) -> dict[Split, Partition]:
+def partitions_of(
+    table: Table, plan: Plan, tell: Progress, made: Mapping[Split, Partition] | None = None
+) -> dict[Split, Partition]:
     """Every split of the plan, made once from the original."""
     splits = list(dict.fromkeys(split for step in plan.steps for split in step.splits))
     found: dict[Split, Partition] = {}
     for number, split in enumerate(splits):
         tell(f"making cells: {_split_words(split)}", 0.5 * number / len(splits))
-        found[split] = split.cells(table)
+        found[split] = made[split] if made and split in made else split.cells(table)
     return found
 
 

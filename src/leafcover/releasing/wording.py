@@ -156,7 +156,10 @@ def within_words(split: Split, *, own: str = "") -> str:
 
 
 def column_words(step: Step | None, name: str, *, own: str, detailed: bool, placed: bool) -> str:
-    """What happened to one column, in a sentence; ``placed`` adds within which cells (``own``: the name if not the target's)."""
+    """What happened to one column, in a sentence; ``placed`` adds within which cells.
+
+    ``own`` is the column whose tree is called its own tree; empty for the target, whose tree has a name.
+    """
     if step is None:
         return "Released unchanged."
     partners = [other for other in step.columns if other != name] if isinstance(step.noise, Shuffle) else []
@@ -179,7 +182,7 @@ def why_pinned(release: Release, column: Column, *, detailed: bool) -> str:
     trees = [t for split in step.splits for t in release.partitions[split].trees]
     asked = [t.target for t in trees if any(t.attributes[a].name == column.name for a in set(t.tested[t.tested >= 0]))]
     if detailed and asked:
-        return f"the tree for {asked[0]} asks for it, so a leaf holds few of its values"
+        return f"the tree for {asked[0]} splits on it"
     if isinstance(step.noise, Bounded):
         return "the leaf leaves room for hardly any other value"
     return "nearly everyone in the cell has the same value"

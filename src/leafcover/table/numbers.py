@@ -104,10 +104,20 @@ def spelling_of(number: Parsed, grid: Grid | None) -> Spelling:
     width = _leading_zero_width(text)
     if not dotted:
         return Spelling(width=width, thousands=number.thousands)
-    dot = pc.find_substring(text, ".")
-    places = pc.if_else(pc.less(dot, 0), 0, pc.subtract(pc.binary_length(text), pc.add(dot, pa.scalar(1, pa.int32()))))
-    ends = pc.min_max(places).as_py()
-    return Spelling(decimals=ends["max"], fixed=ends["min"] == ends["max"], width=width, thousands=number.thousands)
+    least, most = _places(text)
+    return Spelling(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
+
+
+def _places(text: Any) -> tuple[int, int]:
+    """Fewest and most decimal places of numbers of which some have a point."""
+    starts, ends, data = spans(text)
+    dots = np.flatnonzero(data[starts[0] : ends[-1]] == ord(".")) + starts[0]
+    if len(dots) == len(text):  # one each, in order
+        places = ends - 1 - dots
+        return int(places.min()), int(places.max())
+    places = ends[np.searchsorted(ends, dots, side="right")] - 1 - dots
+    without = len(dots) < len(text) - text.null_count
+    return (0 if without else int(places.min())), int(places.max())
 
 
 def _leading_zero_width(text: Any) -> int:
@@ -115,16 +125,15 @@ def _leading_zero_width(text: Any) -> int:
     starts, ends, data = spans(text)
     if not len(data):
         return 0
-    long = np.flatnonzero(ends - starts >= 2)
-    first = data[starts[long]]
-    signed = (first == ord("+")) | (first == ord("-"))
-    at = starts[long] + signed
-    rows = np.flatnonzero((data[at] == ord("0")) & (at + 1 < ends[long]))
-    digit = data[at[rows] + 1]
-    rows = rows[(digit >= ord("0")) & (digit <= ord("9"))]
+    first = data[np.minimum(starts, len(data) - 1)]
+    rows = np.flatnonzero((first == ord("0")) | (first == ord("+")) | (first == ord("-")))
+    at = starts[rows] + (first[rows] != ord("0"))
+    rows, at = rows[at + 1 < ends[rows]], at[at + 1 < ends[rows]]
+    digit = data[at + 1]
+    rows = rows[(data[at] == ord("0")) & (digit >= ord("0")) & (digit <= ord("9"))]
     if not len(rows):
         return 0
-    zeros = text.take(pa.array(long[rows]))
+    zeros = text.take(pa.array(rows))
     whole = pc.replace_substring_regex(zeros, r"^[+-]|[,]|[.eE].*$", "")
     return int(pc.max(pc.binary_length(whole)).as_py())
 
@@ -145,5 +154,5 @@ def has_byte(text: Any, wanted: bytes) -> bool:
     starts, ends, data = spans(text)
     if not len(starts):
         return False
-    part = data[starts[0] : ends[-1]]
-    return any(bool((part == byte).any()) for byte in wanted)
+    part = data[starts[0] : ends[-1]].tobytes()  # a copy and memchr: a third of the time of comparing in numpy
+    return any(byte in part for byte in wanted)

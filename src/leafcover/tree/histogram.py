@@ -150,6 +150,8 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
     classes, attributes = len(training.classes), len(binned.attributes)
     rules = Rules(
         np.arange(attributes),
+        np.flatnonzero(binned.is_number),
+        np.flatnonzero(~binned.is_number),
         binned.sizes,
         np.concatenate([np.zeros(1, np.int64), np.cumsum(binned.sizes * classes)]),
         binned.is_number,

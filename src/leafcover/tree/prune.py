@@ -14,39 +14,38 @@ def pruned(tree: Tree, training: Training, *, confidence: float = 0.25) -> Tree:
 
     ``estimate`` of the result is the pessimistic number of errors; ``training`` must be what grew the tree.
     """
+    from leafcover.fast import pruning
     from leafcover.fast.pessimism import squared_deviation
-    from leafcover.fast.pruning import Standing, prune_nodes
 
     check_confidence(confidence)
     used = np.unique(tree.tested[tree.tested >= 0])
     place = np.zeros(len(tree.attributes) + 1, np.int32)
     place[used] = np.arange(len(used))
-    standing = Standing(
-        tested=np.where(tree.tested >= 0, place[tree.tested], -1).astype(np.int32),
+    tested = np.where(tree.tested >= 0, place[tree.tested], -1)
+    figures = np.zeros((tree.size, pruning.COUNTS + len(tree.classes)), np.float32)
+    figures[:, pruning.ITEMS] = tree.counts.sum(axis=1)
+    figures[:, pruning.COUNTS :] = tree.counts
+    standing = pruning.Standing(
+        node=np.column_stack([tested, tree.first, tree.branches, tree.label]).astype(np.int32),
+        figures=figures,
         cut=tree.cut.copy(),
-        first=tree.first.astype(np.int32).copy(),
-        branches=tree.branches.astype(np.int32).copy(),
-        label=tree.label.astype(np.int32).copy(),
-        items=tree.counts.sum(axis=1).astype(np.float32),
-        counts=tree.counts.astype(np.float32),
-        estimate=np.zeros(tree.size, np.float32),
         is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
         values=stacked(tree.attributes, training.columns, used),
         labels=np.ascontiguousarray(training.labels, np.int32),
         confidence=float(np.float32(confidence)),
         coefficient=float(np.float32(squared_deviation(confidence))),
     )
-    prune_nodes(standing)
-    tested = np.where(standing.tested >= 0, used[standing.tested] if len(used) else -1, -1)
+    pruning.prune_nodes(standing)
+    left = standing.node[:, pruning.TESTED]
     return assemble(
         training,
-        tested=tested,
+        tested=np.where(left >= 0, used[left] if len(used) else -1, -1),
         cut=standing.cut,
-        first=standing.first,
-        branches=standing.branches,
-        counts=standing.counts,
-        label=standing.label,
-        estimate=standing.estimate,
+        first=standing.node[:, pruning.FIRST],
+        branches=standing.node[:, pruning.BRANCHES],
+        counts=figures[:, pruning.COUNTS :],
+        label=standing.node[:, pruning.LABEL],
+        estimate=figures[:, pruning.ESTIMATE],
     )
 
 

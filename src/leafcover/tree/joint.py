@@ -1,0 +1,117 @@
+"""Refine cells for many columns at once, so that shuffling each column inside them costs little."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafcover.fast.arrays import Array, Bools, Codes, Rows
+from leafcover.table.table import Column
+from leafcover.tree.bins import bin_columns, quantile_codes
+from leafcover.tree.tree import Attribute
+
+BINS = 32  # places where a number may be cut
+GROUPS = 6  # classes a number is refined for
+MOST_ROWS = 2048  # rows that choose a cut: more of a large node would change little and cost much
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The refined cells."""
+
+    label: Rows  # (rows,)
+    count: int
+    net_bits: float  # what the cuts explain of all columns together, luck left out
+
+
+def refine_jointly(columns: Sequence[Column], wanted: Sequence[str], label: Rows, count: int, *, floor: int) -> Joint:
+    """Cut every cell further, each part at least ``floor`` rows, as long as it explains the wanted columns.
+
+    Any column may be cut; a cut counts by what it tells of all wanted columns but itself, less what chance would.
+    """
+    from leafcover.fast.joint import Question, Room
+    from leafcover.fast.joint import refine_jointly as refine
+    from leafcover.fast.mix import rows_by_cell
+
+    codes, classes, sizes = _coded(columns)
+    first = np.concatenate([[0], np.cumsum([int(c.max()) + 1 for c in classes])]).astype(np.int64)
+    bins, most = max(sizes), min(MOST_ROWS, len(label))
+    table = np.zeros((len(columns), bins), np.int32)
+    for j, of_bin in enumerate(classes):
+        table[j, : len(of_bin)] = of_bin
+    question = Question(
+        codes,
+        np.array([not c.is_category for c in columns]),
+        table,
+        first,
+        np.array([c.name in set(wanted) for c in columns]),
+        floor,
+        most,
+    )
+    n = np.arange(most + 1, dtype=np.float64)
+    terms = n * np.log2(np.maximum(n, 1))
+    every = int(first[-1])
+    room = Room(
+        bins=np.zeros((len(columns), most), np.int32),
+        groups=np.zeros((most, len(columns)), np.int32),
+        left=np.zeros(every, np.int64),
+        right=np.zeros(every, np.int64),
+        node=np.zeros(every, np.int64),
+        counts=np.zeros((bins, every), np.int64),
+        held=np.zeros(bins, np.int64),
+        place=np.zeros(bins, np.int32),
+        order=np.zeros(most, np.int64),
+        growth=np.diff(terms, prepend=0.0),
+        terms=terms,
+    )
+    order, starts = rows_by_cell(label, count)
+    begins, net = refine(question, order, starts, room)
+    new = np.empty(len(label), np.int64)
+    new[order] = np.cumsum(begins) - 1
+    return Joint(new, int(begins.sum()), float(net))
+
+
+def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> list[float]:
+    """For each column the share of its entropy inside the cells that a tree of its own would explain, luck left out."""
+    from leafcover.tree.histogram import refine_labels
+
+    binned = bin_columns([Attribute(c.name, c.levels, not c.is_category) for c in columns], [c.values for c in columns])
+    shares = []
+    for at, column in enumerate(columns):
+        if column.is_category:
+            codes, classes = column.values, max(len(column.levels), 1)
+        else:
+            codes, classes = quantile_codes(column.values, bins=GROUPS)
+        others = np.arange(len(columns)) != at
+        found = refine_labels(binned, codes, classes, label, count, floor=floor, testable=others)
+        shares.append(found.explained)
+    return shares
+
+
+def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
+    """Bins of every value (missing is bin 0), and for each column the class of each bin."""
+    bins, classes, sizes = [], [], []
+    for column in columns:
+        if column.is_category:
+            code, size = column.values.astype(np.int64) + 1, len(column.levels) + 1
+            of_bin = np.arange(size, dtype=np.int32)
+        else:
+            found, size = quantile_codes(column.values, bins=BINS)
+            code, size = found.astype(np.int64) + 1, size + 1
+            of_bin = _classes(code, size, column.missing)
+        bins.append(code)
+        classes.append(of_bin)
+        sizes.append(size)
+    kind = np.uint16 if max(sizes) < 2**16 else np.int32
+    wide = np.empty((len(columns[0]), len(columns)), kind)
+    for j, code in enumerate(bins):
+        wide[:, j] = code
+    return wide, classes, sizes
+
+
+def _classes(code: Rows, size: int, missing: Bools) -> Codes:
+    """Bins joined into few classes of about equal size; missing is a class of its own."""
+    group, _ = quantile_codes(np.where(missing, np.nan, code.astype(np.float64)), bins=GROUPS)
+    of_bin = np.zeros(size, np.int32)
+    of_bin[code] = group + 1
+    return of_bin
