@@ -339,6 +339,8 @@ def test_frames_that_are_no_table_are_value_errors():
         C45Classifier().fit(pd.DataFrame({"a": [1.0, np.inf]}), [0, 1])
     with pytest.raises(ValueError, match="'a'"):
         C45Classifier().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])
+    with pytest.raises(ValueError, match="0 sample"):
+        C45Classifier().fit(pl.DataFrame({"a": []}), [])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         C45Classifier().fit(pl.DataFrame({"a": [1, 2]}), [0, 1, 0])
 

@@ -158,8 +158,10 @@ def _value_errors() -> Iterator[None]:
 
 
 def _from_frame(frame: Any) -> tuple[Column, ...]:
+    rows = nw.from_native(frame, eager_only=True)
+    if not len(rows):
+        raise ValueError("Found a frame with 0 sample(s), while a minimum of 1 is required by C45Classifier.")
     with _value_errors():
-        rows = nw.from_native(frame, eager_only=True)
         if len(rows) == 1:  # too few for a table to release, enough to be answered
             return from_frame(rows[[0, 0]].to_native()).take(np.zeros(1, np.int64)).columns
         return from_frame(rows.to_native()).columns

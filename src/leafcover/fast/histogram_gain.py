@@ -94,9 +94,12 @@ def _scan(
 
 
 @inner
-def _known(counts: Array, offset: int, classes: int, is_missing: bool, of_class: Array, table: Floats):
+def look_at_number(counts: Array, offset: int, filled: int, attribute: int, rules: Rules, scratch: Scratch) -> None:
+    """Note gain, information and place of the best cut of a number whose filled bins are listed."""
+    classes, table, bins, of_class = rules.classes, scratch.table, scratch.bins, scratch.rows
+    is_missing = bins[0] == 0
     zero = of_class[TOTAL, 0] * 0
-    rows, unknown, of_known = zero, zero, 0.0
+    rows, unknown, right_sum = zero, zero, 0.0
     for k in range(classes):
         without = counts[offset + k] * is_missing
         known = of_class[TOTAL, k] - without
@@ -104,37 +107,20 @@ def _known(counts: Array, offset: int, classes: int, is_missing: bool, of_class:
         of_class[KNOWN, k] = known
         of_class[LEFT, k] = 0
         rows += known
-        of_known += log_term(known, table)
-    return rows, unknown, of_known
-
-
-@inner
-def _note(
-    attribute: int, spread: float, least: float, tries: int, rows: float, unknown: float, below: float, table: Floats,
-    gains: Floats, infos: Floats,
-) -> None:  # fmt: skip
+        right_sum += log_term(known, table)
+    spread = log_term(rows, table) - right_sum
+    first = np.int64(is_missing)
+    least, at, below, tries = _scan(
+        counts, offset, bins, first, filled, classes, of_class, right_sum, rows, rules.min_records,
+        rules.edges, attribute, table,
+    )  # fmt: skip
     total = rows + unknown
     parts = log_term(below, table) + log_term(rows - below, table) + log_term(unknown, table)
     gain = spread - least - math.log2(max(tries, 1))
-    gains[attribute] = gain / total if gain > 0.0 else NO_GAIN
-    infos[attribute] = (log_term(total, table) - parts) / total
-
-
-@inner
-def look_at_number(counts: Array, offset: int, filled: int, attribute: int, rules: Rules, scratch: Scratch) -> None:
-    """Note gain, information and place of the best cut of a number whose filled bins are listed."""
-    table, bins, of_class = scratch.table, scratch.bins, scratch.rows
-    is_missing = bins[0] == 0
-    rows, unknown, right_sum = _known(counts, offset, rules.classes, is_missing, of_class, table)
-    least, at, below, tries = _scan(
-        counts, offset, bins, np.int64(is_missing), filled, rules.classes, of_class, right_sum, rows,
-        rules.min_records, rules.edges, attribute, table,
-    )  # fmt: skip
-    spread = log_term(rows, table) - right_sum
-    _note(attribute, spread, least, tries, rows, unknown, below, table, scratch.gain, scratch.info)
-    place = max(at, 0)
-    scratch.cut[attribute, 0] = bins[place]
-    scratch.cut[attribute, 1] = bins[place + 1]
+    scratch.gain[attribute] = gain / total if gain > 0.0 else NO_GAIN
+    scratch.info[attribute] = (log_term(total, table) - parts) / total
+    scratch.cut[attribute, 0] = bins[max(at, 0)]
+    scratch.cut[attribute, 1] = bins[max(at, 0) + 1]
 
 
 @inner

@@ -92,18 +92,27 @@ def _spread(rows: Rows, classes: int, table: Floats) -> float:
     return log_term(total, table) - of_classes
 
 
+# The functions below have no ``return`` before their end and no branch that alone uses an array, for the reason
+# given in ``histogram_gain``.
+
+
 @inner
 def _cut(
     counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
-) -> tuple[float, int, int, int]:
-    """The best cut through ordered bins: bits left over, last bin and rows of the first side, cuts allowed."""
-    total, right_sum = 0, 0.0
+) -> tuple[float, int, int, int, int]:
+    """The best cut through ordered bins: bits left over, last bin and rows of the first side, cuts allowed.
+
+    The number of classes in the node comes last.
+    """
+    total, right_sum, present = 0, 0.0, 0
     for k in range(classes):
         rows[_LEFT, k] = 0
         total += rows[_TOTAL, k]
+        present += rows[_TOTAL, k] > 0
         right_sum += log_term(rows[_TOTAL, k], table)
     least, at, first_rows, tries, below, left_sum = np.inf, -1, 0, 0, 0, 0.0
-    for i in range(filled - 1):
+    i = 0
+    while i < filled - 1 and total - below >= floor:
         begin = offset + ordered[i] * classes
         for k in range(classes):
             here = counts[begin + k]
@@ -114,38 +123,39 @@ def _cut(
                 right_sum += log_term(rest - here, table) - log_term(rest, table)
                 rows[_LEFT, k] = was + here
                 below += here
-        if below < floor:
-            continue
-        if total - below < floor:
-            break
-        tries += 1
-        score = log_term(below, table) - left_sum + log_term(total - below, table) - right_sum
-        if score < least:
-            least, at, first_rows = score, i, below
-    return least, at, first_rows, tries
+        if below >= floor and total - below >= floor:
+            tries += 1
+            score = log_term(below, table) - left_sum + log_term(total - below, table) - right_sum
+            if score < least:
+                least, at, first_rows = score, i, below
+        i += 1
+    return least, at, first_rows, tries, present
 
 
 @inner
-def _order_levels(counts: Codes, offset: int, classes: int, filled: int, scratch: Scratch) -> None:
+def _order(
+    counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
+) -> None:
     """Order levels by their share of the most frequent class: with two classes the best subset is then a cut."""
-    bins, ordered, share = scratch.bins, scratch.ordered, scratch.share
     main = 0
     for k in range(1, classes):
-        if scratch.rows[_TOTAL, k] > scratch.rows[_TOTAL, main]:
+        if rows[_TOTAL, k] > rows[_TOTAL, main]:
             main = k
-    for i in range(filled):
+    for i in range(levels):
         begin = offset + bins[i] * classes
-        rows = 0
+        of_level = 0
         for k in range(classes):
-            rows += counts[begin + k]
-        share[bins[i]] = counts[begin + main] / rows
-        ordered[i] = bins[i]
+            of_level += counts[begin + k]
+        share[bins[i]] = counts[begin + main] / of_level
     # Shell's sort by (share, code): levels are mostly few, and numpy's argsort alone compiles for 6 s.
-    gap = filled // 2
+    gap = levels // 2
     while gap:
-        for i in range(gap, filled):
+        for i in range(gap, levels):
             code, j = ordered[i], i
-            while j >= gap and (share[ordered[j - gap]], ordered[j - gap]) > (share[code], code):
+            while j >= gap and (
+                share[ordered[j - gap]] > share[code]
+                or (share[ordered[j - gap]] == share[code] and ordered[j - gap] > code)
+            ):
                 ordered[j] = ordered[j - gap]
                 j -= gap
             ordered[j] = code
@@ -165,29 +175,23 @@ def _judge(
     scratch: Scratch,
 ) -> Split:
     """The better of the best split so far and the best one of this attribute; the earlier wins a tie."""
-    if filled < 2:
-        return best
-    number = question.is_number[test]
-    ordered = scratch.bins
-    if not number:
-        _order_levels(counts, offset, classes, filled, scratch)
-        ordered = scratch.ordered
-    least, at, below, tries = _cut(
-        counts, offset, classes, ordered, filled, question.floor, scratch.rows, scratch.table
+    bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
+    for i in range(filled):
+        ordered[i] = bins[i]
+    levels = 0 if question.is_number[test] else filled
+    _order(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
+    least, at, below, tries, present = _cut(
+        counts, offset, classes, ordered, filled, question.floor, rows, scratch.table
     )
     gain = spread - least
-    if at < 0 or gain <= 0.0:
-        return best
     # A cut is one of ``tries``; a set of levels is one of 2^(levels - 1) - 1.
-    value = gain - (math.log2(tries) if number else float(filled - 1))
-    if best.test >= 0 and value <= best.value:
-        return best
-    present = 0
-    for k in range(classes):
-        present += scratch.rows[_TOTAL, k] > 0
-    for i in range(at + 1):
+    value = gain - (float(filled - 1) if levels else math.log2(max(tries, 1)))
+    better = gain > 0.0 and (best.test < 0 or value > best.value)
+    for i in range(at + 1 if better else 0):
         scratch.best[i] = ordered[i]
-    return Split(test, value, gain, at + 1, below, present)
+    if better:
+        best = Split(test, value, gain, at + 1, below, present)
+    return best
 
 
 @inner
@@ -200,9 +204,7 @@ def _split_large(counts: Codes, question: Question, scratch: Scratch) -> Split:
             scratch.rows[_TOTAL, k] += counts[b * classes + k]
     best = Split(-1, 0.0, 0.0, 0, 0, 0)
     spread = _spread(scratch.rows, classes, scratch.table)
-    if spread <= 0.0:
-        return best
-    for t in range(question.tests.size):
+    for t in range(question.tests.size if spread > 0.0 else 0):
         offset = question.offsets[t]
         filled = list_filled(counts, offset, question.sizes[t], classes, scratch.bins)
         best = _judge(best, t, counts, offset, classes, filled, spread, question, scratch)
@@ -228,12 +230,10 @@ def _split_small(records: Records, start: int, stop: int, counts: Codes, questio
             place[k] = classes
             rows[_TOTAL, classes] = rows[_TOTAL, k]
             classes += 1
-    if classes < 2:
-        return best
     for i in range(start, stop):
         local[i - start] = place[target[i]]
     spread = _spread(rows, classes, scratch.table)
-    for t in range(question.tests.size):
+    for t in range(question.tests.size if classes > 1 else 0):
         attribute = question.tests[t]
         for i in range(start, stop):
             code = np.int64(codes[i, attribute])

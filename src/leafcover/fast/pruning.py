@@ -74,7 +74,7 @@ def _leaf_errors(standing: Standing, figures: Singles, label: int) -> tuple[int,
 @njit(cache=True)
 def _spread(
     standing: Standing, node: int, start: int, stop: int, rows: Codes, weights: Singles, top: int,
-    parts: Parts, leaves: bool,
+    parts: Parts, leaves: int,
 ) -> tuple[Codes, Singles, int, bool]:  # fmt: skip
     """Deal the rows of one node to its branches; inner children, and leaves if asked, get segments from ``top`` on.
 
@@ -101,7 +101,7 @@ def _spread(
     need, ends = top, np.empty(forks, np.int64)
     for b in range(forks):
         size[b, BEGIN] = -1
-        if size[b, SIZE] and (leaves or standing.node[first + b, TESTED] >= 0):
+        if size[b, SIZE] and (leaves == 1 or standing.node[first + b, TESTED] >= 0):
             size[b, BEGIN] = need
             need += size[b, SIZE] + unknown
         ends[b] = size[b, BEGIN]
@@ -138,7 +138,7 @@ def _settle(
         node = queue[done]
         done += 1
         start, stop = held[node, START], held[node, STOP]
-        rows, weights, top, whole = _spread(standing, node, start, stop, rows, weights, top, parts, True)
+        rows, weights, top, whole = _spread(standing, node, start, stop, rows, weights, top, parts, np.int64(1))
         rest = stop - start  # rows without a value here
         for b in range(standing.node[node, BRANCHES]):
             rest -= parts.size[b, SIZE]
@@ -252,7 +252,7 @@ def _branch_weighted(
         start, stop = ends[at, START], ends[at, STOP]
         if standing.node[at, TESTED] < 0 or start == stop:
             continue
-        rows, weights, top, _ = _spread(standing, at, start, stop, rows, weights, top, parts, False)
+        rows, weights, top, _ = _spread(standing, at, start, stop, rows, weights, top, parts, np.int64(0))
         rest = stop - start
         for b in range(standing.node[at, BRANCHES]):
             rest -= parts.size[b, SIZE]

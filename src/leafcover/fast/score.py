@@ -117,7 +117,7 @@ def score_number_whole(
         return NO_GAIN, np.float32(0.0), -1
     base = np.float32(_bits(totals, known, terms) / np.float32(known))
     share = np.float32(1.0) - np.float32(1.0 - np.float64(np.float32(known) / np.float32(items)))
-    least = least_side(known, len(totals), min_records)
+    least = least_side(np.float64(known), len(totals), min_records)
     begin = int(np.ceil(least)) - 1  # the first place with enough rows at or below it
     end = min(int(np.floor(np.float32(known) - least)), known - 1)  # behind the last with enough above
     if begin >= end or values[order[begin]] == values[order[end]]:
@@ -154,7 +154,7 @@ def score_number(
     base = np.float32(total_information(high) / known_items)
     known_share = np.float32(1.0) - np.float32(1.0 - np.float64(known_items / items))
     least = least_side(np.float64(known_items), classes, min_records)
-    tries, below = 0, np.float32(0.0)
+    tries, below = np.int64(0), np.float32(0.0)
     for i in range(known - 1):
         row = order[i]
         low[labels[row]] += weight[row]

@@ -74,8 +74,19 @@ class Release:
     partitions: Mapping[Split, Partition]
 
 
-def run(table: Table, plan: Plan, *, key: Key, keep_order: bool = False, progress: Progress | None = None) -> Release:
-    """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``."""
+def run(
+    table: Table,
+    plan: Plan,
+    *,
+    key: Key,
+    keep_order: bool = False,
+    progress: Progress | None = None,
+    made: Mapping[Split, Partition] | None = None,
+) -> Release:
+    """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``.
+
+    ``made`` holds cells of this very table that a recipe has made already.
+    """
     tell = progress or (lambda words, share: None)
     if len(table) < 2:
         raise TableError(f"A release needs at least 2 rows. Got {len(table)}.")
