@@ -297,6 +297,13 @@ def test_it_stands_at_the_end_of_a_pipeline():
     np.testing.assert_array_equal(model.predict(frame), plain.predict(frame))
 
 
+def test_columns_of_a_polars_frame_in_another_order_are_an_error():
+    lists, y = people(rows=50)
+    frame = as_polars(lists)
+    with pytest.raises(ValueError, match="feature names should match"):
+        C45Classifier().fit(frame, y).predict(frame.select(frame.columns[::-1]))
+
+
 def test_other_feature_names_are_an_error():
     lists, y = people(rows=50)
     frame = as_pandas(lists)

@@ -138,8 +138,11 @@ class C45Classifier(ClassifierMixin, BaseEstimator):
     def _table(self, X: Any, *, reset: bool) -> Table:
         """A frame or an array as a table; columns are named as in ``feature_names_in_``, else x0, x1, ..."""
         if nw.dependencies.is_into_dataframe(X):
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            columns = _from_frame(X)
+            frame = nw.from_native(X, eager_only=True)
+            # scikit-learn before 1.9 finds no names in a frame of today's polars, but in arrow's.
+            named = frame.head(0).to_arrow() if frame.implementation.is_polars() else X
+            validate_data(self, named, reset=reset, skip_check_array=True)
+            columns = _from_frame(frame)
         else:
             if isinstance(X, (list, tuple)) and np.asarray(X).dtype.kind in "US":
                 X = np.array(X, object)  # numpy would turn the numbers beside a text into texts
@@ -157,14 +160,13 @@ def _value_errors() -> Iterator[None]:
         raise ValueError(str(error)) from error
 
 
-def _from_frame(frame: Any) -> tuple[Column, ...]:
-    rows = nw.from_native(frame, eager_only=True)
-    if not len(rows):
+def _from_frame(frame: nw.DataFrame[Any]) -> tuple[Column, ...]:
+    if not len(frame):
         raise ValueError("Found a frame with 0 sample(s), while a minimum of 1 is required by C45Classifier.")
     with _value_errors():
-        if len(rows) == 1:  # too few for a table to release, enough to be answered
-            return from_frame(rows[[0, 0]].to_native()).take(np.zeros(1, np.int64)).columns
-        return from_frame(rows.to_native()).columns
+        if len(frame) == 1:  # too few for a table to release, enough to be answered
+            return from_frame(frame[[0, 0]].to_native()).take(np.zeros(1, np.int64)).columns
+        return from_frame(frame.to_native()).columns
 
 
 def _from_array(array: Array) -> tuple[Column, ...]:

@@ -130,9 +130,7 @@ def test_likelihood_is_how_often_a_value_is_released(name):
     values = np.unique(seen)
     worst = 1.0
     for row in range(0, 40, 8):
-        chances = np.array(
-            [noise.likelihood(part, {column.name: np.full(40, v)}, summary)[row] for v in values]
-        )
+        chances = np.array([noise.likelihood(part, {column.name: np.full(40, v)}, summary)[row] for v in values])
         counts = (seen[:, row, None] == values).sum(axis=0)
         assert chances.sum() == pytest.approx(1, abs=0.02)
         often = chances * len(seen) >= 5
@@ -151,7 +149,9 @@ def test_likelihood_is_how_often_a_value_is_released(name):
 
 def test_every_row_of_a_cell_gives_its_value_to_every_other_equally_often():
     label = np.repeat([0, 1], [6, 5])
-    part = Part(np.arange(11), (TABLE["age"].take(np.arange(11)),), replace(Whole().cells(TABLE).cells, label=label, count=2))
+    part = Part(
+        np.arange(11), (TABLE["age"].take(np.arange(11)),), replace(Whole().cells(TABLE).cells, label=label, count=2)
+    )
     part = replace(part, columns=(replace(part.columns[0], values=np.arange(11.0)),))
     seen = np.array(
         [Shuffle().change(part, None, Draws(Key.from_seed(k).secret))["age"].values for k in range(6000)]

@@ -128,7 +128,9 @@ def test_class_noises_work_and_only_rpt_keeps_counts(noise):
     )
     cells = next(iter(release.partitions.values())).cells
     same = [
-        np.array_equal(np.sort(table["class"].values[cells.label == c]), np.sort(release.table["class"].values[cells.label == c]))
+        np.array_equal(
+            np.sort(table["class"].values[cells.label == c]), np.sort(release.table["class"].values[cells.label == c])
+        )
         for c in range(cells.count)
     ]
     assert all(same) == (noise == "rpt")

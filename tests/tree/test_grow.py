@@ -170,3 +170,12 @@ def test_one_growth_gives_both_trees():
 def test_stable_order_is_numpys(values):
     column = np.array(values, np.float32)
     assert stable_order(column).tolist() == np.argsort(column, kind="stable").tolist()
+
+
+def test_the_order_of_a_file_does_not_matter_to_categories_and_classes(tmp_path):
+    source = Path(str(files("leafcover"))) / "data" / "german_credit.csv"
+    head, *lines = source.read_text().splitlines()
+    mixed = [lines[i] for i in np.random.default_rng(2).permutation(len(lines))]
+    (tmp_path / "mixed.csv").write_text("\n".join([head, *mixed]) + "\n")
+    trees = [grow(read(path), target="class") for path in (source, tmp_path / "mixed.csv")]
+    assert naive.told_tree(trees[0]) == naive.told_tree(trees[1])

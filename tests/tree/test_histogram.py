@@ -177,7 +177,7 @@ def test_refining_does_not_depend_on_the_order_of_rows():
 
 
 def test_large_cells_give_the_same_as_many_small_looks():
-    """A cell of 20,000 rows goes through subtracted histograms; its twin counts every node anew."""
+    """A cell of 2,000 rows goes through subtracted histograms; its twin counts every node anew."""
     attributes, columns, target = mixed(8, 2_000, classes=2, missing=0.02, steps=30, noise=0.3)
     binned = bin_columns(attributes, columns)
     labels = np.zeros(2_000, np.int64)
@@ -218,6 +218,15 @@ def test_noise_explains_nothing_and_a_copy_explains_nearly_all():
     whole = explained(binned, chance, 20, cells, 1, floor=20, most_rows=5_000)
     assert luck < 0.001
     assert whole > 0.95
+
+
+def test_codes_beyond_the_classes_or_labels_are_refused():
+    attributes, columns, target = mixed(3, 30)
+    binned, cells = bin_columns(attributes, columns), np.zeros(30, np.int64)
+    with pytest.raises(ValueOutOfRange, match="target_codes"):
+        refine_labels(binned, target + 5, 2, cells, 1, floor=2)
+    with pytest.raises(ValueOutOfRange, match="labels"):
+        refine_labels(binned, target, 2, cells + 1, 1, floor=2)
 
 
 def test_a_floor_below_one_is_refused():
@@ -315,6 +324,32 @@ def test_cuts_are_values_of_the_data():
 def test_one_class_gives_one_leaf():
     tree = grow_histogram(as_training([Attribute("x")], [np.arange(5.0)], np.zeros(5, np.int32), 2))
     assert tree.size == 1
+
+
+def test_without_attributes_there_is_one_leaf():
+    tree = grow_histogram(as_training([], [], np.array([0, 1, 1, 0, 1], np.int32), 2))
+    assert tree.size == 1
+    assert tree.label.tolist() == [1]
+
+
+def test_a_table_with_many_missing_values_keeps_its_weight():
+    attributes, columns, target = mixed(15, 4_000, classes=3, missing=0.2, steps=300)
+    tree = grow_histogram(as_training(attributes, columns, target, 3), prune=False)
+    assert tree.size > 10
+    assert tree.counts[tree.leaves].sum() == pytest.approx(4_000)
+    for node in np.flatnonzero(tree.tested >= 0):
+        children = slice(tree.first[node], tree.first[node] + tree.branches[node])
+        assert tree.counts[children].sum(axis=0) == pytest.approx(tree.counts[node])
+
+
+def test_rows_in_another_order_give_the_same_tree():
+    attributes, columns, target = mixed(16, 6_000, classes=3, steps=90)
+    order = np.random.default_rng(1).permutation(6_000)
+    plain = grow_histogram(as_training(attributes, columns, target, 3))
+    turned = grow_histogram(as_training(attributes, [c[order] for c in columns], target[order], 3))
+    assert (plain.tested == turned.tested).all()
+    assert (plain.counts == turned.counts).all()
+    assert np.array_equal(plain.cut, turned.cut, equal_nan=True)
 
 
 def test_a_confidence_of_0_is_refused():

@@ -74,7 +74,9 @@ def release(
     refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)
     key = _key(key_file, seed)
-    original, aside = set_aside(original, hold_out, key)
+    kept, held = set_aside(original, hold_out, key)
+    aside = original.take(held) if len(held) else None
+    original = original.take(kept) if len(held) else original
     with progress(quiet or as_json) as tell:
         cells: dict[Any, Any] = {}
         chosen = _plan(original, plan, recipe, target, settings, bins, cells)
@@ -92,7 +94,14 @@ def release(
         told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
         told["drop"] = list(reading.drop)
         outward = deliver(
-            made, places, reading=told, force=force, publish_tree=publish_tree, held_out=aside, texts=texts
+            made,
+            places,
+            reading=told,
+            rows=kept,
+            force=force,
+            publish_tree=publish_tree,
+            held_out=aside,
+            texts=texts,
         )
     if as_json:
         typer.echo(json.dumps(outward, ensure_ascii=False))

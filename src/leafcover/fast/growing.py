@@ -214,11 +214,11 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
     pending = np.zeros((64, 4), np.int64)  # node, stack, start, stop
     pending[0, 3] = rows_all
     whole, figures = np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32)
-    root, none = np.int64(0), np.int64(-1)  # not literals, for which numba would compile a second version
+    root = int(top[0])  # 0, but no literal: for that numba would compile a second version
     weigh_branches(
         stack_rows[0], work.weight, labels, work.branch_of, root + 1, work.shares, work.sizes, work.items, work.counts
     )
-    _write_child(whole[0], figures[0], work, root, none, np.int32(0))
+    _write_child(whole[0], figures[0], work, root, root - 1, root)
     whole[0, WHOLE] = 1
     nodes, waiting = 1, 0 if _is_settled(whole[0], figures[0], inputs.min_records) else 1
     while waiting:
@@ -259,7 +259,7 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
         begin = top[other]
         for b in range(forks):
             child = nodes + b
-            _write_child(whole[child], figures[child], work, b, node, whole[node, LABEL])
+            _write_child(whole[child], figures[child], work, b, node, int(whole[node, LABEL]))
             whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
             work.begins[b] = -1
             if work.sizes[b] == 0 or _is_settled(whole[child], figures[child], inputs.min_records):

@@ -1,8 +1,8 @@
 """Kernels both histogram growers stand on: exact n·log2 n, counting rows into bins, moving rows.
 
 Rows are moved as whole records (their codes side by side) and never through an index: a node's rows are then
-read in one stream, whatever its depth. Counting 1M rows of 15 attributes takes 25 ms so, 70 ms through an
-index once the rows of a node lie scattered.
+read in one stream, whatever its depth. Counting 1M rows of 15 attributes takes 15 ms so, and 160 ms
+through an index once the rows of a node lie scattered.
 """
 
 import math
@@ -19,7 +19,7 @@ _UNIT = 1048576.0
 _TABLE = 65_536  # 512 kB: what fits in the second-level cache
 
 
-# A kernel that only kernels call has no door to Python: that saves a third of 30 s of compiling.
+# A kernel that only kernels call has no door to Python: that saves a quarter of the compiling, 8 of 32 s.
 _INNER: dict[str, Any] = {"cache": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**_INNER)
 
@@ -65,7 +65,7 @@ def count_rows(
 
 @inner
 def fill(values: Array, start: int, stop: int, value: float) -> None:
-    """Set a stretch of an array. (A slice assignment in every kernel that needs one compiles for seconds.)"""
+    """Set a stretch of an array. (Loops for slices and fewer arrays in a tuple halved the compiling, 71 to 32 s.)"""
     for i in range(start, stop):
         values[i] = value
 

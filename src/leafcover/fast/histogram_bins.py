@@ -49,7 +49,7 @@ def code_numbers(values: Floats, edges: Floats, codes: Array, attribute: int, st
     """Write the bin of each value; return how many are missing.
 
     ``edges`` has 255 places, the last in use and all after it infinite. 9 ns a value; numpy.searchsorted
-    takes 35.
+    takes 55.
     """
     missing = 0
     for row in range(start, stop):

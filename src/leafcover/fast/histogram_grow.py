@@ -56,7 +56,9 @@ def _scratch(rows: int, rules: Rules) -> Scratch:
 
 
 @inner
-def _count_few(records: Records, start: int, stop: int, attribute: int, size: int, classes: int, scratch: Scratch) -> int:
+def _count_few(
+    records: Records, start: int, stop: int, attribute: int, size: int, classes: int, scratch: Scratch
+) -> int:
     """Count a few rows and list the bins that hold them."""
     codes, target, few, marks = records.codes, records.target, scratch.few, scratch.marks
     for i in range(start, stop):
@@ -150,7 +152,7 @@ def grow_counts(records: Records, rules: Rules) -> tuple[Nodes, int, Rows, Float
     """
     rows, classes, attributes = records.target.size, rules.classes, rules.sizes.size
     places = rules.offsets[attributes]
-    large = max(places // attributes, 64)  # from here on counting costs more than looking through the counts
+    large = max(places // max(attributes, 1), 64)  # from here on counting costs more than looking through the counts
     scratch = _scratch(rows, rules)
     widest = scratch.bins.size
     slots = 2

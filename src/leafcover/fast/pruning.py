@@ -74,7 +74,7 @@ def _leaf_errors(standing: Standing, figures: Singles, label: int) -> tuple[int,
 @njit(cache=True)
 def _spread(
     standing: Standing, node: int, start: int, stop: int, rows: Codes, weights: Singles, top: int,
-    parts: Parts, leaves: int,
+    parts: Parts, leaves: np.int64,
 ) -> tuple[Codes, Singles, int, bool]:  # fmt: skip
     """Deal the rows of one node to its branches; inner children, and leaves if asked, get segments from ``top`` on.
 

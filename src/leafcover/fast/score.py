@@ -154,7 +154,7 @@ def score_number(
     base = np.float32(total_information(high) / known_items)
     known_share = np.float32(1.0) - np.float32(1.0 - np.float64(known_items / items))
     least = least_side(np.float64(known_items), classes, min_records)
-    tries, below = np.int64(0), np.float32(0.0)
+    tries, below = 0, np.float32(0.0)
     for i in range(known - 1):
         row = order[i]
         low[labels[row]] += weight[row]

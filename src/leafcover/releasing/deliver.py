@@ -14,7 +14,7 @@ from leafcover.errors import OutputError
 from leafcover.fast.arrays import Rows
 from leafcover.releasing.manifest import external, internal
 from leafcover.releasing.run import Release
-from leafcover.table.files import fill
+from leafcover.table.files import beside, fill
 from leafcover.table.table import Table
 from leafcover.table.whole import whole
 
@@ -47,9 +47,8 @@ class Places:
     @property
     def held_out(self) -> Path:
         """Rows that were set aside before anything else happened."""
-        return self.table.with_name(
-            ".".join([*self.table.name.split(".")[:1], "held-out", *self.table.name.split(".")[1:]])
-        )
+        stem, *endings = self.table.name.split(".")
+        return self.table.with_name(".".join([stem, "held-out", *endings]))
 
 
 def refuse_existing(paths: list[Path], *, force: bool) -> None:
@@ -68,6 +67,7 @@ def deliver(
     places: Places,
     *,
     reading: Mapping[str, Any],
+    rows: Rows,
     force: bool = False,
     publish_tree: bool = False,
     held_out: Table | None = None,
@@ -75,6 +75,7 @@ def deliver(
 ) -> dict[str, Any]:
     """Write the table, both manifests, the pairs and further texts (path → content and whether it is private).
 
+    ``rows`` are the rows of the original file that were released (all but those held out); pairs speak of the file.
     Everything is written beside its place first; only when all of it stands are the files renamed, the table last.
     """
     with ExitStack() as stack:
@@ -85,13 +86,15 @@ def deliver(
         # Renamed in reverse order of entry: the table, entered first, appears last.
         table_part = part(places.table, False)
         fill(release.table, places.table, table_part)
+        for path, content in beside(release.table, places.table).items():  # the .names of a C4.5 table
+            part(path, False).write_text(content, "utf-8")
         with table_part.open("rb") as file:
             sha256 = file_digest(file, "sha256").hexdigest()
         outward = external(release, file=places.table.name, sha256=sha256, publish_tree=publish_tree)
         inward = internal(release, outward, reading=reading)
         part(places.manifest, False).write_text(_json(outward), "utf-8")
         part(places.internal, True).write_text(_json(inward), "utf-8")
-        write_pairs(part(places.pairs, True), release.source)
+        write_pairs(part(places.pairs, True), rows[release.source])
         if held_out is not None:
             fill(held_out, places.held_out, part(places.held_out, True))
         for path, (content, private) in (texts or {}).items():

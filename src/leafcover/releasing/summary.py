@@ -2,7 +2,10 @@
 
 from leafcover.measuring.linkage import linkage
 from leafcover.measuring.risk import Risk
+from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.plan import Step
 from leafcover.releasing.run import Release
+from leafcover.split.refine import Refine
 from leafcover.table.table import Table
 
 
@@ -15,6 +18,10 @@ def linkage_of(original: Table, release: Release) -> Risk:
     """How often the nearest released row is a person's own."""
     known = [n for n in key_columns(original, release.plan.target) if n in release.table.names]
     return linkage(original, release.table, release.source, columns=known)
+
+
+def _is_block(step: Step) -> bool:
+    return isinstance(step.noise, Shuffle) and len(step.columns) > 1
 
 
 def summary(release: Release, risk: Risk | None) -> str:
@@ -34,6 +41,12 @@ def summary(release: Release, risk: Risk | None) -> str:
     lines.append(f"Every value is hidden among the rows of its cell; the smallest cell has {smallest} rows.")
     if single := max((cell.single for cell in release.cells), default=0.0):
         lines.append(f"{single:.1%} of the rows stand alone in their cell: what their leaf pins down is published.")
+    blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]
+    if blocks:
+        lines.append(f"Columns that belong together were moved together: {', '.join(blocks)}.")
+    refined = dict.fromkeys(n for step in release.plan.steps if isinstance(step.within, Refine) for n in step.within.by)
+    if refined:
+        lines.append(f"Cells were refined for {', '.join(refined)}.")
     pinned = sorted((f for f in release.columns if f.pinned >= 0.5), key=lambda f: -f.pinned)
     if pinned:
         named = ", ".join(f"{fact.name} ({fact.pinned:.0%})" for fact in pinned[:5])

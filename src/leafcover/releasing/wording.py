@@ -150,7 +150,7 @@ def within_words(split: Split, *, own: str = "") -> str:
         case Refine():
             start = f"the leaves of the tree for {split.start.of}" if isinstance(split.start, Leaves) else "the table"
             others = "another column" if len(split.by) == 1 else f"{len(split.by)} other columns"
-            return f"{start}, split further by trees for {others}, never under {split.floor} rows"
+            return f"{start}, split further by trees for {others} into parts of at least {split.floor} rows"
         case _:
             return f"cells made by {type(split).__name__.lower()}"
 

@@ -52,12 +52,15 @@ def refine_labels(
     A missing target (-1) counts as a class of its own. The cells are the same whatever the order of rows.
     """
     from leafcover.fast.histogram import Records
-    from leafcover.fast.histogram_refine import Question, gather, number_cells, refine
+    from leafcover.fast.histogram_cells import bits_of_cells, gather, number_cells
+    from leafcover.fast.histogram_refine import Question, refine
 
     if floor < 1:
         raise ValueOutOfRange("floor", floor, "a number of rows, at least 1")
     if len(target_codes) != len(binned) or len(labels) != len(binned):
         raise ValueOutOfRange("labels", len(labels), f"as long as the table ({len(binned)} rows), like the target")
+    if len(labels) and (labels.min() < 0 or labels.max() >= n_labels):
+        raise ValueOutOfRange("labels", (int(labels.min()), int(labels.max())), f"from 0 to {n_labels - 1}")
     target, classes = _with_missing(target_codes, n_classes)
     tests = np.arange(len(binned.attributes)) if testable is None else np.flatnonzero(testable)
     sizes = binned.sizes[tests]
@@ -73,7 +76,7 @@ def refine_labels(
     )
     words, of_class, row, starts = gather(binned.codes.view(np.uint64), target, np.asarray(labels, np.int64), n_labels)
     records = Records(words.view(binned.codes.dtype), words, of_class, row)
-    entropy = _entropy_bits(labels, target, n_labels, classes)
+    entropy = bits_of_cells(of_class, starts, classes)
     begins, gains, nets, split_cells = refine(records, starts, question)
     new, count = number_cells(begins, row)
     by_attribute = np.zeros(len(binned.attributes))
@@ -85,17 +88,11 @@ def _with_missing(codes: Codes, n_classes: int) -> tuple[Codes, int]:
     """Codes in which a missing target is one more class."""
     codes = np.asarray(codes, np.int32)
     missing = codes < 0
+    if len(codes) and codes.max() >= n_classes:
+        raise ValueOutOfRange("target_codes", int(codes.max()), f"below the number of classes, {n_classes}")
     if not missing.any():
         return codes, n_classes
     return np.where(missing, np.int32(n_classes), codes), n_classes + 1
-
-
-def _entropy_bits(labels: Rows, target: Codes, n_labels: int, classes: int) -> float:
-    """Rows times entropy of the target, summed over cells."""
-    pairs, counts = np.unique(np.asarray(labels, np.int64) * classes + target, return_counts=True)
-    of_cells = np.bincount(pairs // classes, weights=counts, minlength=n_labels)
-    of_cells = of_cells[of_cells > 0]
-    return float((of_cells * np.log2(of_cells)).sum() - (counts * np.log2(counts)).sum())
 
 
 def explained(

@@ -164,7 +164,7 @@ def _draw(tree: Tree, row: _Row, y: int, step: int, counts: bool) -> str:
         edge = _cut(row.edge, max((right - x) * 0.5, right - x - _width(row.name) - 32))
         parts.append(f'<text class="edge" x="{x + 4:.0f}" y="{y + 19}">{escape(edge)}</text>')
         x += _width(edge) * 0.93 + 12
-    name = _cut(row.name, right - x - 20)
+    name = _cut(row.name, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
     wide = min(_width(name) * (1.08 if row.kind == "leaf" else 1.0) + 18, right - x)
     if row.kind == "more":
         parts.append(f'<text class="soft" x="{x + 4:.0f}" y="{y + 19}">{escape(name)}</text>')

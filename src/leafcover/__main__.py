@@ -1,0 +1,5 @@
+"""``python -m leafcover``."""
+
+from leafcover.cli import main
+
+main()

@@ -1,0 +1,255 @@
+"""What is refused, in one line, with nothing half-written; and what is handled by a stated rule."""
+
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.cli.helpers import leafcover, refused, rows_of
+
+BAD = {
+    "empty.csv": (b"", "empty"),
+    "header.csv": (b"a,class\n", "row"),
+    "one.csv": (b"a,class\n1,x\n", "row"),
+    "twice.csv": (b"a,a,class\n1,2,x\n3,4,y\n", "a"),
+    "ragged.csv": (b"a,class\n1,x\n2,y,3\n4,x\n", "Line 3"),
+    "constant.csv": (b"a,class\n1,x\n2,x\n3,x\n", "only 'x'"),
+    "infinite.csv": (b"a,class\n1,x\ninf,y\n3,x\n", "inf"),
+    "latin.csv": ("a,class\n1,naïve\n2,y\n3,y\n".encode("latin-1"), "--encoding"),
+    "rubbish.csv": (bytes(range(256)) * 20, ""),
+    "rubbish.parquet": (b"PAR1" + bytes(100), ""),
+    "rubbish.arrow": (b"nothing", ""),
+    "rubbish.csv.gz": (b"not packed", ""),
+    "cut.csv.gz": (gzip.compress(b"a,class\n" + b"1,x\n2,y\n" * 5000)[:-20], ""),
+    "what.xlsx": (b"PK", "suffix"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_table_that_cannot_be_released_is_refused(tmp_path, name):
+    content, word = BAD[name]
+    (tmp_path / name).write_bytes(content)
+    said = refused("release", tmp_path / name, "-o", tmp_path / "out.csv", "--target", "class")
+    assert word in said
+    assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+@pytest.fixture
+def good(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text(rows_of())
+    return path
+
+
+def test_a_missing_file_and_a_directory_are_refused(tmp_path):
+    refused("release", tmp_path / "no.csv", "-o", tmp_path / "out.csv", "--target", "class")
+    refused("release", tmp_path, "-o", tmp_path / "out.csv", "--target", "class")
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_column_recipe_or_setting_gets_a_near_name(good, tmp_path):
+    out = ["-o", tmp_path / "out.csv"]
+    assert "Did you mean 'class'?" in refused("release", good, *out, "--target", "clas")
+    assert "Did you mean 'framework'?" in refused("release", good, *out, "--target", "class", "--recipe", "framwork")
+    assert "Did you mean 'job'?" in refused("release", good, *out, "--target", "class", "--drop", "jop")
+    assert "Did you mean 'job'?" in refused("release", good, *out, "--target", "class", "--unchanged", "jop")
+    assert "'kk'" in refused("release", good, *out, "--target", "class", "--set", "kk=3")
+    assert "k" in refused("release", good, *out, "--target", "class", "--set", "k=many")
+    assert "NAME=VALUE" in refused("release", good, *out, "--target", "class", "--set", "k")
+    refused("release", good, *out, "--target", "class", "--set", "k=1")
+    refused("release", good, *out, "--target", "class", "--recipe", "framework", "--set", "spread=7")
+    assert "--target" in refused("release", good, *out)
+
+
+PLANS = {
+    "twice": ('version = 1\n' + '[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="shuffle"}\n' * 2, "once"),
+    "unknown key": ('version = 1\ncolour = "red"\n', "colour"),
+    "unknown key in a step": ('version = 1\n[[step]]\ncolumns=["age"]\nwithn={split="whole"}\n', "within"),
+    "unknown noise": ('version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="shufle"}\n', "shuffle"),
+    "unknown parameter": (
+        'version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="bounded", spred=0.1}\n', "spread"
+    ),
+    "out of range": (
+        'version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="bounded", spread=3.0}\n', "spread"
+    ),
+    "wrong type": (
+        'version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="bounded", spread="much"}\n', "spread"
+    ),
+    "unknown column": ('version=1\n[[step]]\ncolumns=["agge"]\nwithin={split="whole"}\nnoise={noise="shuffle"}\n', "age"),
+    "category moved as a number": (
+        'version=1\n[[step]]\ncolumns=["job"]\nwithin={split="whole"}\nnoise={noise="bounded"}\n', "category"
+    ),
+    "number redrawn": ('version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="redraw"}\n', "number"),
+    "siblings of nothing": (
+        'version=1\n[[step]]\ncolumns=["job"]\nwithin={split="whole"}\nnoise={noise="redraw", siblings=0.2}\n', "leaves"
+    ),
+    "no version": ('[[step]]\ncolumns=["age"]\n', "version"),
+    "no step": ("version = 1\n", "step"),
+    "not TOML": ("{", "TOML"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_wrong_plan_is_refused(good, tmp_path, name):
+    text, word = PLANS[name]
+    (tmp_path / "plan.toml").write_text(text)
+    said = refused("release", good, "-o", tmp_path / "out.csv", "--plan", tmp_path / "plan.toml")
+    assert word in said
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_outputs_that_exist_need_force(good, tmp_path):
+    for name in ("out.csv", "out.csv.pairs", "out.csv.manifest.json"):
+        (tmp_path / name).write_text("mine")
+        said = refused("release", good, "-o", tmp_path / "out.csv", "--target", "class")
+        assert "--force" in said
+        assert (tmp_path / name).read_text() == "mine"
+        (tmp_path / name).unlink()
+    (tmp_path / "out.csv").write_text("mine")
+    assert leafcover("release", good, "-o", tmp_path / "out.csv", "--target", "class", "--force").exit_code == 0
+    assert (tmp_path / "out.csv").read_text() != "mine"
+
+
+def test_a_place_that_cannot_be_written_is_refused(good, tmp_path):
+    assert "directory" in refused("release", good, "-o", tmp_path / "no" / "out.csv", "--target", "class")
+    (tmp_path / "folder.csv").mkdir()
+    assert "directory" in refused("release", good, "-o", tmp_path / "folder.csv", "--target", "class", "--force")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is always full")
+def test_a_full_disk_leaves_nothing_behind(good, tmp_path, monkeypatch):
+    from leafcover.table import whole
+
+    real = whole._sync
+
+    def full(path):
+        if path.is_file():
+            with open("/dev/full", "wb") as disk:
+                disk.write(b"x" * 100_000)
+        real(path)
+
+    monkeypatch.setattr(whole, "_sync", full)
+    said = refused("release", good, "-o", tmp_path / "out.csv", "--target", "class")
+    assert "space" in said.lower()
+    assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_a_kill_during_writing_leaves_no_output(good, tmp_path):
+    script = (
+        "import os, signal, sys\n"
+        "from leafcover.table import files\n"
+        "from leafcover.releasing import deliver\n"
+        "real = deliver.fill\n"
+        "def fill(*words):\n"
+        "    real(*words)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "deliver.fill = fill\n"
+        "from leafcover.cli import main\n"
+        "main()\n"
+    )
+    words = ["release", str(good), "-o", str(tmp_path / "out.csv"), "--target", "class"]
+    done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not [p.name for p in tmp_path.iterdir() if p.name != "in.csv" and not p.name.endswith(".part")]
+
+
+def table_of(tmp_path, text, name="in.csv"):
+    path = tmp_path / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_byte_order_mark_and_line_ends_are_kept(tmp_path):
+    text = "\ufeff" + rows_of().replace("\n", "\r\n")
+    out = tmp_path / "out.csv"
+    assert leafcover("release", table_of(tmp_path, text), "-o", out, "--target", "class").exit_code == 0
+    assert out.read_bytes().startswith("\ufeffage".encode())
+    assert out.read_bytes().count(b"\r\n") == 61
+
+
+def test_a_quoted_newline_is_read_and_kept(tmp_path):
+    text = "note,class\n" + '"two\nlines",a\n"one, line",b\n' * 30
+    out = tmp_path / "out.csv"
+    assert leafcover("release", table_of(tmp_path, text), "-o", out, "--target", "class").exit_code == 0
+    assert out.read_text().count('"two\nlines"') == 30
+
+
+def test_a_column_with_nothing_in_it_is_left_as_it_is(tmp_path):
+    text = "".join(line + (",gone\n" if i == 0 else ",\n") for i, line in enumerate(rows_of().splitlines()))
+    for recipe in ("cover", "framework", "random"):
+        out = tmp_path / f"{recipe}.csv"
+        done = leafcover("release", table_of(tmp_path, text), "-o", out, "--target", "class", "--recipe", recipe)
+        assert done.exit_code == 0, done.output
+        assert "gone" in done.stderr
+        assert all(line.endswith(",") for line in out.read_text().splitlines()[1:])
+
+
+def test_a_target_with_missing_values_is_released(tmp_path):
+    lines = rows_of(rows=200).splitlines()
+    text = "\n".join(line.rsplit(",", 1)[0] + ",?" if i % 10 == 5 else line for i, line in enumerate(lines)) + "\n"
+    for recipe in ("cover", "framework-paper"):
+        out = tmp_path / f"{recipe}.csv"
+        done = leafcover("release", table_of(tmp_path, text), "-o", out, "--target", "class", "--recipe", recipe)
+        assert done.exit_code == 0, done.output
+        assert out.read_text().count(",?") == text.count(",?")
+
+
+def test_large_integers_thousands_and_mixed_types_have_a_rule(tmp_path):
+    rows = [f'{2**60 + 7 * i},"{1000 + i:,}",{"x" if i % 7 == 0 else i % 5},{"ab"[i % 2]}' for i in range(60)]
+    path = table_of(tmp_path, "big,money,odd,class\n" + "\n".join(rows) + "\n")
+    out = tmp_path / "out.csv"
+    words = ["--target", "class", "--unchanged", "money"]
+    done = leafcover("release", path, "-o", out, *words, "--unchanged", "big")
+    assert done.exit_code == 0, done.output
+    assert "odd" in done.stderr
+    values = {line.split(",")[0] for line in out.read_text().splitlines()[1:]}
+    assert values == {str(2**60 + 7 * i) for i in range(60)}
+    assert '"1,000"' in out.read_text()
+
+
+def test_two_rows_and_one_column_have_a_rule(tmp_path):
+    out = tmp_path / "out.csv"
+    two = leafcover("release", table_of(tmp_path, "a,class\n1,x\n2,y\n"), "-o", out, "--target", "class", "--force")
+    assert two.exit_code == 0, two.output
+    assert "one cell" in two.stderr
+    one = leafcover("release", table_of(tmp_path, "class\n" + "x\ny\n" * 20), "-o", out, "--target", "class", "--force")
+    assert one.exit_code == 0, one.output
+
+
+def test_missing_tokens_can_be_values(tmp_path):
+    text = "country,class\n" + "NA,a\nDE,b\n-,a\n" * 20
+    path, out = table_of(tmp_path, text), tmp_path / "out.csv"
+    plain = leafcover("inspect", path)
+    assert "20" in plain.stdout
+    told = leafcover("inspect", path, "--missing", "country=-", "--json")
+    assert '"missing": 20' in told.stdout
+    assert '"NA"' in told.stdout
+    done = leafcover("release", path, "-o", out, "--target", "class", "--missing", "country=-")
+    assert done.exit_code == 0, done.output
+    assert sorted(out.read_text().splitlines()[1:]) != []
+    assert "COLUMN=TOKENS" in refused("inspect", path, "--missing", "country")
+
+
+def test_interrupting_says_so(good, tmp_path, monkeypatch):
+    from leafcover.releasing import run as module
+
+    def stop(*words, **given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "partitions_of", stop)
+    done = leafcover("release", good, "-o", tmp_path / "out.csv", "--target", "class")
+    assert done.exit_code == 130
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_help_is_quick():
+    began = time.process_time()
+    children = os.times()
+    subprocess.run([sys.executable, "-m", "leafcover", "--help"], capture_output=True, check=True)
+    spent = os.times().children_user + os.times().children_system - children.children_user - children.children_system
+    assert spent < 1.0, spent  # 0.35 s measured; the bound allows for a loaded machine
+    assert time.process_time() - began < 1

@@ -1,0 +1,180 @@
+"""`leafcover release` and `verify`, as the contract says."""
+
+import json
+import stat
+
+import pytest
+
+from tests.cli.helpers import leafcover, refused, rows_of
+from tests.data import table_path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in.csv").write_text(rows_of(rows=300))
+    return tmp_path
+
+
+def released(folder, *words, out="out.csv"):
+    result = leafcover("release", folder / "in.csv", "-o", folder / out, "--target", "class", *words)
+    assert result.exit_code == 0, result.output
+    return folder / out
+
+
+def test_a_release_stands_with_its_manifests_and_pairs(folder):
+    out = released(folder)
+    assert out.read_text().splitlines()[0] == "age,pay,job,class"
+    assert len(out.read_text().splitlines()) == 301
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    assert manifest["publishable"] is True
+    assert manifest["output"]["rows"] == 300
+    assert "plan" not in manifest
+    for private in ("out.csv.internal.json", "out.csv.pairs"):
+        assert stat.S_IMODE((folder / private).stat().st_mode) == 0o600
+    assert {p.name for p in folder.iterdir()} == {
+        "in.csv", "out.csv", "out.csv.manifest.json", "out.csv.internal.json", "out.csv.pairs",
+    }  # fmt: skip
+
+
+def test_a_key_file_replays_a_release_byte_for_byte(folder):
+    one = released(folder, "--key-file", folder / "key")
+    assert stat.S_IMODE((folder / "key").stat().st_mode) == 0o600
+    two = released(folder, "--key-file", folder / "key", out="again.csv")
+    other = released(folder, out="other.csv")
+    assert one.read_bytes() == two.read_bytes() != other.read_bytes()
+    assert (folder / "key").read_text().strip() not in (folder / "out.csv.internal.json").read_text()
+    check = leafcover("verify", one, "--original", folder / "in.csv", "--key-file", folder / "key")
+    assert check.exit_code == 0, check.output
+    assert "same key gives the same bytes" in check.output
+
+
+def test_a_seed_is_for_experiments(folder):
+    out = released(folder, "--seed", "7")
+    manifest = (folder / "out.csv.manifest.json").read_text()
+    assert json.loads(manifest)["publishable"] is False
+    assert leafcover("verify", out).exit_code == 1
+
+
+def test_kept_order_is_named_and_not_publishable(folder):
+    out = released(folder, "--keep-order")
+    manifest = json.loads((folder / "out.csv.manifest.json").read_text())
+    assert manifest["row_order"] == "kept"
+    assert manifest["publishable"] is False
+    assert leafcover("verify", out).exit_code == 1
+
+
+def test_verify_notices_a_changed_file_and_a_broken_promise(folder):
+    out = released(folder)
+    assert leafcover("verify", out).exit_code == 0
+    assert leafcover("verify", out, "--original", folder / "in.csv").exit_code == 0
+    lines = out.read_text().splitlines()
+    lines[5] = lines[5].replace(lines[5].split(",")[0], "33", 1)
+    out.write_text("\n".join(lines) + "\n")
+    check = leafcover("verify", out, "--original", folder / "in.csv")
+    assert check.exit_code == 1
+    assert "FAILED  the file is byte for byte" in check.output
+
+
+def test_verify_needs_the_table_the_key_was_used_on(folder):
+    out = released(folder, "--key-file", folder / "key")
+    assert "--original" in refused("verify", out, "--key-file", folder / "key")
+    assert "no key file" in refused("verify", out, "--original", folder / "in.csv", "--key-file", folder / "other")
+    (folder / "other.csv").write_text(rows_of(seed=2, rows=300))
+    wrong = leafcover("verify", out, "--original", folder / "other.csv", "--key-file", folder / "key")
+    assert wrong.exit_code == 1
+
+
+def test_a_risk_above_the_limit_ends_with_3_and_writes_nothing(folder):
+    said = refused(
+        "release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--max-risk", "0", code=3
+    )
+    assert "risk" in said
+    assert [p.name for p in folder.iterdir()] == ["in.csv"]
+    released(folder, "--max-risk", "1")
+
+
+def test_rows_held_out_are_not_released(folder):
+    out = released(folder, "--hold-out", "0.2")
+    aside = folder / "out.held-out.csv"
+    assert stat.S_IMODE(aside.stat().st_mode) == 0o600
+    assert len(aside.read_text().splitlines()) == 61
+    assert len(out.read_text().splitlines()) == 241
+    assert leafcover("verify", out, "--original", folder / "in.csv").exit_code == 0
+
+
+def test_a_plan_can_be_written_changed_and_used(folder):
+    plan = leafcover("plan", folder / "in.csv", "--target", "class", "--recipe", "framework")
+    assert plan.exit_code == 0
+    (folder / "plan.toml").write_text(plan.stdout.replace("0.276", "0.1"))
+    out = released(folder, "--plan", folder / "plan.toml")
+    assert leafcover("verify", out, "--original", folder / "in.csv").exit_code == 0
+
+
+@pytest.mark.parametrize("recipe", ["cover", "framework", "framework-paper", "detective", "random"])
+def test_every_recipe_releases_and_verifies(folder, recipe):
+    out = released(folder, "--recipe", recipe, "--report", folder / "report.html")
+    check = leafcover("verify", out, "--original", folder / "in.csv")
+    assert check.exit_code == 0, check.output
+    assert stat.S_IMODE((folder / "report.html").stat().st_mode) == 0o600
+    assert (folder / "report.external.html").exists()
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz", ".tsv", ".parquet", ".arrow", ".feather", ".arff", ".data"])
+def test_every_format_can_be_released(folder, ending):
+    out = released(folder, out="out" + ending)
+    again = leafcover("inspect", out)
+    assert again.exit_code == 0, again.output
+    assert "300 rows" in again.output
+
+
+def test_settings_reach_the_recipe(folder):
+    plan = leafcover("plan", folder / "in.csv", "--target", "class", "--set", "k=30", "--set", "blocks=age+pay")
+    assert "min_cell = 30" in plan.stdout
+    assert '"age",\n    "pay",' in plan.stdout
+
+
+def test_blocks_and_refined_columns_are_shown_to_the_user(folder):
+    out = leafcover(
+        "release", folder / "in.csv", "-o", folder / "o.csv", "--target", "class", "--set", "blocks=age+pay"
+    )
+    assert "age + pay" in out.stdout
+
+
+def test_json_is_for_machines(folder):
+    result = leafcover("release", folder / "in.csv", "-o", folder / "o.csv", "--target", "class", "--json")
+    assert json.loads(result.stdout)["output"]["rows"] == 300
+
+
+def test_a_number_as_target_needs_bins(tmp_path):
+    path = table_path("boston")
+    assert "--bins" in refused("release", path, "-o", tmp_path / "o.csv", "--target", "medv")
+    done = leafcover("release", path, "-o", tmp_path / "o.csv", "--target", "medv", "--bins", "3")
+    assert done.exit_code == 0, done.output
+
+
+def test_an_identifier_is_refused_until_dropped_or_left_on_purpose(tmp_path):
+    path, out = table_path("wbc"), tmp_path / "o.csv"
+    said = refused("release", path, "-o", out, "--target", "class")
+    assert "--drop sample_code_number" in said
+    assert "--unchanged sample_code_number" in said
+    kept = leafcover("release", path, "-o", out, "--target", "class", "--unchanged", "sample_code_number")
+    assert kept.exit_code == 0
+    assert "Not protected" in kept.stdout
+    manifest = json.loads((tmp_path / "o.csv.manifest.json").read_text())
+    assert manifest["not_protected"] == ["sample_code_number"]
+
+
+def test_tree_and_inspect_warn_of_an_identifier():
+    for command in ("inspect", "tree"):
+        words = [command, table_path("wbc")] + (["--target", "class"] if command == "tree" else [])
+        result = leafcover(*words)
+        assert result.exit_code == 0
+        assert "looks like an identifier" in result.stderr
+
+
+def test_a_unit_is_not_released(folder):
+    lines = (folder / "in.csv").read_text().splitlines()
+    wide = ["home," + lines[0]] + [f"{i // 3}," + line for i, line in enumerate(lines[1:])]
+    (folder / "in.csv").write_text("\n".join(wide) + "\n")
+    out = released(folder, "--unit", "home")
+    assert out.read_text().splitlines()[0] == "age,pay,job,class"
