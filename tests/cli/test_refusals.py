@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -65,32 +66,27 @@ def test_an_unknown_column_recipe_or_setting_gets_a_near_name(good, tmp_path):
     assert "--target" in refused("release", good, *out)
 
 
+def step(columns="age", within='split="whole"', noise='noise="shuffle"'):
+    return f'[[step]]\ncolumns=["{columns}"]\nwithin={{{within}}}\nnoise={{{noise}}}\n'
+
+
 PLANS = {
-    "twice": ('version = 1\n' + '[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="shuffle"}\n' * 2, "once"),
+    "twice": ("version = 1\n" + step() + step(), "once"),
     "unknown key": ('version = 1\ncolour = "red"\n', "colour"),
-    "unknown key in a step": ('version = 1\n[[step]]\ncolumns=["age"]\nwithn={split="whole"}\n', "within"),
-    "unknown noise": ('version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="shufle"}\n', "shuffle"),
-    "unknown parameter": (
-        'version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="bounded", spred=0.1}\n', "spread"
-    ),
-    "out of range": (
-        'version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="bounded", spread=3.0}\n', "spread"
-    ),
-    "wrong type": (
-        'version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="bounded", spread="much"}\n', "spread"
-    ),
-    "unknown column": ('version=1\n[[step]]\ncolumns=["agge"]\nwithin={split="whole"}\nnoise={noise="shuffle"}\n', "age"),
-    "category moved as a number": (
-        'version=1\n[[step]]\ncolumns=["job"]\nwithin={split="whole"}\nnoise={noise="bounded"}\n', "category"
-    ),
-    "number redrawn": ('version=1\n[[step]]\ncolumns=["age"]\nwithin={split="whole"}\nnoise={noise="redraw"}\n', "number"),
-    "siblings of nothing": (
-        'version=1\n[[step]]\ncolumns=["job"]\nwithin={split="whole"}\nnoise={noise="redraw", siblings=0.2}\n', "leaves"
-    ),
-    "no version": ('[[step]]\ncolumns=["age"]\n', "version"),
+    "unknown key in a step": ("version = 1\n" + step().replace("within", "withn"), "within"),
+    "unknown noise": ("version=1\n" + step(noise='noise="shufle"'), "shuffle"),
+    "unknown parameter": ("version=1\n" + step(noise='noise="bounded", spred=0.1'), "spread"),
+    "out of range": ("version=1\n" + step(noise='noise="bounded", spread=3.0'), "spread"),
+    "wrong type": ("version=1\n" + step(noise='noise="bounded", spread="much"'), "spread"),
+    "unknown column": ("version=1\n" + step("agge"), "age"),
+    "category moved as a number": ("version=1\n" + step("job", noise='noise="bounded"'), "category"),
+    "number redrawn": ("version=1\n" + step(noise='noise="redraw"'), "number"),
+    "siblings of nothing": ("version=1\n" + step("job", noise='noise="redraw", siblings=0.2'), "leaves"),
+    "a floor of nothing": ("version=1\n" + step(within='split="leaves", of="class", min_cell=0'), "min_cell"),
+    "no version": (step(), "version"),
     "no step": ("version = 1\n", "step"),
     "not TOML": ("{", "TOML"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -120,7 +116,7 @@ def test_a_place_that_cannot_be_written_is_refused(good, tmp_path):
     assert "directory" in refused("release", good, "-o", tmp_path / "folder.csv", "--target", "class", "--force")
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is always full")
 def test_a_full_disk_leaves_nothing_behind(good, tmp_path, monkeypatch):
     from leafcover.table import whole
 
@@ -128,7 +124,7 @@ def test_a_full_disk_leaves_nothing_behind(good, tmp_path, monkeypatch):
 
     def full(path):
         if path.is_file():
-            with open("/dev/full", "wb") as disk:
+            with Path("/dev/full").open("wb") as disk:
                 disk.write(b"x" * 100_000)
         real(path)
 
