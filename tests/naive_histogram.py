@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from dataclasses import dataclass, field
-from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -26,21 +25,26 @@ def bits(counts) -> float:
 
 
 def complexity(classes: int, rows: int) -> float:
-    """log2 of the multinomial's normaliser, by its definition for two classes and by convolution for more."""
+    """log2 of the multinomial's normaliser, from Szpankowski's series for two classes."""
     if classes < 2:
         return 0.0
-
-    def likelihood(h):
-        return math.prod([h / rows] * h) * math.prod([1 - h / rows] * (rows - h))
-
-    if rows <= 1000:
-        now = float(sum(math.comb(rows, h) * Fraction(likelihood(h)) for h in range(rows + 1)))
-    else:  # Szpankowski's series is exact to seven digits here
-        now = math.sqrt(rows * math.pi / 2) + 2 / 3 + math.sqrt(2 * math.pi / rows) / 24
-    before = 1.0
+    before, now = 1.0, math.sqrt(rows * math.pi / 2) + 2 / 3 + math.sqrt(2 * math.pi / rows) / 24
     for k in range(1, classes - 1):
         before, now = now, now + rows / k * before
     return math.log2(now)
+
+
+def exact_complexity(classes: int, rows: int) -> float:
+    """The same by its definition: the likelihood of every possible sample, fitted to itself, added up."""
+
+    def add_up(left: int, rest: int) -> float:
+        if left == 1:
+            return (rest / rows) ** rest
+        return sum(
+            math.comb(rest, here) * (here / rows) ** here * add_up(left - 1, rest - here) for here in range(rest + 1)
+        )
+
+    return math.log2(add_up(classes, rows))
 
 
 def two_sided_splits(codes, target, is_number):
@@ -149,7 +153,7 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
         small = min_records if small <= min_records else min(small, 25)
         values = sorted({columns[a][row] for row, _ in known})
         tries, best = 0, None
-        before = spread(class_counts(known)) / known_weight
+        before = spread(class_counts(known))
         for low, high in pairwise(values):
             left = [case for case in known if columns[a][case[0]] <= low]
             right = [case for case in known if columns[a][case[0]] > low]
@@ -165,7 +169,8 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
         if best is None:
             return None
         after, low, high, sides = best
-        gain = known_weight / weight * (before - after / known_weight) - math.log2(tries) / weight
+        # C4.5's F·(H - Σ share·H_branch) - log2(tries)/N, with all divisions by N done once, at the end
+        gain = (before - after - math.log2(tries)) / weight
         if gain <= 0:
             return None
         info = (log(weight) - sum(log(s) for s in [*sides, weight - known_weight])) / weight
@@ -179,16 +184,16 @@ def c45(columns, is_number, levels, target, classes, min_records=2, log=n_log_n)
         if sum(s >= min_records - SLACK for s in sizes) < 2:
             return None
         known_weight = sum(sizes)
-        before = spread(class_counts(known)) / known_weight
-        after = sum(spread(class_counts(part)) for part in parts) / known_weight
+        before = spread(class_counts(known))
+        after = sum(spread(class_counts(part)) for part in parts)
         info = (log(weight) - sum(log(s) for s in [*sizes, weight - known_weight])) / weight
-        return known_weight / weight * (before - after), info, math.nan
+        return (before - after) / weight, info, math.nan
 
     def form(cases, fallback):
         counts = class_counts(cases)
         weight = sum(counts)
-        best = counts.index(max(counts)) if weight > 0 else fallback
-        node = Node(counts, best, weight - max(counts))
+        best = next(k for k in range(classes) if counts[k] >= max(counts) - SLACK) if weight > 0 else fallback
+        node = Node(counts, best, weight - counts[best])
         if sum(c > 0 for c in counts) <= 1 or weight < 2 * (min_records - SLACK):
             return node
         found = {}

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import ValueOutOfRange
+from leafcover.fast.histogram_refine import complexity
 from leafcover.tree.bins import Binned, bin_columns, quantile_codes
 from leafcover.tree.histogram import explained, grow_histogram, refine_labels
 from leafcover.tree.training import Training
@@ -184,6 +185,12 @@ def test_large_cells_give_the_same_as_many_small_looks():
     refined = refine_labels(binned, target, 2, labels, 1, floor=15)
     expected, _ = naive.refine(codes_of(binned), target, labels, binned.is_number, 15, 0.0)
     assert refined.labels.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+@pytest.mark.parametrize("rows", [1, 4, 11, 20])
+def test_the_price_of_fitted_shares_is_near_its_definition(classes, rows):
+    assert complexity(classes, rows) == pytest.approx(naive.exact_complexity(classes, rows), abs=0.03)
 
 
 def test_only_testable_attributes_are_tested():

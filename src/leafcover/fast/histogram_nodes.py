@@ -140,7 +140,7 @@ def close(nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: 
     for node in range(size):
         best = 0
         for k in range(1, counts.shape[1]):
-            if counts[node, k] > counts[node, best]:
+            if counts[node, k] > counts[node, best] + SLACK:  # the first of equal classes, rounding or not
                 best = k
         rows = rows_of(nodes, node)
         label[node] = best if rows > 0.0 or node == 0 else label[nodes.links[node, PARENT]]

@@ -66,7 +66,7 @@ class Split(NamedTuple):
     classes: int  # classes that the node holds
 
 
-@inner
+@njit(cache=True)
 def complexity(classes: int, rows: int) -> float:
     """The bits that fitting class shares to rows gains by chance: the multinomial's parametric complexity.
 

@@ -182,7 +182,7 @@ class _Rail(NamedTuple):
         if self.ranks is not None:
             return self._chance_of_ranks(released, law, fit)
         if self.column is not None and self.column.grid is not None:
-            to: Floats = self.column.grid.index(released) - self.first
+            to: Array = self.column.grid.index(released) - self.first
         else:
             width = np.maximum(self.last - self.first, 1e-300)
             to = np.where(self.size > 1, np.rint((released - self.first) / width * (FINE - 1)), 0.0)

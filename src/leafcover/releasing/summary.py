@@ -20,6 +20,10 @@ def linkage_of(original: Table, release: Release) -> Risk:
     return linkage(original, release.table, release.source, columns=known)
 
 
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count} leaves"
+
+
 def _is_block(step: Step) -> bool:
     return isinstance(step.noise, Shuffle) and len(step.columns) > 1
 
@@ -33,7 +37,7 @@ def summary(release: Release, risk: Risk | None) -> str:
         f"{changed:.0%} of all values are another row's or new."
     ]
     lines += [
-        f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({tree.leaves} leaves)."
+        f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({_leaves(tree.leaves)})."
         for tree in release.trees
         if tree.target == release.plan.target
     ]

@@ -2,7 +2,7 @@
 
 What is looked for, on known values only:
 
-- text of which at least 0.9 is distinct (dates excepted; two values are no evidence), or free text: over three words on
+- text of which at least 0.9 is distinct (dates excepted; fewer than five are no evidence), or free text: over three words on
   average, each text shared by fewer than ten rows on average. The words alone would catch code books ('Native- Born in
   the United States'); but the labels of a code book are shared by many rows, and what people write is not;
 - whole numbers, at least 50 rows and 0.9 distinct, that increase strictly in file order or whose name says so; without
@@ -24,7 +24,7 @@ from leafcover.table.text import is_text, plain_text
 
 DISTINCT_SHARE = 0.9
 FEWEST_ROWS = 50  # for whole numbers
-FEWEST_TEXTS = 3
+FEWEST_TEXTS = 5  # fewer distinct texts prove nothing
 MOST_WORDS = 3.0
 ROWS_PER_TEXT = 10  # a text shared by fewer rows than this is nobody's label
 TOKENS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
