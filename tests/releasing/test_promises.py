@@ -53,7 +53,8 @@ def framework_keeps_every_leaf(table, target, bins=None):
     counts = [{}, {}]
     for values, count in zip(labels, counts, strict=True):
         for leaves, value in zip(before, values, strict=True):
-            count[leaves, float(value)] = count.get((leaves, float(value)), 0) + 1
+            at = leaves, str(value)  # as text, since nan equals nothing
+            count[at] = count.get(at, 0) + 1
     assert counts[0] == counts[1]
     for column in table:
         new = release.table[column.name]
