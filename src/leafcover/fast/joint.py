@@ -22,7 +22,6 @@ class Question(NamedTuple):
     is_number: Bools  # (columns,)
     classes: Codes  # (columns, most bins) the class a bin belongs to when its column is refined for
     first: Rows  # (columns + 1,) where the classes of a column start among all classes
-    wanted: Bools  # (columns,) whether the column is refined for
     floor: int  # rows either side of a cut must keep
     most: int  # rows that choose a cut; of a larger node an even sample does
 
@@ -41,6 +40,7 @@ class Room(NamedTuple):
     order: Rows  # (most,)
     growth: Floats  # growth[n] = n log2 n - (n - 1) log2 (n - 1)
     terms: Floats  # n log2 n
+    logs: Floats  # log2 n
 
 
 @njit(cache=True)
@@ -48,7 +48,7 @@ def _load(question: Question, rows: Rows, room: Room) -> None:
     """The bins and classes of the rows that choose, and how often each class occurs."""
     room.node[:] = 0
     for i in range(len(rows)):
-        for j in range(len(question.wanted)):
+        for j in range(len(question.is_number)):
             code = question.codes[rows[i], j]
             room.bins[j, i] = code
             group = question.first[j] + question.classes[j, code]
@@ -72,12 +72,9 @@ def _levels_in_order(question: Question, j: int, size: int, live: Codes, room: R
         if t == j:
             continue
         told = 0.0
-        for i in range(size):  # each pair of values once: counted down to the first row that shows it
-            at = room.counts[bins[i], room.groups[i, t]]
-            told += room.terms[at] / at
-        for i in range(size):
+        for i in range(size):  # n log n summed over values, as log n summed over rows
             group = room.groups[i, t]
-            told -= room.terms[room.node[group]] / room.node[group]
+            told += room.logs[room.counts[bins[i], group]] - room.logs[room.node[group]]
         if told > best or chosen < 0:
             best, chosen = told, t
     common = 0
@@ -166,16 +163,19 @@ def _split(question: Question, rows: Rows, floor: int, room: Room, side: Bools) 
     """The best column to cut a node by (-1 for none) and its score; ``side`` tells which bins go first."""
     size = len(rows)
     _load(question, rows, room)
-    columns = len(question.wanted)
+    columns = len(question.is_number)
     live = np.empty(columns, np.int32)
     count = 0
     for t in range(columns):
-        if question.wanted[t] and (room.node[question.first[t] : question.first[t + 1]] > 0).sum() > 1:
+        present = 0
+        for group in range(question.first[t], question.first[t + 1]):
+            present += room.node[group] > 0
+        if present > 1:
             live[count] = t
             count += 1
     live = live[:count]
     chosen, best = -1, 0.0
-    for j in range(columns):
+    for j in live:
         if question.is_number[j]:
             ordered = 0
             for i in range(size):

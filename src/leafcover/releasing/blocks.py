@@ -21,7 +21,7 @@ MOST_COLUMNS = 2  # in a block: a pair that is released together is a true pair,
 CHANCE_ROUNDS = 20  # shuffles that show what chance alone would give
 DEVIATIONS = 4.0  # beyond chance, else the pair counts as unrelated
 LEAST_BITS = 0.02  # entropy a row that a column must still have inside cells
-MOST_WORK = 4_000_000  # pairs of columns times rows; beyond that whole cells are left out, evenly
+MOST_WORK = 2_000_000  # pairs of columns times rows; beyond that whole cells are left out, evenly
 
 
 @dataclass(frozen=True, eq=False)

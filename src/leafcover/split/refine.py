@@ -40,6 +40,6 @@ class Refine:
 
     def refined(self, table: Table, outer: Partition) -> Partition:
         """The same from outer cells that are already made."""
-        columns = [column for column in table if table.roles.get(column.name) != "unit"]
-        found = refine_jointly(columns, self.by, outer.cells.label, outer.cells.count, floor=self.floor)
+        columns = [table[name] for name in self.by]
+        found = refine_jointly(columns, outer.cells.label, outer.cells.count, floor=self.floor)
         return Partition(inside(outer.cells, found.label, found.count), outer.trees, outer.notes)

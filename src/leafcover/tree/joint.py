@@ -24,10 +24,11 @@ class Joint:
     net_bits: float  # what the cuts explain of all columns together, luck left out
 
 
-def refine_jointly(columns: Sequence[Column], wanted: Sequence[str], label: Rows, count: int, *, floor: int) -> Joint:
-    """Cut every cell further, each part at least ``floor`` rows, as long as it explains the wanted columns.
+def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> Joint:
+    """Cut every cell further, each part at least ``floor`` rows, as long as a cut explains the other columns.
 
-    Any column may be cut; a cut counts by what it tells of all wanted columns but itself, less what chance would.
+    A cut counts by what it tells of all columns but its own, less what chance alone would. Information is mutual, so
+    a column that the others do not explain would not explain them: leave it out.
     """
     from leafcover.fast.joint import Question, Room
     from leafcover.fast.joint import refine_jointly as refine
@@ -44,7 +45,6 @@ def refine_jointly(columns: Sequence[Column], wanted: Sequence[str], label: Rows
         np.array([not c.is_category for c in columns]),
         table,
         first,
-        np.array([c.name in set(wanted) for c in columns]),
         floor,
         most,
     )
@@ -63,6 +63,7 @@ def refine_jointly(columns: Sequence[Column], wanted: Sequence[str], label: Rows
         order=np.zeros(most, np.int64),
         growth=np.diff(terms, prepend=0.0),
         terms=terms,
+        logs=np.log2(np.maximum(n, 1)),
     )
     order, starts = rows_by_cell(label, count)
     begins, net = refine(question, order, starts, room)
