@@ -53,7 +53,7 @@ def changed(noise, part, key=1, pieces=1):
     draws = Draws(Key.from_seed(key).secret)
     by = part.cells.label % pieces if noise.reach == "cell" else np.arange(len(part)) * pieces // len(part)
     parts = [part.take(np.flatnonzero(by == piece)) for piece in range(pieces) if (by == piece).any()]
-    summary = reduce(noise.merge, [noise.summarise(p) for p in parts])
+    summary = noise.settle(reduce(noise.merge, [noise.summarise(p) for p in parts]), part.cells)
     after = {c.name: c.values.copy() for c in part.columns}
     for piece in parts:
         for name, one in noise.change(piece, summary, draws).items():
@@ -93,7 +93,7 @@ def finds_what_it_released_possible(noise, part):
 def pins_only_values_that_stay(noise, part):
     for column in part.columns:
         alone = replace(part, columns=(column,))
-        summary = noise.summarise(alone)
+        summary = noise.settle(noise.summarise(alone), alone.cells)
         stuck = noise.pinned(alone, summary)[column.name]
         stays = noise.likelihood(alone, {column.name: column.values}, summary)
         np.testing.assert_array_equal(stuck, ~column.missing & (stays >= 0.95))
@@ -124,7 +124,7 @@ def test_likelihood_is_how_often_a_value_is_released(name):
     column = replace(small[columns[0]], declared=None if small[columns[0]].is_category else small[columns[0]].domain)
     cells = Leaves(of="class", min_cell=8).cells(small).cells
     part = Part(np.arange(40), (column,), cells)
-    summary = noise.summarise(part)
+    summary = noise.settle(noise.summarise(part), part.cells)
     runs = [noise.change(part, summary, Draws(Key.from_seed(k).secret))[column.name].values for k in range(4000)]
     seen = np.array(runs)
     values = np.unique(seen)

@@ -175,7 +175,8 @@ def _split(question: Question, rows: Rows, floor: int, room: Room, side: Bools) 
             count += 1
     live = live[:count]
     chosen, best = -1, 0.0
-    for j in live:
+    for at in range(count):
+        j = int(live[at])
         if question.is_number[j]:
             ordered = 0
             for i in range(size):

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from leafcover.cells import Cells
 from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
@@ -66,6 +67,10 @@ class Bounded:
         if self.scale == "range":
             return None
         return {name: _merged(one[name], other[name]) for name in one}
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """Ranks are counted already."""
+        return summary
 
     def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Move every known value that its cell lets move."""

@@ -87,8 +87,11 @@ class Noise(Protocol):
     def merge(self, one: Summary, other: Summary) -> Summary:
         """The summary of two parts together."""
 
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """What ``change`` needs of the summary of all parts: made once, not once a part."""
+
     def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """New values for the part's columns."""
+        """New values for the part's columns; ``summary`` is the settled one, here and below."""
 
     def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Sentences for promises that do not hold between a part and its new values."""

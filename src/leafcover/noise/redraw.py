@@ -65,6 +65,12 @@ class Redraw:
         """Counts add up."""
         return {name: one[name] + other[name] for name in one}
 
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """The law of every cell."""
+        return {
+            name: None if self.law == "own" else self._law_of_cells(counts, cells) for name, counts in summary.items()
+        }
+
     def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Draw every known value."""
         changed = {}
@@ -107,7 +113,7 @@ class Redraw:
         column = next(c for c in part.columns if c.name == name)
         allowed = part.allowed(name)
         return LawOfRows(
-            cell=None if self.law == "own" else self._law_of_cells(summary[name], part.cells),
+            cell=summary[name],
             label=part.cells.label[rows],
             own=column.values[rows],
             levels=len(column.levels),

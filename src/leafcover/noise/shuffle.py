@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from leafcover.cells import Cells
 from leafcover.draws import Draws
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.part import PINNED, Changed, Part, Reach, Summary, missing_moved
@@ -43,6 +44,10 @@ class Shuffle:
 
     def merge(self, one: Summary, other: Summary) -> Summary:
         """Nothing to merge."""
+        return None
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """Nothing to settle."""
         return None
 
     def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:

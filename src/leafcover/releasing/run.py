@@ -173,7 +173,7 @@ def _change(whole: Part, step: Step, draws: Draws) -> tuple[dict[str, Changed], 
     if noise.reach not in ("cell", "table"):
         starts = range(0, len(whole), PART_ROWS)
         parts = [whole.take(np.arange(start, min(start + PART_ROWS, len(whole)))) for start in starts]
-    summary = reduce(noise.merge, [noise.summarise(part) for part in parts])
+    summary = noise.settle(reduce(noise.merge, [noise.summarise(part) for part in parts]), whole.cells)
     changes = [noise.change(part, summary, draws) for part in parts]
     stuck = [noise.pinned(part, summary) for part in parts]
     changed = {c.name: _joined([change[c.name] for change in changes]) for c in whole.columns}

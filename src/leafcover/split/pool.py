@@ -24,9 +24,12 @@ def pool(tree: Tree, reached: Places, sizes: Rows, min_cell: int) -> Array:
     A set of one leaf stands at that leaf; a set of several stands at the node where their paths part. Sets that nobody
     reaches have number -1. Only a table of fewer than ``min_cell`` rows can leave a smaller pool: the whole table.
     """
+    if min_cell == 1:  # every set that somebody reaches stands alone
+        return np.where(sizes > 0, np.cumsum(sizes > 0) - 1, -1)
     waiting: list[list[_Pool]] = [[] for _ in range(tree.size)]
+    leaves = tree.leaves
     for place in np.flatnonzero(sizes).tolist():
-        node = _meeting(tree, tree.leaves[reached.leaves_of(place)])
+        node = _meeting(tree, leaves[reached.leaves_of(place)])
         waiting[node].append(_Pool(int(sizes[place]), (place,)))
     for node in range(tree.size - 1, -1, -1):  # breadth-first numbers: children before parents
         waiting[node] = _enough(waiting[node], min_cell)

@@ -2,9 +2,9 @@
 
 What is looked for, on known values only:
 
-- text of which at least 0.9 is distinct (dates excepted; fewer than five are no evidence), or free text: over three words
-  on average, each text shared by fewer than ten rows on average. The words alone would catch code books (like 'Born in
-  the United States'); but the labels of a code book are shared by many rows, and what people write is not;
+- text of which at least 0.9 is distinct (dates excepted; fewer than five are no evidence), or free text: over three
+  words on average, each text shared by fewer than ten rows on average. The words alone would catch code books ('Native-
+  Born in the United States'); but the labels of a code book are shared by many rows, and what people write is not;
 - whole numbers, at least 50 rows and 0.9 distinct, that increase strictly in file order or whose name says so; without
   either only a warning, since incomes look like that too;
 - decimals never: they are measured.
