@@ -1,0 +1,59 @@
+"""Documentation under test: what can be asked for is documented, and what is documented can be asked for."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import typer
+
+import leafcover
+from leafcover.releasing.planfile import NOISES, SPLITS
+from leafcover.releasing.recipes import RECIPES
+from tests.cli.helpers import app
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_every_command_and_option_is_documented():
+    group = typer.main.get_command(app)
+    for name, command in group.commands.items():
+        assert f"leafcover {name}" in COMMAND_LINE
+        for option in command.params:
+            for word in [w for w in option.opts if w.startswith("--")]:
+                assert f"{word}" in COMMAND_LINE, f"{name} {word}"
+
+
+def test_every_parameter_of_a_plan_is_documented():
+    for name, kind in {**SPLITS, **NOISES}.items():
+        line = next(line for line in COMMAND_LINE.splitlines() if line.startswith(f"| `{name}`"))
+        for field in fields(kind):
+            assert f"`{field.name}`" in line, f"{name}.{field.name}"
+
+
+def test_every_recipe_is_in_the_readme():
+    for name in RECIPES:
+        assert f"`{name}`" in README
+
+
+def test_public_names_are_the_list_and_load():
+    assert leafcover.__all__ == sorted(leafcover.__all__)
+    assert set(leafcover.__all__) == set(leafcover._HOMES)
+    for name in leafcover.__all__:
+        assert getattr(leafcover, name) is not None
+    with pytest.raises(AttributeError):
+        _ = leafcover.nothing
+
+
+def test_links_between_pages_lead_somewhere():
+    import re
+
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_version_stands_in_one_place():
+    assert "dynamic" in (ROOT / "pyproject.toml").read_text("utf-8")
+    assert leafcover.__version__.count(".") == 2
