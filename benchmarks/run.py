@@ -51,6 +51,7 @@ def spent(words):
     """CPU seconds and peak memory (MB) of another process."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = status
     if status:
         sys.exit(f"{words[:4]} failed: {process.stderr.read().decode()[-500:]}")
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
@@ -170,9 +171,11 @@ def text(found: list[dict], released: list[tuple[str, float, float]]) -> str:
 
 
 if __name__ == "__main__":
+    # Releases first: a child's peak memory counts what its parent held when it was forked.
+    released = releases()
     measured = []
     for size in SIZES:
         measured.append(trees(size))
         print(measured[-1], flush=True)
-    (HERE / "RESULTS.md").write_text(text(measured, releases()), "utf-8")
+    (HERE / "RESULTS.md").write_text(text(measured, released), "utf-8")
     print((HERE / "RESULTS.md").read_text("utf-8"))

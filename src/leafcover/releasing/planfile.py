@@ -21,7 +21,18 @@ NOISES: dict[str, type[Any]] = {"bounded": Bounded, "redraw": Redraw, "shuffle":
 
 
 def to_toml(plan: Plan) -> str:
-    """The plan as text."""
+    """The plan as text; a law of one's own is an object, which a file cannot hold."""
+    for step in plan.steps:
+        if isinstance(step.noise, Bounded) and not isinstance(step.noise.law, str):
+            raise PlanError(
+                f"The law {type(step.noise.law).__name__} of {', '.join(step.columns)} has no name in a plan file. "
+                "Keep the plan in Python, or use a law with a name."
+            )
+    return marking_text(plan)
+
+
+def marking_text(plan: Plan) -> str:
+    """The plan as text that tells plans apart, a law of one's own by the name of its class."""
     import tomli_w
 
     head: dict[str, Any] = {"version": VERSION}
@@ -53,6 +64,8 @@ def _plain(value: object, word: str, known: Mapping[str, type[Any]]) -> dict[str
                     continue
                 if type(content) in SPLITS.values():
                     content = _plain(content, "split", SPLITS)
+                if f.name == "law" and not isinstance(content, str):
+                    content = f"{type(content).__module__}.{type(content).__qualname__}"
                 table[f.name] = list(content) if isinstance(content, tuple) else content
             return table
     raise PlanError(f"{type(value).__name__} has no name in a plan file. Use one of: {', '.join(known)}.")

@@ -13,7 +13,7 @@ from leafcover.fast.arrays import Array, Rows
 from leafcover.noise.part import Changed, Part
 from leafcover.releasing.fingerprint import PART_ROWS, fingerprint
 from leafcover.releasing.plan import Plan, Step, check
-from leafcover.releasing.planfile import to_toml
+from leafcover.releasing.planfile import marking_text
 from leafcover.releasing.refuse import refuse_identifiers
 from leafcover.split.partition import Partition, Split
 from leafcover.table.change import drawn, moved
@@ -94,7 +94,7 @@ def run(
     check(plan, table)
     refuse_identifiers(table)
     mark = fingerprint(table, key)
-    root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, to_toml(plan))
+    root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, marking_text(plan))
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")

@@ -1,0 +1,92 @@
+"""Frames of any library go in and come out alike, whatever kinds of columns they have."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import leafcover as lc
+
+ROWS = 120
+
+
+def columns():
+    rng = np.random.default_rng(4)
+    age = rng.integers(18, 80, ROWS)
+    start = dt.date(2020, 1, 1)
+    return {
+        "age": [int(a) for a in age],
+        "pay": [round(float(v), 2) for v in rng.lognormal(3, 1, ROWS)],
+        "fine": [float(v) for v in rng.normal(size=ROWS)],
+        "smoker": [bool(b) for b in rng.random(ROWS) < 0.3],
+        "job": [None if rng.random() < 0.1 else str(j) for j in rng.choice(["clerk", "nurse", "smith"], ROWS)],
+        "seen": [start + dt.timedelta(days=int(d)) for d in rng.integers(0, 900, ROWS)],
+        "at": [dt.datetime(2024, 5, 1, 8) + dt.timedelta(seconds=int(s)) for s in rng.integers(0, 9000, ROWS)],
+        "class": ["yes" if a > 45 else "no" for a in age],
+    }
+
+
+FRAMES = {
+    "pandas": lambda: pd.DataFrame(columns()).astype({"job": "category"}),
+    "polars": lambda: pl.DataFrame(columns()).with_columns(pl.col("job").cast(pl.Categorical)),
+    "pyarrow": lambda: pa.table(columns()),
+}
+RECIPES = ["cover", "framework", "framework-paper", "detective", "random"]
+
+
+def types(frame):
+    return frame.dtypes.to_dict() if isinstance(frame, pd.DataFrame) else frame.schema
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_frame_comes_out_as_it_went_in(library, recipe):
+    frame = FRAMES[library]()
+    table = lc.from_frame(frame)
+    make = getattr(lc.recipes, recipe.replace("-", "_"))
+    plan = make(table, target="class") if recipe not in ("detective", "random") else make(table)
+    made = lc.release(frame, plan, seed=3)
+    out = made.frame
+    assert type(out) is type(frame)
+    assert len(out) == ROWS
+    if library == "pandas":
+        assert list(out.index) == list(range(ROWS))
+    assert types(out) == types(frame)
+
+
+def test_cover_keeps_every_marginal_of_a_frame_of_many_kinds():
+    frame = FRAMES["pandas"]()
+    out = lc.release(frame, lc.recipes.cover(lc.from_frame(frame), target="class")).frame
+    for name in frame.columns:
+        pd.testing.assert_series_equal(
+            frame[name].value_counts(dropna=False).sort_index(),
+            out[name].value_counts(dropna=False).sort_index(),
+        )
+    assert not frame.equals(out)
+
+
+def test_a_frame_that_was_released_was_not_changed():
+    frame = FRAMES["pandas"]()
+    before = frame.copy(deep=True)
+    lc.release(frame, lc.recipes.framework(lc.from_frame(frame), target="class"), seed=1)
+    pd.testing.assert_frame_equal(frame, before)
+
+
+def test_a_key_and_a_seed_together_are_refused():
+    frame = FRAMES["pyarrow"]()
+    plan = lc.recipes.random(lc.from_frame(frame))
+    with pytest.raises(lc.LeafcoverError, match="both given"):
+        lc.release(frame, plan, key=lc.Key.fresh(), seed=1)
+
+
+def test_dates_move_by_whole_days_and_times_by_whole_seconds():
+    frame = FRAMES["pyarrow"]()
+    out = lc.release(frame, lc.recipes.random(lc.from_frame(frame)), seed=1).frame
+    assert out.schema.field("seen").type == pa.date32()
+    assert set(out["seen"].to_pylist()) != set(frame["seen"].to_pylist())
+    assert all(moment.microsecond == 0 for moment in out["at"].to_pylist())
+    assert min(frame["seen"].to_pylist()) <= min(out["seen"].to_pylist())
+    assert max(out["seen"].to_pylist()) <= max(frame["seen"].to_pylist())
