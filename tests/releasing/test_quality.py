@@ -47,13 +47,10 @@ def test_cover_on_small_tables(name):
     assert np.mean([q.linkage for q in found]) <= 0.04
 
 
-def test_a_release_that_hides_nothing_is_caught():
-    """The measure must see it: every column in one block keeps whole rows together."""
+def test_a_release_that_hides_little_is_caught():
+    """The measure must see it: noise of a thousandth of the range leaves most people the nearest to themselves."""
     table = read(table_path("cps1985"))
     train, test = halves(table, 0.7, 0)
-    everything = "+".join(n for n in table.names if n != "union")
-    loose = measured(train, test, "union", 0, min_leaf=50, k=10)
-    tight = measured(train, test, "union", 0, min_leaf=50, recipe="framework-paper", spread=0.001, siblings=0.0)
-    assert tight.linkage > 10 * loose.linkage
-    whole = measured(train, test, "union", 0, min_leaf=50, k=10, blocks=everything)
-    assert whole.agreement >= loose.agreement - 0.02
+    weak = measured(train, test, "union", 0, min_leaf=50, recipe="framework-paper", spread=0.001, siblings=0.0)
+    assert weak.linkage > 0.2
+    assert measured(train, test, "union", 0, min_leaf=50, k=10).linkage < 0.05

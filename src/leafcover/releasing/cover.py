@@ -42,12 +42,12 @@ def cover(
     if k < 2:
         raise ValueOutOfRange("cover's k", k, "a whole number of rows, at least 2")
     made = {} if made is None else made
-    leaves = Leaves(of=target, min_cell=k, bins=bins)
+    # Tests that leave 2k rows, cells of 2k to 4k: with k the nearest released row was one's own twice as often.
+    leaves = Leaves(of=target, min_cell=k, min_records=2 * k, bins=bins)
     made[leaves] = leaves.cells(table)
     by = _chosen(table, made[leaves].cells, 2 * k) if refine is None else _named(refine, table)
     within: Leaves | Refine = leaves
     if by:
-        # Cells of 2k to 4k rows: halves of k would let the nearest released row be one's own twice as often.
         within = Refine(leaves, by=by, floor=2 * k)
         made[within] = within.refined(table, made[leaves])
     names = [n for n in table.names if table.roles.get(n) not in ("unchanged", "unit", "identifier")]
