@@ -60,16 +60,18 @@ def release(
     reading: Reading,
 ) -> None:
     """Release TABLE: keep its patterns, hide its people, and say what that cost."""
-    from leafcover.releasing.deliver import Places, deliver, refuse_existing
+    from leafcover.releasing.deliver import Places, deliver
     from leafcover.releasing.hold import hold_out as set_aside
     from leafcover.releasing.run import run
     from leafcover.releasing.summary import linkage_of, summary
+    from leafcover.table.whole import check_place
 
     _check(max_risk, hold_out, key_file, seed)
     places = Places(out)
     reports = [report, _outward(report)] if report else []
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
-    refuse_existing(files if hold_out is None else [*files, places.held_out], force=force)
+    for path in files if hold_out is None else [*files, places.held_out]:
+        check_place(path, force=force)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)

@@ -17,7 +17,7 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.fit import Fit, fitted, probability
 from leafcover.noise.law import Law, LawName, law_named
-from leafcover.noise.part import Changed, Part, Reach, Summary, missing_moved, moved_out, pinned_by_likelihood
+from leafcover.noise.part import Changed, Part, Reach, Summary, left_their_place, pinned_by_likelihood
 from leafcover.table.table import Column
 
 FINE = 2.0**20  # points into which a range without a grid is divided, so that one law serves both
@@ -86,15 +86,8 @@ class Bounded:
         return changed
 
     def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Values that left their box, domain or grid; missing values that appeared or went."""
-        said = []
-        for column in before.columns:
-            out, lost = moved_out(before, column, after[column.name]), missing_moved(column, after[column.name])
-            if out:
-                said.append(f"column {column.name!r}: {out} values left their box, domain or grid")
-            if lost:
-                said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
-        return tuple(said)
+        """Values that left their place; missing values that appeared or went."""
+        return left_their_place(before, after)
 
     def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
         """Values whose law gives them at least 0.95."""

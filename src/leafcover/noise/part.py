@@ -120,6 +120,8 @@ def moved_out(part: Part, column: Column, after: Array) -> int:
     new = after[known]
     if column.is_category:
         allowed = part.allowed(column.name)
+        if (new >= len(column.levels)).any() or (new < 0).any():
+            return int(((new >= len(column.levels)) | (new < 0)).sum())
         return 0 if allowed is None else int((~allowed[np.flatnonzero(known), new]).sum())
     low, high = part.ranges(column.name)
     bottom, top = column.domain
@@ -127,6 +129,17 @@ def moved_out(part: Part, column: Column, after: Array) -> int:
     if column.grid is not None:
         out |= column.grid.value(column.grid.index(new)) != new
     return int(out.sum())
+
+
+def left_their_place(part: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    """Sentences for values that left their box, domain or grid, and for missing values that appeared or went."""
+    said = []
+    for column in part.columns:
+        if out := moved_out(part, column, after[column.name]):
+            said.append(f"column {column.name!r}: {out} values left their box, domain or grid")
+        if lost := missing_moved(column, after[column.name]):
+            said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
+    return tuple(said)
 
 
 def missing_moved(column: Column, after: Array) -> int:

@@ -14,7 +14,7 @@ from leafcover.cells import Cells
 from leafcover.draws import Draws
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
-from leafcover.noise.part import Changed, Part, Reach, Summary, missing_moved, moved_out, pinned_by_likelihood
+from leafcover.noise.part import Changed, Part, Reach, Summary, left_their_place, pinned_by_likelihood
 
 
 @dataclass(frozen=True)
@@ -83,17 +83,8 @@ class Redraw:
         return changed
 
     def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Values that are no level or that the box forbids; missing values that appeared or went."""
-        said = []
-        for column in before.columns:
-            new = after[column.name]
-            if (new >= len(column.levels)).any():
-                said.append(f"column {column.name!r}: a value that is no level")
-            elif out := moved_out(before, column, new):
-                said.append(f"column {column.name!r}: {out} values left their box")
-            if lost := missing_moved(column, new):
-                said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
-        return tuple(said)
+        """Values that left their place; missing values that appeared or went."""
+        return left_their_place(before, after)
 
     def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
         """Values whose law gives them at least 0.95."""

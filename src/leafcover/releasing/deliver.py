@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from leafcover.errors import OutputError
 from leafcover.fast.arrays import Rows
 from leafcover.releasing.manifest import external, internal
 from leafcover.releasing.run import Release
@@ -49,17 +48,6 @@ class Places:
         """Rows that were set aside before anything else happened."""
         stem, *endings = self.table.name.split(".")
         return self.table.with_name(".".join([stem, "held-out", *endings]))
-
-
-def refuse_existing(paths: list[Path], *, force: bool) -> None:
-    """Say no before the work is done, not after."""
-    for path in paths:
-        if path.is_dir():
-            raise OutputError(f"Output '{path}' is a directory. Give the name of a file in it.")
-        if path.exists() and not force:
-            raise OutputError(f"Output '{path}' exists. Add --force to overwrite it.")
-        if not path.parent.is_dir():
-            raise OutputError(f"There is no directory '{path.parent}' for output '{path.name}'. Create it.")
 
 
 def deliver(

@@ -17,7 +17,7 @@ def whole(path: str | Path, *, force: bool = False, private: bool = False) -> It
     ``private`` gives it mode 0600 (where the system has modes), from its first byte on.
     """
     target = Path(path)
-    _check(target, force=force)
+    check_place(target, force=force)
     part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     try:
         # Exclusive, so that nobody's file is followed; the system's mask decides the mode of a public file.
@@ -28,7 +28,7 @@ def whole(path: str | Path, *, force: bool = False, private: bool = False) -> It
         yield part
         _sync(part)
         # Between the check above and now another program may have written the target.
-        _check(target, force=force)
+        check_place(target, force=force)
         part.replace(target)
     except OSError as error:
         raise _said(target, error) from error
@@ -39,7 +39,8 @@ def whole(path: str | Path, *, force: bool = False, private: bool = False) -> It
         _sync(target.parent)
 
 
-def _check(target: Path, *, force: bool) -> None:
+def check_place(target: Path, *, force: bool) -> None:
+    """Say no to a place that cannot be written to: before the work is done, not after."""
     if target.is_dir():
         raise OutputError(f"Output '{target}' is a directory. Give the name of a file in it.")
     if target.exists() and not force:
