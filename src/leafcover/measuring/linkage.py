@@ -50,9 +50,9 @@ def _scaled(
             codes[1].append(lookup[theirs.values])
         else:
             low, high = ours.domain
-            width = high - low if high > low else 1.0
-            numbers[0].append((ours.values - low) / width)
-            numbers[1].append((theirs.values - low) / width)
+            width = high / 2 - low / 2 if high > low else 0.5  # halves, since 1e308 less -1e308 is too much
+            numbers[0].append((ours.values / 2 - low / 2) / width)
+            numbers[1].append((theirs.values / 2 - low / 2) / width)
 
     def matrix(found: list[Array], rows: int, kind: type) -> Array:
         return np.ascontiguousarray(np.column_stack(found), kind) if found else np.empty((rows, 0), kind)

@@ -146,10 +146,8 @@ class _Rail(NamedTuple):
             return cls(place, last - first + 1, spread * (last - first), first, last, column, None)
         first = np.maximum(np.nextafter(low, np.inf), bottom)
         last = np.minimum(high, top)
-        width = last - first
-        with np.errstate(invalid="ignore", divide="ignore"):
-            place = np.where(width > 0, np.rint((values - first) / width * (FINE - 1)), 0.0)
-        size = np.where(width > 0, FINE, 1.0)
+        place = np.rint(_share(values, first, last) * (FINE - 1))
+        size = np.where(last > first, FINE, 1.0)
         return cls(place, size, spread * (size - 1), first, last, None, None)
 
     @classmethod
@@ -173,7 +171,7 @@ class _Rail(NamedTuple):
             found: Floats = distinct[np.searchsorted(below, new + self.first, side="right") - 1]
             return found
         share = new / np.maximum(self.size - 1, 1.0)
-        return np.clip(self.first + share * (self.last - self.first), self.first, self.last)
+        return np.clip(self.first * (1 - share) + self.last * share, self.first, self.last)
 
     def chance(self, released: Floats, law: Law, fit: Fit) -> Floats:
         """The probability of each released value (0 where it lies outside)."""
@@ -182,8 +180,7 @@ class _Rail(NamedTuple):
         if self.column is not None and self.column.grid is not None:
             to: Array = self.column.grid.index(released) - self.first
         else:
-            width = np.maximum(self.last - self.first, 1e-300)
-            to = np.where(self.size > 1, np.rint((released - self.first) / width * (FINE - 1)), 0.0)
+            to = np.rint(_share(released, self.first, self.last) * (FINE - 1))
         inside = (to >= 0) & (to < self.size)
         return np.where(inside, probability(self.place, to, self.size, self.spread, law, fit), 0.0)
 
@@ -204,6 +201,12 @@ class _Rail(NamedTuple):
             args = (self.place[i] * one, points, self.size[i] * one, self.spread[i] * one)
             total[i] = probability(*args, law, fit).sum()
         return total
+
+
+def _share(values: Array, first: Array, last: Array) -> Array:
+    """Where values lie between two ends, from 0 to 1; halves first, since 1e308 less -1e308 is too much for a float."""
+    width = last / 2 - first / 2
+    return np.where(width > 0, (values / 2 - first / 2) / np.where(width > 0, width, 1.0), 0.0)
 
 
 def _merged(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:

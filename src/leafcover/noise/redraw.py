@@ -4,7 +4,7 @@ DETECTIVE (paper 000): with probability p a row takes the majority value of a si
 leaf by its share there. PPT and ALPT are paper 001's laws for a class.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -199,14 +199,18 @@ def all_leaves(counts: Array) -> Floats:
     return law
 
 
-BLOCK = 65_536  # rows whose law is spelled out at once, to bound memory
+BLOCK = 4_000_000  # probabilities that are spelled out at once, to bound memory
+
+
+def _blocks(law: LawOfRows) -> Iterator[slice]:
+    rows = max(1, BLOCK // max(law.levels, 1))
+    return (slice(start, start + rows) for start in range(0, len(law.own), rows))
 
 
 def drawn(law: LawOfRows, u: Floats) -> Array:
     """One level a row, by inverse cdf of the row's law."""
     new = np.empty(len(u), np.int32)
-    for start in range(0, len(u), BLOCK):
-        part = slice(start, start + BLOCK)
+    for part in _blocks(law):
         mass = law.masses(part)
         below = np.cumsum(mass, axis=1)
         # Rounding must not leave a uniform above the last level that has mass.
@@ -218,8 +222,7 @@ def drawn(law: LawOfRows, u: Floats) -> Array:
 def chance(law: LawOfRows, released: Array) -> Floats:
     """The probability of each released level."""
     total = np.empty(len(released))
-    for start in range(0, len(released), BLOCK):
-        part = slice(start, start + BLOCK)
+    for part in _blocks(law):
         mass = law.masses(part)
         total[part] = mass[np.arange(len(mass)), released[part]]
     return total

@@ -14,6 +14,7 @@ from leafcover.fast.arrays import Codes, Floats, Rows
 from leafcover.noise.shuffle import shuffle
 from leafcover.table.table import Table
 from leafcover.tree.bins import quantile_codes
+from leafcover.tree.joint import level_codes
 
 NUMBER_GROUPS = 8  # a number is compared in this many groups
 LEAST = 0.10  # share of the smaller entropy inside cells that two columns must share
@@ -107,7 +108,7 @@ def _codes(table: Table, names: Sequence[str], rows: Rows) -> tuple[Codes, Rows]
     for name in names:
         column = table[name]
         if column.is_category:
-            codes, count = column.values, len(column.levels)
+            codes, count = level_codes(column)
         else:
             codes, count = quantile_codes(column.values, bins=NUMBER_GROUPS)
         found.append(np.where(codes[rows] < 0, count, codes[rows]).astype(np.int32))

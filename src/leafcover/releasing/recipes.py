@@ -20,6 +20,7 @@ from leafcover.table.table import Column, Table
 
 ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
 
+MOST_CLASSES = 300  # levels of a category that gets a tree of its own
 HEAP = 0.05  # a value held by more than this share of rows is a heap
 SKEW = 1.0  # beyond this the range is mostly empty and range noise would fill it
 
@@ -57,11 +58,14 @@ def framework(
             steps.append(Step(names, within=within, noise=noise))
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     keep = [within] if preserve_leaf else []
+    categories = [c for c in _free(table, target) if c.is_category]
     steps += [
         Step(c.name, within=_own_leaves(table, c.name, min_cell), noise=redraw, keep=keep)
-        for c in _free(table, target)
-        if c.is_category
+        for c in categories
+        if len(c.levels) <= MOST_CLASSES
     ]
+    # A category with more levels has no tree to speak of: its values change places within the target's leaves.
+    steps += [Step(c.name, within=within, noise=Shuffle()) for c in categories if len(c.levels) > MOST_CLASSES]
     if table.roles.get(target) != "unchanged":
         steps.append(_class_step(table[target], within, class_noise))
     return Plan(*steps, recipe="framework", target=target)
@@ -110,10 +114,16 @@ def detective(
 ) -> Plan:
     """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
-    names = [c.name for c in _free(table, None) if c.is_category]
-    if not names:
+    columns = [c for c in _free(table, None) if c.is_category]
+    if not columns:
         raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
-    steps = [Step(n, within=_own_leaves(table, n, min_cell), noise=redraw) for n in names]
+    many = Redraw(law="own", others=siblings)  # no tree to speak of: any other value, as likely as a sibling's
+    steps = [
+        Step(c.name, within=_own_leaves(table, c.name, min_cell), noise=redraw)
+        if len(c.levels) <= MOST_CLASSES
+        else Step(c.name, within=Whole(), noise=many)
+        for c in columns
+    ]
     return Plan(*steps, recipe="detective")
 
 

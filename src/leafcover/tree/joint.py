@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.fast.arrays import Array, Bools, Codes, Rows
+from leafcover.fast.arrays import MISSING, Array, Bools, Codes, Rows
 from leafcover.table.table import Column
 from leafcover.tree.bins import bin_columns, quantile_codes
 from leafcover.tree.tree import Attribute
 
 BINS = 32  # places where a number may be cut
 GROUPS = 6  # classes a number is refined for
+MOST_LEVELS = 1000  # of a category that are told apart; rarer ones count as one
 MOST_ROWS = 2048  # rows that choose a cut: more of a large node would change little and cost much
 
 
@@ -80,7 +81,7 @@ def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int)
     shares = []
     for at, column in enumerate(columns):
         if column.is_category:
-            codes, classes = column.values, max(len(column.levels), 1)
+            codes, classes = level_codes(column)
         else:
             codes, classes = quantile_codes(column.values, bins=GROUPS)
         others = np.arange(len(columns)) != at
@@ -94,7 +95,8 @@ def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
     bins, classes, sizes = [], [], []
     for column in columns:
         if column.is_category:
-            code, size = column.values.astype(np.int64) + 1, len(column.levels) + 1
+            found, size = level_codes(column)
+            code, size = found.astype(np.int64) + 1, size + 1
             of_bin = np.arange(size, dtype=np.int32)
         else:
             found, size = quantile_codes(column.values, bins=BINS)
@@ -108,6 +110,21 @@ def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
     for j, code in enumerate(bins):
         wide[:, j] = code
     return wide, classes, sizes
+
+
+def level_codes(column: Column) -> tuple[Codes, int]:
+    """The codes of a category, levels beyond the most common thousand counted as one; -1 stays missing.
+
+    A table of a city's streets would otherwise need room for every pair of streets.
+    """
+    if len(column.levels) <= MOST_LEVELS:
+        return column.values, max(len(column.levels), 1)
+    counts = np.bincount(column.values[~column.missing], minlength=len(column.levels))
+    common = np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1]
+    new = np.full(len(column.levels) + 1, MOST_LEVELS - 1, np.int32)
+    new[common] = np.arange(MOST_LEVELS - 1)
+    new[-1] = MISSING  # where a missing value's code, -1, points
+    return new[column.values], MOST_LEVELS
 
 
 def _classes(code: Rows, size: int, missing: Bools) -> Codes:
