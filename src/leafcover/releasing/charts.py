@@ -21,6 +21,7 @@ OUTER = 0.01  # the share of rows at either end that no chart shows
 LEVELS = 5  # bars of a category, besides the others
 BINS = 24  # of a number, about
 TALL = 5.0  # a bar so many times as high as the next is cut off and told in figures
+LARGEST = 1e100  # beyond this the axis of a chart overflows
 WIDTH, HEIGHT = 270.0, 158.0  # of a chart, in the units of its SVG
 LETTERS = 10.5  # their size, in the same units
 
@@ -94,7 +95,7 @@ def steps_of(before: Column, after: Column, *, strict: bool) -> Steps:
     old, new = (np.sort(c.values[~c.missing]) for c in (before, after))
     outer = max(FEWEST if strict else 0, int(np.ceil(OUTER * len(new))))
     inner = new[outer : len(new) - outer]
-    if len(inner) < 2 * FEWEST or inner[0] == inner[-1]:
+    if len(inner) < 2 * FEWEST or inner[0] == inner[-1] or max(abs(inner[0]), abs(inner[-1])) > LARGEST:
         return Steps(np.empty(0), np.empty(0), np.empty(0))
     edges = _round_edges(inner[0], inner[-1], after.grid.step if after.grid else 0.0)
     if not strict:

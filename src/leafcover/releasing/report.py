@@ -41,6 +41,9 @@ from leafcover.tree.tree import Attribute, Tree
 OWN = ""  # stands for the column itself where each has its own tree
 
 
+MOST_CHARTS = 60  # columns that are drawn, in table order: a chart takes 30 ms and a reader's patience
+
+
 @dataclass(frozen=True)
 class Tile:
     """One headline figure."""
@@ -108,6 +111,7 @@ def report(
     splits = {step.within for step in release.plan.steps}
     everywhere = within_words(next(iter(splits))) if opened and len(splits) == 1 else ""
     voice = Voice(len(release.table), strict)
+    shown = [number < MOST_CHARTS for number in range(len(release.table.columns))]
     setting = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
     setting.filters["folding"] = _folding
     page = setting.from_string(files("leafcover.releasing").joinpath("report.html.jinja").read_text("utf-8"))
@@ -125,9 +129,10 @@ def report(
         has_tree=target_fact(release) is not None,
         everywhere=everywhere,
         cards=[
-            _card(original[c.name], c, release, voice, opened=opened, placed=opened and not everywhere)
-            for c in release.table
+            _card(original[c.name], c, release, voice, drawn=drawn, opened=opened, placed=opened and not everywhere)
+            for c, drawn in zip(release.table, shown, strict=True)
         ],
+        undrawn=shown.count(False),
         stuck=list(_stuck(original, release, voice, opened=opened)),
         not_protected=list(not_protected(original, release, risk, voice)),
         made=list(_made(release, voice)) if opened else [],
@@ -207,7 +212,9 @@ def _without_rare(tree: Tree, table: Table) -> Tree:
     return replace(tree, attributes=attributes, classes=unnamed(tree.target, tree.classes), counts=counts)
 
 
-def _card(before: Column, after: Column, release: Release, voice: Voice, *, opened: bool, placed: bool) -> Card:
+def _card(
+    before: Column, after: Column, release: Release, voice: Voice, *, drawn: bool, opened: bool, placed: bool
+) -> Card:
     from markupsafe import Markup
 
     fact = next(f for f in release.columns if f.name == after.name)
@@ -218,7 +225,7 @@ def _card(before: Column, after: Column, release: Release, voice: Voice, *, open
         name=after.name,
         kind=after.kind,
         role="target" if after.name == release.plan.target else release.table.roles.get(after.name, ""),
-        chart=Markup(chart(before, after, strict=voice.strict)),  # matplotlib escapes every text
+        chart=Markup(chart(before, after, strict=voice.strict) if drawn else ""),  # matplotlib escapes every text
         changed="0%" if step is None else voice.share(fact.changed),
         pinned="100%" if step is None else voice.share(fact.pinned),
         missing=voice.share(missing) if missing > 0 else "",
