@@ -1,8 +1,9 @@
 """Grow C4.5's tree: rows wait in two stacks, and every numeric order is carried from parent to child.
 
-A node's rows are one segment of a stack, once in row order and once more in the order of each number. Its
-children are written on top of the other stack, so that one stable pass per order replaces all sorting, and
-what a parent held is free again while its children are at work.
+A node's rows are one segment of a stack, once in the order of each number and once more in row order, the last
+line. Its children are written on top of the other stack, so that one stable pass per order replaces all sorting,
+and what a parent held is free again while its children are at work. What stands in a line are records (see
+dealing), so that nothing but the branch of a row is ever looked up by row number.
 """
 
 from typing import NamedTuple
@@ -10,21 +11,30 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from leafcover.fast.arrays import Bools, Codes, Floats, Rows, Singles
+from leafcover.fast.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
 from leafcover.fast.dealing import (
+    Halves,
+    Packing,
     branch_by_level,
     branch_by_number,
+    count_halves,
     deal,
-    deal_weights,
+    deal_two,
+    known_end,
+    label_of,
+    row_of,
+    share_weights,
     taller,
     weigh_branches,
     wider,
+    word_of,
 )
 from leafcover.fast.information import whole_terms
 from leafcover.fast.score import (
     EPSILON,
     NO_GAIN,
     choose,
+    count_levels,
     score_category,
     score_category_whole,
     score_number,
@@ -38,13 +48,14 @@ CUT, ITEMS, COUNTS = range(3)  # columns of its 32-bit figures; the classes' cou
 class Inputs(NamedTuple):
     """The training rows as kernels see them."""
 
-    labels: Codes  # (rows,)
+    packing: Packing
     classes: int
-    slot: Codes  # (attributes,) which row of numbers or of codes holds the attribute
+    slot: Codes  # (attributes,) which of the numbers or of the categories the attribute is
     levels: Codes  # (attributes,) how many levels; 0 for a number
-    numbers: Singles  # (numbers, rows) nan when missing
     orders: Codes  # (numbers, rows) rows by value, missing last
-    codes: Codes  # (categories, rows) -1 when missing
+    ascending: Singles  # (numbers, rows) their values in this order, nan when missing
+    codes: Array  # (rows, categories) -1 when missing; 16 bits unless there are more levels
+    branch_of: Array  # (rows,) room for the branch of each row, as narrow as codes
     in_average: Bools  # (attributes,) whether its gain counts for the average
     min_records: float
 
@@ -54,147 +65,219 @@ class Work(NamedTuple):
 
     terms: Floats  # (rows + 1,) n log2 n
     weight: Singles  # (rows,) of the node's rows
-    branch_of: Codes  # (rows,)
     gains: Singles  # (attributes,)
     infos: Singles
     places: Codes  # (attributes,) behind which place of its order a number is cut
     knowns: Rows  # (attributes,) rows of the node with a value
     used: Bools  # (attributes,) tested above
-    try_gain: Singles  # (rows,) of each cut
+    try_bits: Singles  # (rows,) of each cut
     try_low: Singles
     try_place: Codes
-    level_counts: Singles  # (levels + 1, classes)
+    level_counts: Singles  # (levels + 1 of all categories, classes)
     level_parts: Singles
     totals: Rows  # (classes,)
+    low: Rows
+    active: Rows  # (attributes,) categories to count
+    starts: Rows
+
+
+class Branches(NamedTuple):
+    """Room for the branches of one node."""
+
     shares: Singles  # (branches,)
     sizes: Rows
     items: Singles
     counts: Singles  # (branches, classes)
     begins: Rows
+    steps: Rows
     ends: Rows
 
 
 @njit(cache=True)
-def _work(inputs: Inputs) -> Work:
-    rows, attributes, classes = len(inputs.labels), len(inputs.slot), inputs.classes
-    most = 2
+def _work(inputs: Inputs) -> tuple[Work, Branches]:
+    rows, attributes, classes = inputs.orders.shape[1], len(inputs.slot), inputs.classes
+    most, lines = 2, 0
     for a in range(attributes):
         most = max(most, inputs.levels[a])
-    return Work(
-        whole_terms(rows), np.ones(rows, np.float32), np.empty(rows, np.int32),
+        lines += inputs.levels[a] + 1
+    work = Work(
+        whole_terms(rows), np.ones(rows, np.float32),
         np.empty(attributes, np.float32), np.empty(attributes, np.float32), np.empty(attributes, np.int32),
         np.empty(attributes, np.int64), np.empty(attributes, np.bool_),
         np.empty(rows, np.float32), np.empty(rows, np.float32), np.empty(rows, np.int32),
-        np.empty((most + 1, classes), np.float32), np.empty(most + 1, np.float32), np.empty(classes, np.int64),
+        np.empty((lines, classes), np.float32), np.empty(most + 1, np.float32),
+        np.empty(classes, np.int64), np.empty(classes, np.int64), np.empty(attributes, np.int64),
+        np.empty(attributes, np.int64),
+    )  # fmt: skip
+    branches = Branches(
         np.empty(most, np.float32), np.empty(most, np.int64), np.empty(most, np.float32),
         np.empty((most, classes), np.float32), np.empty(most, np.int64), np.empty(most, np.int64),
+        np.empty(most, np.int64),
     )  # fmt: skip
+    return work, branches
 
 
 @njit(cache=True)
-def _known_end(order: Codes, values: Singles) -> int:
-    """Where the missing values begin, which stand last."""
-    low, high = 0, len(order)
+def _root_records(inputs: Inputs, width: int) -> Words:
+    """All rows in the lines of the first stack: by each number, and in row order with a weight of one."""
+    numbers, rows = inputs.orders.shape
+    records = np.empty(2 * (numbers + 1) * width, np.uint64)
+    words, singles = records.view(np.uint32), records.view(np.float32)
+    for j in range(numbers):
+        for i in range(rows):
+            at = 2 * (j * width + i)
+            words[at], singles[at + 1] = word_of(inputs.orders[j, i], inputs.packing), inputs.ascending[j, i]
+    for i in range(rows):
+        at = 2 * (numbers * width + i)
+        words[at], singles[at + 1] = word_of(i, inputs.packing), 1.0
+    return records
+
+
+@njit(cache=True)
+def _cut_behind(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
+    """The cut behind a place in a node's order: the largest value of all training data up to the middle."""
+    lower, upper = singles[2 * (base + place) + 1], singles[2 * (base + place) + 3]
+    middle = np.float32(np.float32(lower + upper) / np.float32(2.0))
+    low, high = 0, inputs.ascending.shape[1]
     while low < high:
-        middle = (low + high) // 2
-        if np.isnan(values[order[middle]]):
-            high = middle
+        at = (low + high) // 2
+        if inputs.ascending[number, at] <= middle:  # false for a missing one
+            low = at + 1
         else:
-            low = middle + 1
-    return low
-
-
-@njit(cache=True)
-def _largest_below(order: Codes, values: Singles, bound: np.float32) -> np.float32:
-    """The largest value of the whole training data that is at most ``bound``."""
-    low, high = 0, _known_end(order, values)
-    while low < high:
-        middle = (low + high) // 2
-        if values[order[middle]] <= bound:
-            low = middle + 1
-        else:
-            high = middle
-    return values[order[low - 1]]
-
-
-@njit(cache=True)
-def _cut_behind(inputs: Inputs, number: int, order: Codes, place: int, known: int) -> np.float32:
-    """The cut behind a place in a node's order: a value of the training data."""
-    values = inputs.numbers[number]
-    low, high = values[order[place]], values[order[place + 1]]
-    middle = np.float32(np.float32(low + high) / np.float32(2.0))
-    cut = _largest_below(inputs.orders[number], values, middle)
+            high = at
+    cut = inputs.ascending[number, low - 1]
     # Rounded to 32 bits the middle can be the upper value itself; the last one would leave nobody above.
-    return low if cut >= values[order[known - 1]] else cut
-
-
-@njit(cache=True)
-def _count_levels(codes: Codes, rows: Codes, labels: Codes, weight: Singles, levels: int, counts: Singles) -> None:
-    """Weights by level and class, missing ones in row 0."""
-    for v in range(levels + 1):
-        for c in range(counts.shape[1]):
-            counts[v, c] = 0.0
-    for row in rows:
-        counts[codes[row] + 1, labels[row]] += weight[row]
+    return lower if cut >= singles[2 * (base + known) - 1] else cut
 
 
 @njit(cache=True)
 def _score_all(
-    inputs: Inputs, work: Work, figures: Singles, whole: bool, rows: Codes, orders: Codes, start: int, stop: int
-) -> None:
-    """Gain and split information of every attribute at one node."""
-    items, least = figures[ITEMS], inputs.min_records
-    for a in range(len(inputs.slot)):
-        work.gains[a], work.infos[a], work.places[a] = NO_GAIN, 0.0, -1
-        slot, levels = inputs.slot[a], inputs.levels[a]
-        for c in range(inputs.classes):
-            work.totals[c] = int(figures[COUNTS + c])
+    inputs: Inputs, work: Work, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles, base: int,
+    width: int, rows: int,
+) -> None:  # fmt: skip
+    """Gain and split information of every attribute at one node; ``base`` is where its first line begins."""
+    # every field once by name: numba counts a reference for each mention, some 200 a node in a loop (8 % of the time)
+    packing, slots, levels_of, classes = inputs.packing, inputs.slot, inputs.levels, inputs.classes
+    gains, infos, places, knowns, used, weight = (
+        work.gains,
+        work.infos,
+        work.places,
+        work.knowns,
+        work.used,
+        work.weight,
+    )
+    terms, totals, low, bits, lows, try_place = (
+        work.terms, work.totals, work.low, work.try_bits, work.try_low, work.try_place,
+    )  # fmt: skip
+    level_counts, parts = work.level_counts, work.level_parts
+    items, least, line = figures[node, ITEMS], inputs.min_records, 0
+    if inputs.codes.shape[1]:
+        in_rows = base + inputs.orders.shape[0] * width
+        count_levels(
+            words, singles, in_rows, rows, packing, inputs.codes, levels_of, slots, used, work.active, work.starts,
+            level_counts,
+        )  # fmt: skip
+    for a in range(len(slots)):
+        gains[a], infos[a], places[a] = NO_GAIN, 0.0, -1
+        slot, levels = slots[a], levels_of[a]
+        for c in range(classes):
+            totals[c] = int(figures[node, COUNTS + c])
         if levels > 0:
-            if work.used[a]:
-                continue
-            counts = work.level_counts[: levels + 1]
-            _count_levels(inputs.codes[slot], rows, inputs.labels, work.weight, levels, counts)
-            if whole:
-                gain, info = score_category_whole(counts, items, least, work.level_parts, work.totals, work.terms)
-            else:
-                gain, info = score_category(counts, items, least, work.level_parts)
-            work.gains[a], work.infos[a] = gain, info
+            if not used[a]:
+                counts = level_counts[line : line + levels + 1]
+                if whole:
+                    gain, info = score_category_whole(counts, items, least, parts, totals, terms)
+                else:
+                    gain, info = score_category(counts, items, least, parts)
+                gains[a], infos[a] = gain, info
+            line += levels + 1
             continue
-        order, values = orders[slot, start:stop], inputs.numbers[slot]
-        known = _known_end(order, values)
+        at = base + slot * width
+        known = known_end(singles, at, rows)
         if whole:
-            for i in range(known, len(order)):
-                work.totals[inputs.labels[order[i]]] -= 1
+            for i in range(at + known, at + rows):
+                totals[label_of(words[2 * i], packing)] -= 1
             gain, info, place = score_number_whole(
-                order, known, values, inputs.labels, work.totals, work.terms, least, work.try_gain, work.try_place
+                words, singles, at, known, rows, packing, totals, terms, least, low, bits, try_place
             )
         else:
             gain, info, place = score_number(
-                order, known, values, inputs.labels, inputs.classes, work.weight, items, least,
-                work.try_gain, work.try_low, work.try_place,
-            )  # fmt: skip
-        work.gains[a], work.infos[a], work.places[a], work.knowns[a] = gain, info, place, known
+                words, singles, at, known, rows, packing, classes, weight, items, least, bits, lows, try_place
+            )
+        gains[a], infos[a], places[a], knowns[a] = gain, info, place, known
 
 
 @njit(cache=True)
-def _write_child(whole: Codes, figures: Singles, work: Work, b: int, parent: int, inherited: int) -> None:
+def _write_child(
+    whole: Codes, figures: Singles, child: int, branches: Branches, b: int, parent: int, inherited: int
+) -> None:
     """A child as a leaf; an empty one answers its parent's class."""
-    classes = work.counts.shape[1]
-    whole[TESTED], whole[FIRST], whole[BRANCHES], whole[PARENT], whole[LABEL] = -1, -1, 0, parent, inherited
-    figures[CUT], figures[ITEMS] = np.nan, work.items[b]
-    best = 0
-    for c in range(classes):
-        figures[COUNTS + c] = work.counts[b, c]
-        if work.counts[b, c] > work.counts[b, best]:
+    counts, best = branches.counts, 0
+    whole[child, TESTED], whole[child, FIRST], whole[child, BRANCHES] = -1, -1, 0
+    whole[child, PARENT], whole[child, LABEL] = parent, inherited
+    figures[child, CUT], figures[child, ITEMS] = np.nan, branches.items[b]
+    for c in range(counts.shape[1]):
+        figures[child, COUNTS + c] = counts[b, c]
+        if counts[b, c] > counts[b, best]:
             best = c
-    if work.sizes[b] > 0:
-        whole[LABEL] = best
+    if branches.sizes[b] > 0:
+        whole[child, LABEL] = best
 
 
 @njit(cache=True)
-def _is_settled(whole: Codes, figures: Singles, min_records: float) -> bool:
+def _is_settled(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
     """Nothing to divide: one class only, or too few rows for two branches."""
-    return figures[COUNTS + whole[LABEL]] == figures[ITEMS] or figures[ITEMS] < 2 * min_records
+    items = figures[node, ITEMS]
+    return figures[node, COUNTS + whole[node, LABEL]] == items or items < 2 * min_records
+
+
+@njit(cache=True)
+def _fork(
+    inputs: Inputs, work: Work, branches: Branches, figures: Singles, node: int, best: int, whole: bool,
+    words: Halves, singles: Singles, base: int, width: int, rows: int,
+) -> int:  # fmt: skip
+    """Write the branch of each row at a node, and each branch's weight; returns how many rows are unknown."""
+    packing, branch_of, slot = inputs.packing, inputs.branch_of, inputs.slot[best]
+    in_rows = base + inputs.orders.shape[0] * width
+    if inputs.levels[best] > 0:
+        branch_by_level(words, in_rows, rows, inputs.codes, slot, packing, branch_of)
+    else:
+        at, known = base + slot * width, work.knowns[best]
+        cut = _cut_behind(inputs, slot, singles, at, work.places[best], known)
+        figures[node, CUT] = cut
+        low = branch_by_number(words, singles, at, known, rows, cut, packing, branch_of)
+        if whole and known == rows:
+            for c in range(inputs.classes):
+                work.totals[c] = int(figures[node, COUNTS + c])
+            count_halves(words, at, low, packing, work.totals, branches.sizes, branches.items, branches.counts)
+            return 0
+    return weigh_branches(
+        words, singles, in_rows, rows, packing, branch_of, max(2, inputs.levels[best]), branches.shares,
+        branches.sizes, branches.items, branches.counts,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _deal_lines(
+    inputs: Inputs, branches: Branches, records: Words, words: Halves, singles: Singles, side: int, start: int,
+    rows: int, forks: int, unknown: int,
+) -> None:  # fmt: skip
+    """Copy all lines of a node to its children in the other stack."""
+    begins, steps, ends, branch_of = branches.begins, branches.steps, branches.ends, inputs.branch_of
+    lines = inputs.orders.shape[0] + 1
+    width, shift = len(records) // (2 * lines), inputs.packing.shift
+    for line in range(lines):
+        source, target = (side * lines + line) * width + start, ((1 - side) * lines + line) * width
+        if forks == 2 and unknown == 0:
+            low, high = target + begins[0], target + begins[1]
+            deal_two(records, source, rows, branch_of, shift, low, steps[0], high, steps[1])
+        else:
+            deal(records, source, rows, branch_of, shift, forks, begins, steps, ends, target)
+            if unknown and line == lines - 1:
+                share_weights(
+                    words, singles, source, rows, branch_of, inputs.packing, forks, branches.shares, begins, steps,
+                    ends, target,
+                )  # fmt: skip
 
 
 @njit(cache=True)
@@ -203,53 +286,44 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
 
     Returns whole numbers (nodes, 6) and 32-bit figures (nodes, 2 + classes); see TESTED and CUT for columns.
     """
-    work = _work(inputs)
-    rows_all, labels, numbers = len(inputs.labels), inputs.labels, len(inputs.numbers)
-    stack_rows, stack_weight = np.empty((2, rows_all), np.int32), np.ones((2, rows_all), np.float32)
-    orders_even, orders_odd = inputs.orders.copy(), np.empty((numbers, rows_all), np.int32)
-    for i in range(rows_all):
-        stack_rows[0, i] = i
-        work.branch_of[i] = 0
+    work, branches = _work(inputs)
+    numbers, rows_all = inputs.orders.shape
+    lines, width = numbers + 1, rows_all + 1  # one more, for records thrown away
+    records = _root_records(inputs, width)
+    words, singles = records.view(np.uint32), records.view(np.float32)
     top = np.zeros(2, np.int64)
     pending = np.zeros((64, 4), np.int64)  # node, stack, start, stop
     pending[0, 3] = rows_all
     whole, figures = np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32)
     root = int(top[0])  # 0, but no literal: for that numba would compile a second version
+    inputs.branch_of[:] = 0
     weigh_branches(
-        stack_rows[0], work.weight, labels, work.branch_of, root + 1, work.shares, work.sizes, work.items, work.counts
-    )
-    _write_child(whole[0], figures[0], work, root, root - 1, root)
+        words, singles, numbers * width, rows_all, inputs.packing, inputs.branch_of, root + 1, branches.shares,
+        branches.sizes, branches.items, branches.counts,
+    )  # fmt: skip
+    _write_child(whole, figures, root, branches, root, root - 1, root)
     whole[0, WHOLE] = 1
-    nodes, waiting = 1, 0 if _is_settled(whole[0], figures[0], inputs.min_records) else 1
+    nodes, waiting = 1, 0 if _is_settled(whole, figures, root, inputs.min_records) else 1
     while waiting:
         waiting -= 1
         node, side, start, stop = pending[waiting, 0], pending[waiting, 1], pending[waiting, 2], pending[waiting, 3]
         top[side] = start
-        rows, is_whole = stack_rows[side, start:stop], whole[node, WHOLE] == 1
+        rows, is_whole, base = stop - start, whole[node, WHOLE] == 1, side * lines * width + start
         if not is_whole:  # a row of a whole node has never been in another: its weight still is one
-            for i in range(stop - start):
-                work.weight[rows[i]] = stack_weight[side, start + i]
+            for i in range(base + numbers * width, base + numbers * width + rows):
+                work.weight[row_of(words[2 * i], inputs.packing)] = singles[2 * i + 1]
         for a in range(len(work.used)):
             work.used[a] = False
         above = whole[node, PARENT]
         while above >= 0:
             work.used[whole[above, TESTED]] = True
             above = whole[above, PARENT]
-        orders = orders_odd if side else orders_even
-        _score_all(inputs, work, figures[node], is_whole, rows, orders, start, stop)
+        _score_all(inputs, work, figures, node, is_whole, words, singles, base, width, rows)
         best = choose(work.gains, work.infos, inputs.in_average)
         if best < 0:
             continue
-        forks, slot = max(2, inputs.levels[best]), inputs.slot[best]
-        if inputs.levels[best] > 0:
-            branch_by_level(inputs.codes[slot], rows, work.branch_of)
-        else:
-            order = orders[slot, start:stop]
-            figures[node, CUT] = _cut_behind(inputs, slot, order, work.places[best], work.knowns[best])
-            branch_by_number(inputs.numbers[slot], figures[node, CUT], rows, work.branch_of)
-        unknown = weigh_branches(
-            rows, work.weight, labels, work.branch_of, forks, work.shares, work.sizes, work.items, work.counts
-        )
+        forks = max(2, inputs.levels[best])
+        unknown = _fork(inputs, work, branches, figures, node, best, is_whole, words, singles, base, width, rows)
         if nodes + forks > len(whole):
             whole, figures = taller(whole, 2 * (nodes + forks)), taller(figures, 2 * (nodes + forks))
         if waiting + forks > len(pending):
@@ -259,30 +333,25 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
         begin = top[other]
         for b in range(forks):
             child = nodes + b
-            _write_child(whole[child], figures[child], work, b, node, int(whole[node, LABEL]))
+            _write_child(whole, figures, child, branches, b, node, int(whole[node, LABEL]))
             whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
-            work.begins[b] = -1
-            if work.sizes[b] == 0 or _is_settled(whole[child], figures[child], inputs.min_records):
+            branches.steps[b] = 0
+            if branches.sizes[b] == 0 or _is_settled(whole, figures, child, inputs.min_records):
                 continue  # a leaf: nobody asks for its rows again
             pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = child, other, begin
-            work.begins[b] = begin
-            begin += work.sizes[b] + unknown
+            branches.begins[b], branches.steps[b] = begin, 1
+            begin += branches.sizes[b] + unknown
             pending[waiting, 3] = begin
             waiting += 1
         nodes += forks
-        if begin > stack_rows.shape[1]:
-            stack_rows, stack_weight = wider(stack_rows, 2 * begin), wider(stack_weight, 2 * begin)
-            orders_even, orders_odd = wider(orders_even, 2 * begin), wider(orders_odd, 2 * begin)
-            rows = stack_rows[side, start:stop]
+        if begin >= width:
+            records, width = wider(records, 2 * lines, 2 * begin), 2 * begin
+            words, singles = records.view(np.uint32), records.view(np.float32)
         if begin > top[other]:
-            deal(rows, work.branch_of, work.begins, forks, stack_rows[other], work.ends)
-            if unknown or not is_whole:
-                deal_weights(
-                    rows, work.weight, work.branch_of, work.shares, work.begins, forks, stack_weight[other], work.ends
-                )
-            source, target = (orders_odd, orders_even) if side else (orders_even, orders_odd)
-            for j in range(numbers):
-                deal(source[j, start:stop], work.branch_of, work.begins, forks, target[j], work.ends)
+            for b in range(forks):
+                if branches.steps[b] == 0:
+                    branches.begins[b] = begin  # behind everything: thrown away
+            _deal_lines(inputs, branches, records, words, singles, side, start, rows, forks, unknown)
             top[other] = begin
     return whole[:nodes], figures[:nodes]
 

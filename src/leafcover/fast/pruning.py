@@ -14,6 +14,7 @@ from leafcover.fast.arrays import Bools, Codes, Floats, Rows, Singles
 from leafcover.fast.dealing import UNKNOWN, longer
 from leafcover.fast.pessimism import extra_errors
 
+SURE = 0.999  # of errors counted one by one, what rounding may leave of them in a sum of 32 bits
 SLACK = 0.1  # a simpler tree may err this much more
 UNTOUCHED, TOUCHED = np.float32(-1.0), np.float32(-2.0)  # in place of errors, which are never negative
 
@@ -202,16 +203,26 @@ def _walk(standing: Standing, node: int, row: int) -> int:
 
 @njit(cache=True)
 def _branch_whole(
-    standing: Standing, held: Rows, node: int, rows: Codes, nodes: Codes, errors: Singles, extra: Singles
-) -> np.float32:
-    """Errors of the largest branch with all rows of its node, all weights one; -1 when a value is missing."""
+    standing: Standing, held: Rows, node: int, rows: Codes, nodes: Codes, errors: Singles, extra: Singles,
+    enough: float,
+) -> np.float32:  # fmt: skip
+    """Errors of the largest branch with all rows of its node, all weights one; -1 when a value is missing.
+
+    Pessimistic errors are never fewer than those seen, and one more row never takes one of these away: as soon as
+    more than ``enough`` are seen their number is returned, for the branch has lost. The longest walks end early.
+    """
     first = standing.node[node, FIRST]
     root = first + held[node, LARGEST]
     count = _subtree(standing, root, nodes)
+    seen = 0.0
     for i in range(count):
-        if standing.node[nodes[i], TESTED] >= 0 and held[nodes[i], WHOLE] == 0:
+        at = nodes[i]
+        errors[at] = UNTOUCHED
+        if standing.node[at, TESTED] < 0:
+            seen += standing.figures[at, ITEMS] - standing.figures[at, COUNTS + standing.node[at, LABEL]]
+        elif held[at, WHOLE] == 0:
             return UNTOUCHED
-        errors[nodes[i]] = UNTOUCHED
+    most = int(min(np.ceil(enough / SURE - seen), 1e18))  # the errors more that decide
     for sibling in range(first, first + standing.node[node, BRANCHES]):
         if sibling == root:
             continue
@@ -223,8 +234,13 @@ def _branch_whole(
                 errors[leaf] = TOUCHED
                 for c in range(extra.shape[1]):
                     extra[leaf, c] = standing.figures[leaf, c]
+            label, answer = standing.labels[rows[i]], standing.node[leaf, LABEL]
             extra[leaf, ITEMS] += np.float32(1.0)
-            extra[leaf, COUNTS + standing.labels[rows[i]]] += np.float32(1.0)
+            extra[leaf, COUNTS + label] += np.float32(1.0)
+            if label != answer and extra[leaf, COUNTS + label] <= extra[leaf, COUNTS + answer]:
+                most -= 1
+                if most < 0:
+                    return np.float32(2 * enough + 1)
     for i in range(count):
         leaf = nodes[i]
         if errors[leaf] == TOUCHED:
@@ -309,7 +325,8 @@ def prune_nodes(standing: Standing) -> None:
         for b in range(standing.node[node, BRANCHES]):
             as_tree = np.float32(as_tree + standing.figures[standing.node[node, FIRST] + b, ESTIMATE])
         if held[node, WHOLE]:
-            as_branch = _branch_whole(standing, held, node, rows, nodes, errors, extra)
+            enough = np.float64(as_tree) + SLACK if as_leaf > np.float64(as_tree) + SLACK else np.float64(as_leaf)
+            as_branch = _branch_whole(standing, held, node, rows, nodes, errors, extra, enough)
         if as_branch < 0:
             rows, weights, as_branch = _branch_weighted(
                 standing, held, node, rows, weights, top, parts, nodes, errors, ends

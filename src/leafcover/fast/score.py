@@ -7,7 +7,8 @@ the order given, for their sums depend on it.
 import numpy as np
 from numba import njit
 
-from leafcover.fast.arrays import Bools, Codes, Floats, Rows, Singles
+from leafcover.fast.arrays import Array, Bools, Codes, Floats, Rows, Singles
+from leafcover.fast.dealing import UNSIGNED, Halves, Packing, label_of, row_of
 from leafcover.fast.information import term, total_information
 
 NO_GAIN = np.float32(-1e-3)  # an attribute that offers no test
@@ -27,22 +28,40 @@ def least_side(known: float, classes: int, min_records: float) -> np.float32:
 
 
 @njit(cache=True)
-def _best_of(tries: int, gains: Singles, items: np.float32) -> tuple[int, np.float32]:
-    """The first cut of highest gain after all cuts paid ``log2(tries) / N``; -1 when none stays above 0."""
-    cost = np.float32(np.log(tries) / np.log(2.0) / np.float64(items)) if tries > 0 else np.float32(0.0)
-    best, found = np.float32(0.0), -1
-    for i in range(tries):
-        gain = np.float32(gains[i] - cost)
-        if gain > best:
-            best, found = gain, i
+def _gain(bits: np.float32, share: np.float32, base: np.float32, weight: np.float32, cost: np.float32) -> np.float32:
+    """The gain of a cut that leaves so many bits; it never rises with them, rounded or not."""
+    return np.float32(share * np.float32(base - np.float32(bits / weight)) - cost)
+
+
+@njit(cache=True)
+def _best_of(
+    tries: int, bits: Singles, fewest: np.float32, share: np.float32, base: np.float32, weight: np.float32,
+    items: np.float32,
+) -> tuple[int, np.float32]:  # fmt: skip
+    """The first cut of highest gain after all cuts paid ``log2(tries) / N``; -1 when none stays above 0.
+
+    Only cuts whose bits are close to the ``fewest`` are turned into gains, to find the first among equals.
+    """
+    if tries == 0:
+        return -1, np.float32(0.0)
+    cost = np.float32(np.log(tries) / np.log(2.0) / np.float64(items))
+    best = _gain(fewest, share, base, weight, cost)
+    if not best > 0:
+        return -1, np.float32(0.0)
+    reach = np.float32(weight * np.float32(1e-6))
+    while _gain(np.float32(fewest + reach), share, base, weight, cost) == best:
+        reach = np.float32(reach + reach)
+    limit, found = np.float32(fewest + reach), 0
+    while bits[found] >= limit or _gain(bits[found], share, base, weight, cost) != best:
+        found += 1
     return found, best
 
 
 @njit(cache=True)
 def _bits_of_two(rows: int, ones: int, terms: Floats) -> np.float32:
     """Total information of two classes by whole counts."""
-    sums = np.float32(np.float64(np.float32(terms[rows - ones])) + terms[ones])
-    return np.float32(terms[rows] - np.float64(sums))
+    sums = np.float32(np.float64(np.float32(terms[UNSIGNED(rows - ones)])) + terms[UNSIGNED(ones)])
+    return np.float32(terms[UNSIGNED(rows)] - np.float64(sums))
 
 
 @njit(cache=True)
@@ -56,92 +75,99 @@ def _bits(counts: Rows, rows: int, terms: Floats) -> np.float32:
 
 @njit(cache=True)
 def _scan_two(
-    order: Codes, begin: int, end: int, known: int, share: np.float32, base: np.float32,
-    values: Singles, labels: Codes, totals: Rows, terms: Floats, gains: Singles, places: Codes,
-) -> int:  # fmt: skip
-    """Gains of all cuts behind places begin..end of two classes; the counts stay in registers."""
-    ones, tries, weight = 0, 0, np.float32(known)
+    words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, totals: Rows, terms: Floats,
+    bits: Singles, places: Codes,
+) -> tuple[int, np.float32]:  # fmt: skip
+    """Bits left by all cuts behind places begin..end of two classes; the counts stay in registers."""
+    ones, tries, fewest, ones_all = 0, 0, np.float32(np.inf), totals[1]
     for i in range(begin):
-        ones += labels[order[i]]
-    after = values[order[begin]]
+        ones += int(np.int64(words[UNSIGNED(2 * (base + i))] & np.uint32(1)))
+    after = singles[UNSIGNED(2 * (base + begin) + 1)]
     for i in range(begin, end):
-        ones += labels[order[i]]
+        at = UNSIGNED(2 * (base + i))
+        ones += int(np.int64(words[at] & np.uint32(1)))
         value = after
-        after = values[order[i + 1]]
+        after = singles[at + UNSIGNED(3)]
         if np.float64(value) < np.float64(after) - GAP:
             below = _bits_of_two(i + 1, ones, terms)
-            above = _bits_of_two(known - i - 1, totals[1] - ones, terms)
-            gains[tries] = share * np.float32(base - np.float32(np.float32(below + above) / weight))
-            places[tries] = i
+            above = _bits_of_two(known - i - 1, ones_all - ones, terms)
+            both = np.float32(below + above)
+            bits[UNSIGNED(tries)], places[UNSIGNED(tries)] = both, i
+            fewest = min(fewest, both)
             tries += 1
-    return tries
+    return tries, fewest
 
 
 @njit(cache=True)
 def _scan(
-    order: Codes, begin: int, end: int, known: int, share: np.float32, base: np.float32,
-    values: Singles, labels: Codes, totals: Rows, terms: Floats, gains: Singles, places: Codes,
-) -> int:  # fmt: skip
-    """The same for any number of classes."""
-    tries, weight = 0, np.float32(known)
-    low, high = np.zeros(len(totals), np.int64), np.empty(len(totals), np.int64)
-    for i in range(begin):
-        low[labels[order[i]]] += 1
-    after = values[order[begin]]
-    for i in range(begin, end):
-        low[labels[order[i]]] += 1
+    words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, packing: Packing, totals: Rows,
+    terms: Floats, low: Rows, bits: Singles, places: Codes,
+) -> tuple[int, np.float32]:  # fmt: skip
+    """The same for any number of classes; ``totals`` is changed."""
+    tries, fewest = 0, np.float32(np.inf)
+    for c in range(len(totals)):
+        low[c] = 0
+    after = singles[2 * base + 1]
+    for i in range(end):
+        label = label_of(words[2 * (base + i)], packing)
+        low[label] += 1
+        totals[label] -= 1
         value = after
-        after = values[order[i + 1]]
-        if np.float64(value) < np.float64(after) - GAP:
-            for c in range(len(totals)):
-                high[c] = totals[c] - low[c]
-            bits = np.float32(_bits(low, i + 1, terms) + _bits(high, known - i - 1, terms))
-            gains[tries] = share * np.float32(base - np.float32(bits / weight))
-            places[tries] = i
+        after = singles[2 * (base + i) + 3]
+        if i >= begin and np.float64(value) < np.float64(after) - GAP:
+            both = np.float32(_bits(low, i + 1, terms) + _bits(totals, known - i - 1, terms))
+            bits[tries], places[tries] = both, i
+            fewest = min(fewest, both)
             tries += 1
-    return tries
+    return tries, fewest
 
 
 @njit(cache=True)
 def score_number_whole(
-    order: Codes, known: int, values: Singles, labels: Codes, totals: Rows, terms: Floats, min_records: float,
-    gains: Singles, places: Codes,
+    words: Halves, singles: Singles, base: int, known: int, items: int, packing: Packing, totals: Rows,
+    terms: Floats, min_records: float, low: Rows, bits: Singles, places: Codes,
 ) -> tuple[np.float32, np.float32, int]:  # fmt: skip
     """Gain, split information and place of the best cut when all weights are one.
 
-    ``order`` holds the node's rows by value, the ``known`` ones first; ``totals`` counts the known ones by
-    class. The cut stands behind ``order[place]``; the place is -1 when no cut is worth its cost.
+    From ``base`` on stand the records of the node's ``items`` rows by value, the ``known`` ones first; ``totals``
+    counts the known ones by class and is changed. The cut stands behind record ``base + place``; the place is -1
+    when no cut is worth its cost.
     """
-    items = len(order)
     if known < 2 * min_records:
         return NO_GAIN, np.float32(0.0), -1
-    base = np.float32(_bits(totals, known, terms) / np.float32(known))
-    share = np.float32(1.0) - np.float32(1.0 - np.float64(np.float32(known) / np.float32(items)))
     least = least_side(np.float64(known), len(totals), min_records)
     begin = int(np.ceil(least)) - 1  # the first place with enough rows at or below it
     end = min(int(np.floor(np.float32(known) - least)), known - 1)  # behind the last with enough above
-    if begin >= end or values[order[begin]] == values[order[end]]:
+    if begin >= end or singles[2 * (base + begin) + 1] == singles[2 * (base + end) + 1]:
         return NO_GAIN, np.float32(0.0), -1
+    weight = np.float32(known)
+    entropy = np.float32(_bits(totals, known, terms) / weight)
+    share = np.float32(1.0) - np.float32(1.0 - np.float64(weight / np.float32(items)))
     if len(totals) == 2:
-        tries = _scan_two(order, begin, end, known, share, base, values, labels, totals, terms, gains, places)
+        tries, fewest = _scan_two(words, singles, base, begin, end, known, totals, terms, bits, places)
     else:
-        tries = _scan(order, begin, end, known, share, base, values, labels, totals, terms, gains, places)
-    found, gain = _best_of(tries, gains, np.float32(items))
+        tries, fewest = _scan(
+            words, singles, base, begin, end, known, packing, totals, terms, low, bits, places
+        )  # fmt: skip
+    found, gain = _best_of(tries, bits, fewest, share, entropy, weight, np.float32(items))
     if found < 0:
         return NO_GAIN, np.float32(0.0), -1
-    parts = np.array([items - known, places[found] + 1, known - places[found] - 1], np.float32)
-    return gain, np.float32(total_information(parts) / np.float32(items)), places[found]
+    place = int(places[found])
+    split = np.float32(np.float64(np.float32(terms[items - known])) + terms[place + 1])
+    split = np.float32(np.float64(split) + terms[known - place - 1])
+    info = np.float32(np.float32(terms[items] - np.float64(split)) / np.float32(items))
+    return gain, info, place
 
 
 @njit(cache=True)
 def score_number(
-    order: Codes, known: int, values: Singles, labels: Codes, classes: int, weight: Singles, items: np.float32,
-    min_records: float, gains: Singles, lows: Singles, places: Codes,
+    words: Halves, singles: Singles, base: int, known: int, rows: int, packing: Packing, classes: int,
+    weight: Singles, items: np.float32, min_records: float, bits: Singles, lows: Singles, places: Codes,
 ) -> tuple[np.float32, np.float32, int]:  # fmt: skip
-    """The same for rows of any weight; ``weight`` is by row number and ``items`` the weight of all rows."""
+    """The same for ``rows`` rows of any weight; ``weight`` is by row number and ``items`` the weight of all."""
     missing = np.zeros(classes, np.float32)
-    for i in range(known, len(order)):
-        missing[labels[order[i]]] += weight[order[i]]
+    for i in range(base + known, base + rows):
+        missing[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
     unknown = np.float32(0.0)
     for c in range(classes):
         unknown = np.float32(unknown + missing[c])
@@ -149,32 +175,58 @@ def score_number(
     if known_items < 2 * min_records:
         return NO_GAIN, np.float32(0.0), -1
     high, low = np.zeros(classes, np.float32), np.zeros(classes, np.float32)
-    for i in range(known):
-        high[labels[order[i]]] += weight[order[i]]
-    base = np.float32(total_information(high) / known_items)
+    for i in range(base, base + known):
+        high[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
+    entropy = np.float32(total_information(high) / known_items)
     known_share = np.float32(1.0) - np.float32(1.0 - np.float64(known_items / items))
     least = least_side(np.float64(known_items), classes, min_records)
-    tries, below = 0, np.float32(0.0)
+    tries, below, fewest = 0, np.float32(0.0), np.float32(np.inf)
     for i in range(known - 1):
-        row = order[i]
-        low[labels[row]] += weight[row]
-        high[labels[row]] -= weight[row]
-        below = np.float32(below + weight[row])
+        label = label_of(words[2 * (base + i)], packing)
+        part = weight[row_of(words[2 * (base + i)], packing)]
+        low[label] += part
+        high[label] -= part
+        below = np.float32(below + part)
         if below < least:
             continue
         if below > np.float32(known_items - least):
             break
-        if np.float64(values[row]) < np.float64(values[order[i + 1]]) - GAP:
-            bits = np.float32(total_information(low) + total_information(high))
-            gains[tries] = known_share * np.float32(base - np.float32(bits / known_items))
-            lows[tries] = below
-            places[tries] = i
+        if np.float64(singles[2 * (base + i) + 1]) < np.float64(singles[2 * (base + i) + 3]) - GAP:
+            bits[tries] = np.float32(total_information(low) + total_information(high))
+            fewest = min(fewest, bits[tries])
+            lows[tries], places[tries] = below, i
             tries += 1
-    found, gain = _best_of(tries, gains, items)
+    found, gain = _best_of(tries, bits, fewest, known_share, entropy, known_items, items)
     if found < 0:
         return NO_GAIN, np.float32(0.0), -1
     parts = np.array([unknown, lows[found], np.float32(known_items - lows[found])], np.float32)
-    return gain, np.float32(total_information(parts) / items), places[found]
+    return gain, np.float32(total_information(parts) / items), int(places[found])
+
+
+@njit(cache=True)
+def count_levels(
+    words: Halves, singles: Singles, base: int, rows: int, packing: Packing, codes: Array, levels: Codes, slots: Codes,
+    used: Bools, active: Rows, starts: Rows, counts: Singles,
+) -> None:  # fmt: skip
+    """Weights by level and class of each category not used above, one below the other, missing ones first.
+
+    One pass for all of them: the codes of a row stand side by side, so that a row costs one miss of the cache.
+    """
+    found, line = 0, 0
+    for a in range(len(used)):
+        if levels[a] > 0:
+            if not used[a]:
+                active[found], starts[found] = slots[a], line + 1
+                found += 1
+            line += levels[a] + 1
+    for v in range(line):
+        for c in range(counts.shape[1]):
+            counts[v, c] = 0.0
+    for i in range(base, base + rows):
+        word, weight = words[UNSIGNED(2 * i)], singles[UNSIGNED(2 * i + 1)]
+        row, label = row_of(word, packing), UNSIGNED(label_of(word, packing))
+        for k in range(found):
+            counts[UNSIGNED(starts[k] + codes[row, UNSIGNED(active[k])]), label] += weight
 
 
 @njit(cache=True)

@@ -31,22 +31,22 @@ def add_up(values: Floats, parent: Codes) -> None:
 
 
 @njit(cache=True)
-def largest_originals(cuts: Singles, order: Codes, singles: Singles, column: Floats) -> Floats:
-    """For each cut, a value of ``singles``, the largest value of ``column`` that rounds to it.
+def largest_originals(cuts: Singles, ascending: Singles, order: Codes, column: Floats) -> Floats:
+    """For each cut, a value of ``ascending``, the largest value of ``column`` that rounds to it.
 
-    ``order`` are the rows by ascending single value, missing ones last.
+    ``order`` are the rows by single value, missing ones last, and ``ascending`` their single values.
     """
     found = np.empty(len(cuts), np.float64)
     for i in range(len(cuts)):
         low, high = 0, len(order)
         while low < high:
             middle = (low + high) // 2
-            if singles[order[middle]] >= cuts[i] or np.isnan(singles[order[middle]]):
+            if ascending[middle] >= cuts[i] or np.isnan(ascending[middle]):
                 high = middle
             else:
                 low = middle + 1
         found[i] = column[order[low]]
-        while low < len(order) and singles[order[low]] == cuts[i]:
+        while low < len(order) and ascending[low] == cuts[i]:
             found[i] = max(found[i], column[order[low]])
             low += 1
     return found

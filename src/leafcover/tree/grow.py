@@ -121,6 +121,7 @@ def _grow_exact(training: Training, min_records: int) -> Tree:
 
 
 def _inputs(training: Training, min_records: int) -> "Inputs":
+    from leafcover.fast.dealing import packing_of
     from leafcover.fast.growing import Inputs
     from leafcover.fast.order import stable_order
 
@@ -131,14 +132,17 @@ def _inputs(training: Training, min_records: int) -> "Inputs":
     levels = np.array([0 if a.is_number else len(a.levels) for a in training.attributes], np.int32)
     slot = np.where(is_number, np.cumsum(is_number), np.cumsum(~np.array(is_number, np.bool_))) - 1
     few = levels < MANY_LEVELS * rows
+    narrow = np.int16 if levels.max(initial=0) <= np.iinfo(np.int16).max else np.int32
+    orders = [stable_order(column) for column in numbers]
     return Inputs(
-        labels=np.ascontiguousarray(training.labels, np.int32),
+        packing=packing_of(np.ascontiguousarray(training.labels, np.int32), len(training.classes)),
         classes=len(training.classes),
         slot=slot.astype(np.int32),
         levels=np.where(is_number, 0, np.maximum(levels, 1)).astype(np.int32),
-        numbers=_stack(numbers, rows, np.float32),
-        orders=_stack([stable_order(column) for column in numbers], rows, np.int32),
-        codes=_stack(codes, rows, np.int32),
+        orders=_stack(orders, rows, np.int32),
+        ascending=_stack([c[o] for c, o in zip(numbers, orders, strict=True)], rows, np.float32),
+        codes=np.ascontiguousarray(_stack(codes, rows, narrow).T),
+        branch_of=np.empty(rows, narrow),
         in_average=few if few.any() else np.ones(len(few), np.bool_),
         min_records=float(min_records),
     )
@@ -171,6 +175,6 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
             continue
         number = inputs.slot[a]
         cuts, place = np.unique(cut[nodes], return_inverse=True)
-        originals = largest_originals(cuts, inputs.orders[number], inputs.numbers[number], training.columns[a])
+        originals = largest_originals(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
         exact[nodes] = originals[place]
     return exact
