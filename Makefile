@@ -1,8 +1,6 @@
 # Every command a contributor needs. Each does its own set-up in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-export NUMBA_CACHE_DIR := $(CURDIR)/.venv/numba
-export PYTHONWARNINGS := default
 
 .PHONY: help demo test test-all check bench clean
 

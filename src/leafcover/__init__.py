@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from leafcover.noise.redraw import Redraw
     from leafcover.noise.shuffle import Shuffle
     from leafcover.releasing import recipes
-    from leafcover.releasing.api import Measured, Released, measure, release
+    from leafcover.releasing.api import Measured, Released, measure, read, release
     from leafcover.releasing.plan import Plan, Step
     from leafcover.releasing.planfile import from_toml as read_plan
     from leafcover.releasing.planfile import to_toml as plan_text
     from leafcover.split.refine import Refine
     from leafcover.split.trees import Leaves, Whole
-    from leafcover.table.files import read, write
+    from leafcover.table.files import write
     from leafcover.table.frames import from_frame
     from leafcover.table.samples import sample
     from leafcover.table.table import Table
@@ -53,7 +53,7 @@ _HOMES = {
     "grow": "leafcover.tree.grow",
     "measure": "leafcover.releasing.api",
     "plan_text": "leafcover.releasing.planfile:to_toml",
-    "read": "leafcover.table.files",
+    "read": "leafcover.releasing.api",
     "read_plan": "leafcover.releasing.planfile:from_toml",
     "recipes": "leafcover.releasing.recipes:",
     "release": "leafcover.releasing.api",

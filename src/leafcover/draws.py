@@ -7,14 +7,13 @@ same key on another table, plan or column gives independent noise.
 
 import hashlib
 import hmac
-import os
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from leafcover.errors import OutputError, TableError, ValueOutOfRange
+from leafcover.errors import TableError, ValueOutOfRange
 from leafcover.fast.arrays import Floats, Rows, Words
 
 KEY_BYTES = 32
@@ -43,11 +42,9 @@ class Key:
 
 
 def key_from_file(path: Path) -> Key:
-    """The key kept in a file; a new one is made there, readable by its owner alone, when there is none."""
+    """The key kept in a file."""
     try:
         text = path.read_text("ascii").strip()
-    except FileNotFoundError:
-        return _write_key(path, Key.fresh())
     except (OSError, UnicodeDecodeError) as error:
         said = f"The key file {str(path)!r} cannot be read ({_reason(error)}). Name another --key-file."
         raise TableError(said) from None
@@ -60,14 +57,9 @@ def key_from_file(path: Path) -> Key:
         ) from None
 
 
-def _write_key(path: Path, key: Key) -> Key:
-    try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(key.secret.hex() + "\n")
-    except OSError as error:
-        said = f"The key file {str(path)!r} cannot be made ({_reason(error)}). Name another --key-file."
-        raise OutputError(said) from None
-    return key
+def key_text(key: Key) -> str:
+    """What a key file holds; it must be written for its owner alone."""
+    return key.secret.hex() + "\n"
 
 
 def _reason(error: Exception) -> str:

@@ -27,12 +27,13 @@ class TableError(LeafcoverError):
 class NameUnknown(LeafcoverError):
     """A name that does not exist where it was looked for."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
         self.what, self.name, self.known = what, name, tuple(known)
         near = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         shown = ", ".join(self.known[:30]) + (", …" if len(self.known) > 30 else "")
-        super().__init__(f"There is no {what} {name!r}.{hint} Known: {shown}.")
+        place = f" {where}" if where else ""
+        super().__init__(f"There is no {what} {name!r}{place}.{hint} Known: {shown}.")
 
 
 class ValueOutOfRange(LeafcoverError):

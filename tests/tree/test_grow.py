@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import ValueOutOfRange
+from leafcover.fast import dealing
 from leafcover.fast.order import stable_order
 from leafcover.table.files import read
 from leafcover.tree.grow import Grown, chosen, grow, grow_from, grown
@@ -54,6 +55,22 @@ def test_larger_tables_agree_with_the_twin_too():
     assert naive.told_tree(both.unpruned) == naive.told(twin)
     assert naive.told_tree(both.pruned) == naive.told(naive.prune(training, twin))
     assert 1 < both.pruned.size < both.unpruned.size
+
+
+def test_classes_that_do_not_fit_beside_the_row_number_are_looked_up(monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = (np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400)), rng.integers(0, 3, 400).astype(np.int32))
+    labels = (np.nan_to_num(columns[0]) > 0.2).astype(np.int32) + (columns[1] > 1)
+    attributes = (Attribute("a"), Attribute("b", tuple("uvw"), False))
+    training = Training("y", ("p", "q", "r"), labels, attributes, columns, np.arange(400))
+    packed = naive.told_tree(grow_from(training))
+    labels32 = labels.astype(np.int32)
+    monkeypatch.setattr(dealing, "packing_of", lambda *_: dealing.Packing(np.uint64(0), np.uint64(0), labels32))
+    assert naive.told_tree(grow_from(training)) == packed
+    monkeypatch.undo()
+    many = np.broadcast_to(np.int32(0), 3 << 20)
+    assert int(dealing.packing_of(many, 1 << 10).mask) == (1 << 10) - 1
+    assert int(dealing.packing_of(many, 1 << 11).mask) == 0
 
 
 @settings(max_examples=60, deadline=None)

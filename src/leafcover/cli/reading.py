@@ -71,6 +71,9 @@ class Reading:
         """The table with its roles."""
         from leafcover.table.files import read
 
+        used = [*self.roles(target), *self.category, *self.missing_tokens()]
+        if both := [name for name in used if name in self.drop]:
+            raise ValueOutOfRange(f"Column {both[0]!r}", "--drop and another option", "dropped or used, not both")
         return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
 
     def arguments(self) -> dict[str, Any]:
@@ -90,6 +93,8 @@ class Reading:
                 if name in found:
                     raise ValueOutOfRange(f"Column {name!r}", f"{found[name]} and {role}", "given one role")
                 found[name] = role
+        if target is not None and found.get(target) in ("unit", "weight"):
+            raise ValueOutOfRange(f"Column {target!r}", f"target and {found[target]}", "given one role")
         if target is not None and found.get(target) not in ("unchanged", "confidential", "key"):
             found[target] = "target"
         return found

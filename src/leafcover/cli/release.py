@@ -8,10 +8,11 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
-from leafcover.errors import PlanError, RiskTooHigh, ValueOutOfRange
+from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
 if TYPE_CHECKING:
     from leafcover.draws import Key
+    from leafcover.releasing.deliver import Places
     from leafcover.releasing.plan import Plan
     from leafcover.table.table import Table
 
@@ -60,6 +61,7 @@ def release(
     reading: Reading,
 ) -> None:
     """Release TABLE: keep its patterns, hide its people, and say what that cost."""
+    from leafcover.draws import key_text
     from leafcover.releasing.deliver import Places, deliver
     from leafcover.releasing.hold import hold_out as set_aside
     from leafcover.releasing.run import run
@@ -68,6 +70,7 @@ def release(
 
     _check(max_risk, hold_out, key_file, seed)
     places = Places(out)
+    _check_files(table, places, report, key_file, hold_out is not None)
     reports = [report, _outward(report)] if report else []
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
     for path in files if hold_out is None else [*files, places.held_out]:
@@ -75,7 +78,7 @@ def release(
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)
-    key = _key(key_file, seed)
+    key, new_key = _key(key_file, seed)
     kept, held = set_aside(original, hold_out, key)
     aside = original.take(held) if len(held) else None
     original = original.take(kept) if len(held) else original
@@ -93,6 +96,8 @@ def release(
                 "Raise k, drop columns, or raise --max-risk."
             )
         texts = _reports(report, original, made, risk, publish_tree) if report else {}
+        if key_file is not None and new_key:
+            texts[key_file] = (key_text(key), True)
         told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
         told["drop"] = list(reading.drop)
         outward = deliver(
@@ -125,6 +130,30 @@ def _check(max_risk: float | None, hold_out: float | None, key_file: Path | None
         raise PlanError("--key-file and --seed were both given. Use --key-file to publish, --seed to experiment.")
 
 
+def _check_files(table: Path, places: "Places", report: Path | None, key_file: Path | None, held_out: bool) -> None:
+    """No file of a release may be another of them, or the original."""
+    if not places.table.name or places.table.name == "..":
+        raise OutputError(f"Output '{places.table}' has no file name. Give one, such as -o released.csv.")
+    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
+        raise OutputError(
+            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
+        )
+    named = {"the original": table, "the released table": places.table, "its manifest": places.manifest}
+    named |= {"its internal manifest": places.internal, "its pairs": places.pairs}
+    if held_out:
+        named["the rows held out"] = places.held_out
+    if report is not None:
+        named |= {"the report": report, "the public report": _outward(report)}
+    if key_file is not None:
+        named["the key file"] = key_file
+    taken: dict[str, str] = {}
+    for words, path in named.items():
+        place = str(path.resolve())
+        if place in taken:
+            raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
+        taken[place] = words
+
+
 def _outward(report: Path) -> Path:
     return report.with_name(report.stem + ".external" + report.suffix)
 
@@ -134,12 +163,15 @@ def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
         warn(words)
 
 
-def _key(key_file: Path | None, seed: int | None) -> "Key":
+def _key(key_file: Path | None, seed: int | None) -> tuple["Key", bool]:
+    """The key to use, and whether it is new; a new one is kept only when the release is written."""
     from leafcover.draws import Key, key_from_file
 
     if seed is not None:
-        return Key.from_seed(seed)
-    return key_from_file(key_file) if key_file is not None else Key.fresh()
+        return Key.from_seed(seed), False
+    if key_file is not None and key_file.exists():
+        return key_from_file(key_file), False
+    return Key.fresh(), True
 
 
 def _plan(
@@ -154,9 +186,14 @@ def _plan(
     from leafcover.releasing.planfile import read_plan
 
     if file is not None:
-        if recipe is not None or settings:
-            raise PlanError("--plan and --recipe or --set were both given. Use one of them.")
-        return read_plan(file)
+        if recipe is not None or settings or bins is not None:
+            raise PlanError(
+                "--plan and --recipe, --set or --bins were both given. Say it in the plan, or use a recipe."
+            )
+        plan = read_plan(file)
+        if target is not None and plan.target and target != plan.target:
+            raise PlanError(f"--target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
+        return plan
     return plan_from(table, recipe or "cover", target, settings, bins, made)
 
 
@@ -176,10 +213,14 @@ def plan_from(
         name, sign, value = one.partition("=")
         if not sign:
             raise ValueOutOfRange("--set", one, "NAME=VALUE, such as --set k=20")
+        if name in given:
+            raise PlanError(f"--set {name} was given twice. Give it once.")
         given[name] = value
     if bins is not None:
         if "bins" not in recipe_named(recipe).parameters:
             raise PlanError(f"Recipe {recipe!r} has no target to put into bins. Leave --bins out.")
+        if "bins" in given:
+            raise PlanError("--bins and --set bins were both given. Use --bins.")
         given["bins"] = bins
     return plan_for(table, recipe, target=target, settings=given, made=made)
 

@@ -1,1 +1,21 @@
 """Kernels: arrays in, arrays out; no names, no checks, no exceptions."""
+
+import os
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+
+def _keep_kernels_in_the_environment() -> None:
+    """Compiled kernels are kept in the virtual environment, apart for each state of these files.
+
+    numba sees a change in the file of a kernel, but not in the files it takes functions from.
+    """
+    if sys.prefix == sys.base_prefix:
+        return
+    stats = ((path.name, path.stat()) for path in sorted(Path(__file__).parent.glob("*.py")))
+    state = sha256(repr([(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]).encode()).hexdigest()
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(sys.prefix) / "numba" / state[:16]))
+
+
+_keep_kernels_in_the_environment()

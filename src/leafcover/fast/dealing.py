@@ -4,7 +4,8 @@ A row without a value goes to every branch that has rows, weighted by the branch
 
 A record is 64 bits: row number and class below, a 32-bit number above. It is read as a whole (``records``) or,
 through two views of the same memory, by halves (``words`` and ``singles``, at 2 i and 2 i + 1). So a scan reads
-one stream: values and classes looked up by row number took three quarters of the time at 100,000 rows.
+one stream: with values, classes and codes each looked up by row number in columns of their own, growth at 100,000
+rows took 0.27 s instead of 0.15.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -33,8 +34,9 @@ class Packing(NamedTuple):
 def packing_of(labels: Codes, classes: int) -> Packing:
     """The packing for so many rows and classes.
 
-    >>> packing_of(np.zeros(9, np.int32), 3)[:2]
-    (np.uint64(2), np.uint64(3))
+    >>> packing = packing_of(np.zeros(9, np.int32), 3)
+    >>> int(packing.shift), int(packing.mask)
+    (2, 3)
     """
     bits = max(1, (classes - 1).bit_length())
     if len(labels) << bits > 1 << 32:

@@ -210,7 +210,7 @@ def count_levels(
 ) -> None:  # fmt: skip
     """Weights by level and class of each category not used above, one below the other, missing ones first.
 
-    One pass for all of them: the codes of a row stand side by side, so that a row costs one miss of the cache.
+    One pass for all of them: the codes of a row stand side by side.
     """
     found, line = 0, 0
     for a in range(len(used)):

@@ -1,6 +1,7 @@
 """The two verbs of the library: release and measure, for tables and for frames of any library."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from leafcover.draws import Key
@@ -9,6 +10,7 @@ from leafcover.measuring.risk import Risk
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.run import Progress, Release, run
 from leafcover.releasing.summary import linkage_of, summary
+from leafcover.table.files import read as read_file
 from leafcover.table.frames import from_frame, to_frame
 from leafcover.table.table import Table
 
@@ -37,6 +39,14 @@ class Measured:
 
     def __str__(self) -> str:
         return summary(self.release, self.linkage)
+
+
+def read(source: Any, **options: Any) -> Table:
+    """A table from a file or from a pandas, polars or pyarrow frame; options are those of `leafcover.table.files.read`.
+
+    A frame knows no encoding or delimiter; roles, missing tokens, categories and dropped columns work for both.
+    """
+    return read_file(source, **options) if isinstance(source, str | Path) else from_frame(source, **options)
 
 
 def release(

@@ -18,6 +18,7 @@ from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves
 from leafcover.table.table import Table
 
+MOST_K = 1_000_000
 LARGE = 5_000  # rows from which a table can afford the larger k
 LEAST_EXPLAINED = 0.01  # share of a column's entropy inside the leaves that its own tree must explain
 SAMPLE = 20_000  # rows on which that is tried
@@ -39,8 +40,8 @@ def cover(
     Cells made on the way are put into ``made``, so that a run need not make them again.
     """
     k = (20 if len(table) >= LARGE else 10) if k is None else k
-    if k < 2:
-        raise ValueOutOfRange("cover's k", k, "a whole number of rows, at least 2")
+    if not 2 <= k <= MOST_K:
+        raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")
     made = {} if made is None else made
     # Tests that leave 2k rows, cells of 2k to 4k: with k the nearest released row was one's own twice as often.
     leaves = Leaves(of=target, min_cell=k, min_records=2 * k, bins=bins)
@@ -74,7 +75,7 @@ def _named(text: str, table: Table) -> tuple[str, ...]:
     names = [] if text.strip().lower() == "none" else [name.strip() for name in text.split(",") if name.strip()]
     for name in names:
         if name not in table.names:
-            raise NameUnknown("column (refine)", name, table.names)
+            raise NameUnknown("column", name, table.names, "to refine for")
     return tuple(names)
 
 
@@ -85,7 +86,7 @@ def _blocks(text: str, free: Sequence[str], table: Table) -> list[tuple[str, ...
     taken: set[str] = set()
     for name in (name for block in found for name in block):
         if name not in table.names:
-            raise NameUnknown("column (blocks)", name, table.names)
+            raise NameUnknown("column", name, table.names, "for a block")
         if name not in free:
             raise PlanError(f"Column {name!r} cannot stand in a block: it is the target or stays unchanged.")
         if name in taken:

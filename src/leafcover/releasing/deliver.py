@@ -4,12 +4,13 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from hashlib import file_digest
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from leafcover.errors import TableError
 from leafcover.fast.arrays import Rows
 from leafcover.releasing.manifest import external, internal
 from leafcover.releasing.run import Release
@@ -77,10 +78,12 @@ def deliver(
         for path, content in beside(release.table, places.table).items():  # the .names of a C4.5 table
             part(path, False).write_text(content, "utf-8")
         with table_part.open("rb") as file:
-            sha256 = file_digest(file, "sha256").hexdigest()
-        outward = external(release, file=places.table.name, sha256=sha256, publish_tree=publish_tree)
+            mark = file_digest(file, "sha256").hexdigest()
+        outward = external(release, file=places.table.name, sha256=mark, publish_tree=publish_tree)
         inward = internal(release, outward, reading=reading)
-        part(places.manifest, False).write_text(_json(outward), "utf-8")
+        text = _json(outward)
+        inward["manifest_sha256"] = sha256_of(text.encode())
+        part(places.manifest, False).write_text(text, "utf-8")
         part(places.internal, True).write_text(_json(inward), "utf-8")
         write_pairs(part(places.pairs, True), rows[release.source])
         if held_out is not None:
@@ -88,6 +91,11 @@ def deliver(
         for path, (content, private) in (texts or {}).items():
             part(path, private).write_text(content, "utf-8")
     return outward
+
+
+def sha256_of(data: bytes) -> str:
+    """The hash of some bytes, as text."""
+    return sha256(data).hexdigest()
 
 
 def _json(content: Mapping[str, Any]) -> str:
@@ -104,4 +112,7 @@ def read_pairs(path: Path) -> Rows | None:
     """The pairs beside a release, if they are there."""
     if not path.exists():
         return None
-    return np.loadtxt(path, dtype=np.int64, ndmin=1)
+    try:
+        return np.loadtxt(path, dtype=np.int64, ndmin=1)
+    except (OSError, ValueError):
+        raise TableError(f"The pairs {str(path)!r} cannot be read as row numbers. Release the table again.") from None

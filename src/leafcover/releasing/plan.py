@@ -80,7 +80,7 @@ def check(plan: Plan, table: Table) -> None:
         needed = (*step.columns, *(name for split in step.splits for name in split.needs))
         for name in needed:
             if name not in table.names:
-                raise NameUnknown(f"column (step {number} of the plan)", name, table.names)
+                raise NameUnknown("column", name, table.names, f"that step {number} of the plan needs")
         for name in step.columns:
             if isinstance(step.noise, Bounded) and table[name].is_category:
                 raise PlanError(

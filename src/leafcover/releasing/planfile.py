@@ -89,13 +89,16 @@ def from_toml(text: str) -> Plan:
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not TOML: {error}. Correct the file or write a new one.") from None
     _only(content, ("version", "recipe", "target", "step"), "the plan")
-    if content.get("version") != VERSION:
+    if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
     tables = content.get("step", [])
     if not isinstance(tables, list):
         raise PlanError("A plan's steps are written as [[step]]. Got a single table.")
     steps = [_step(table, number) for number, table in enumerate(tables, 1)]
-    return Plan(*steps, recipe=str(content.get("recipe", "")), target=str(content.get("target", "")))
+    for name in ("recipe", "target"):
+        if not isinstance(content.get(name, ""), str):
+            raise PlanError(f"The plan's {name} must be text. Got {content[name]!r}.")
+    return Plan(*steps, recipe=content.get("recipe", ""), target=content.get("target", ""))
 
 
 def _step(table: Any, number: int) -> Step:
@@ -124,7 +127,7 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
     if not isinstance(table, dict) or word not in table:
         raise PlanError(f"{where}: a table with {word} = ... is needed. Got {table!r}.")
     if table[word] not in known:
-        raise NameUnknown(f"{word} ({where} of the plan)", str(table[word]), known)
+        raise NameUnknown(word, str(table[word]), known, f"in {where} of the plan")
     kind = known[table[word]]
     names = [f.name for f in fields(kind)]
     given = {name: content for name, content in table.items() if name != word}
@@ -160,4 +163,4 @@ def _only(table: Any, known: Any, where: str) -> None:
         raise PlanError(f"{where} must be a table. Got {table!r}.")
     for name in table:
         if name not in known:
-            raise NameUnknown(f"key in {where}", name, known)
+            raise NameUnknown("key", name, known, f"in {where}")

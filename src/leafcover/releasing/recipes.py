@@ -289,7 +289,7 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
     from pydantic import TypeAdapter, ValidationError
 
     if name not in recipe.parameters:
-        raise NameUnknown(f"parameter of recipe {recipe.name!r}", name, recipe.parameters)
+        raise NameUnknown("parameter", name, recipe.parameters, f"of recipe {recipe.name!r}")
     hint = get_type_hints(recipe.make)[name]
     if isinstance(value, str) and value.lower() in ("none", ""):
         value = None

@@ -42,7 +42,9 @@ def summary(release: Release, risk: Risk | None) -> str:
         if tree.target == release.plan.target
     ]
     smallest = min((cell.smallest for cell in release.cells), default=rows)
-    lines.append(f"Every value is hidden among the rows of its cell; the smallest cell has {smallest} rows.")
+    hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected
+    words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
+    lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
     if single := max((cell.single for cell in release.cells), default=0.0):
         lines.append(f"{single:.1%} of the rows stand alone in their cell: what their leaf pins down is published.")
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]

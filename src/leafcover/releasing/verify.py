@@ -11,7 +11,7 @@ import numpy as np
 from leafcover.draws import Key
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.fast.arrays import Array, Rows
-from leafcover.releasing.deliver import Places, read_pairs
+from leafcover.releasing.deliver import Places, read_pairs, sha256_of
 from leafcover.releasing.fingerprint import fingerprint
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.planfile import from_toml
@@ -52,9 +52,12 @@ def verify(path: Path, *, original: Table | None = None, key: Key | None = None)
     released = read(path, **_reading(places))
     names = [column["name"] for column in manifest["columns"]]
     checks.append(Check("columns and rows are those of the manifest", _same_shape(released, names, manifest)))
-    checks.append(
-        Check("the release may be published", bool(manifest["publishable"]), manifest.get("why_not_publishable", ""))
-    )
+    why = manifest.get("why_not_publishable", "")
+    checks.append(Check("made with a secret key, rows in a secret order", bool(manifest["publishable"]), why))
+    if places.internal.exists():
+        told = manifest_of(places.internal).get("manifest_sha256")
+        same = told == sha256_of(places.manifest.read_bytes())
+        checks.append(Check("the manifest is the one that was written", same))
     if original is None:
         return checks
     inward = manifest_of(places.internal)

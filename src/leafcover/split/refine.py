@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from leafcover.cells import inside
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.split.partition import Partition
-from leafcover.split.trees import Leaves, Whole
+from leafcover.split.trees import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Table
 from leafcover.tree.joint import refine_jointly
 
@@ -24,8 +24,8 @@ class Refine:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
-        if self.floor < 2:
-            raise ValueOutOfRange("Refine.floor", self.floor, "a whole number of rows, at least 2")
+        if not 2 <= self.floor <= MOST_ROWS:
+            raise ValueOutOfRange("Refine.floor", self.floor, f"a whole number of rows from 2 to {MOST_ROWS:,}")
         if not self.by:
             raise PlanError("Refine names no column to grow trees for. Name at least one in by=...")
 

@@ -17,6 +17,7 @@ from leafcover.tree.training import classes_of
 from leafcover.tree.tree import Tree
 from leafcover.tree.walk import Places, places
 
+MOST_ROWS = 1_000_000_000  # that a parameter may ask for
 DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
 
 
@@ -51,10 +52,9 @@ class Leaves:
     grower: Literal["auto", "exact", "histogram"] = "auto"
 
     def __post_init__(self) -> None:
-        if self.min_cell < 1:
-            raise ValueOutOfRange("Leaves.min_cell", self.min_cell, "a whole number of rows, at least 1")
-        if self.min_records is not None and self.min_records < 1:
-            raise ValueOutOfRange("Leaves.min_records", self.min_records, "a whole number of rows, at least 1")
+        for name, rows in (("min_cell", self.min_cell), ("min_records", self.min_records)):
+            if rows is not None and not 1 <= rows <= MOST_ROWS:
+                raise ValueOutOfRange(f"Leaves.{name}", rows, f"a whole number of rows from 1 to {MOST_ROWS:,}")
         if not 0 < self.confidence <= 1:
             raise ValueOutOfRange("Leaves.confidence", self.confidence, "above 0 and at most 1")
 
@@ -92,15 +92,16 @@ def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partit
         mixed=_mixed(label, classes, count),
         pooled=pooled,
     )
-    return Partition(cells, (tree,), _notes(tree, table, cells, min_cell))
+    small = int(sizes[sizes < min_cell].sum())
+    return Partition(cells, (tree,), _notes(tree, table, cells, min_cell, small))
 
 
-def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int) -> tuple[str, ...]:
+def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int, small: int) -> tuple[str, ...]:
     said = []
     if cells.pooled_rows:
         said.append(
-            f"{cells.pooled_rows} rows stand in leaves of the tree for {tree.target!r} smaller than {min_cell} rows; "
-            "they are pooled with their siblings and may change their leaf."
+            f"{small} rows stand in leaves of the tree for {tree.target!r} smaller than {min_cell} rows; these leaves "
+            f"are pooled with their siblings. The {cells.pooled_rows} rows of the pools may change their leaf."
         )
     if cells.count == 1:
         said.append(f"The tree for {tree.target!r} has one cell: all {len(table)} rows stand together.")

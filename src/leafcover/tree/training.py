@@ -63,6 +63,8 @@ def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, .
     A number with ten or fewer distinct values is a class by its text; one with more needs ``bins``.
     """
     if column.is_category:
+        if bins is not None:
+            raise TableError(f"Column {column.name!r} is a category, and only numbers go into bins. Leave --bins out.")
         return _observed_levels(column)
     missing = column.missing
     distinct, place = np.unique(column.values[~missing], return_inverse=True)
