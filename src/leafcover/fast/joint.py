@@ -75,7 +75,7 @@ def _levels_in_order(question: Question, j: int, size: int, live: Codes, room: R
         for i in range(size):  # n log n summed over values, as log n summed over rows
             group = room.groups[i, t]
             told += room.logs[room.counts[bins[i], group]] - room.logs[room.node[group]]
-        if told > best or chosen < 0:
+        if chosen < 0 or told > best + 1e-9:  # equal ones differ by rounding alone: the first column
             best, chosen = told, t
     common = 0
     if chosen >= 0:
