@@ -249,3 +249,55 @@ def test_help_is_quick():
     spent = os.times().children_user + os.times().children_system - children.children_user - children.children_system
     assert spent < 1.0, spent  # 0.35 s measured; the bound allows for a loaded machine
     assert time.process_time() - began < 1
+
+
+def test_no_output_may_be_the_original_or_another_output(good, tmp_path):
+    out, before = tmp_path / "out.csv", good.read_text()
+    target = ["--target", "class", "--force"]
+    for words in (
+        ["-o", good],
+        ["-o", out, "--report", out],
+        ["-o", out, "--key-file", out],
+        ["-o", out, "--key-file", tmp_path / "out.csv.pairs"],
+        ["-o", out, "--key-file", tmp_path / "out.csv.internal.json"],
+        ["-o", out, "--report", tmp_path / "r.html", "--key-file", tmp_path / "r.external.html"],
+        ["-o", out, "--report", tmp_path / "r.external.html"],
+        ["-o", out, "--report", tmp_path / "report.txt"],
+        ["-o", "."],
+    ):
+        refused("release", good, *words, *target)
+        assert [p.name for p in tmp_path.iterdir()] == ["in.csv"]
+    assert good.read_text() == before
+
+
+def test_a_key_is_kept_only_when_the_release_is(good, tmp_path):
+    words = ["-o", tmp_path / "out.csv", "--target", "class", "--key-file", tmp_path / "key"]
+    refused("release", good, *words, "--max-risk", "0", code=3)
+    assert not (tmp_path / "key").exists()
+    assert leafcover("release", good, *words).exit_code == 0
+    assert (tmp_path / "key").stat().st_mode & 0o777 == 0o600
+
+
+def test_contradictions_are_refused(good, tmp_path):
+    start = ["release", good, "-o", tmp_path / "out.csv"]
+    assert "dropped" in refused(*start, "--target", "class", "--drop", "class")
+    assert "one role" in refused(*start, "--target", "class", "--unit", "class")
+    assert "one role" in refused(*start, "--target", "class", "--key", "age", "--confidential", "age")
+    assert "twice" in refused(*start, "--target", "class", "--set", "k=5", "--set", "k=6")
+    assert "category" in refused(*start, "--target", "class", "--bins", "3")
+    assert "k" in refused(*start, "--target", "class", "--set", "k=99999999999999999999999")
+    (tmp_path / "plan.toml").write_text("version=1\ntarget='class'\n" + step())
+    assert "plan" in refused(*start, "--plan", tmp_path / "plan.toml", "--bins", "3")
+    assert "plan" in refused(*start, "--plan", tmp_path / "plan.toml", "--target", "job")
+    (tmp_path / "plan.toml").write_text("version=true\n" + step())
+    assert "version" in refused(*start, "--plan", tmp_path / "plan.toml")
+
+
+def test_verify_notices_rubbish_beside_a_release(good, tmp_path):
+    out = tmp_path / "out.csv"
+    assert leafcover("release", good, "-o", out, "--target", "class").exit_code == 0
+    manifest = tmp_path / "out.csv.manifest.json"
+    manifest.write_text(manifest.read_text().replace('"promises": [', '"promises": [\n    "anonymous",'))
+    assert "FAILED  the manifest" in leafcover("verify", out).stdout
+    (tmp_path / "out.csv.pairs").write_bytes(bytes(range(256)))
+    refused("verify", out, "--original", good)
