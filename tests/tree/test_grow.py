@@ -196,3 +196,15 @@ def test_the_order_of_a_file_does_not_matter_to_categories_and_classes(tmp_path)
     (tmp_path / "mixed.csv").write_text("\n".join([head, *mixed]) + "\n")
     trees = [grow(read(path), target="class") for path in (source, tmp_path / "mixed.csv")]
     assert naive.told_tree(trees[0]) == naive.told_tree(trees[1])
+
+
+def test_numbers_beyond_single_precision_end():
+    """Cuts between values whose sum no single-precision number holds: the grower once never came back."""
+    rng = np.random.default_rng(33)
+    rows = 300
+    large = np.where(rng.random(rows) < 0.2, np.nan, rng.normal(size=rows) * 1e39)
+    other = rng.integers(0, 4, rows).astype(float)
+    labels = ((np.nan_to_num(large) > 0) ^ (rng.random(rows) < 0.2)).astype(np.int32)
+    data = Training("y", ("0", "1"), labels, (Attribute("large"), Attribute("other")), (large, other), np.arange(rows))
+    for min_records in (1, 2):
+        assert grow_from(data, min_records=min_records).size >= 3

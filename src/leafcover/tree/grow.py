@@ -150,7 +150,7 @@ def _inputs(training: Training, min_records: int) -> "Inputs":
 
 def singles(column: Floats) -> Singles:
     """Numbers in single precision, as C4.5 reads them; beyond its range the largest there is."""
-    most = np.finfo(np.float32).max
+    most = np.finfo(np.float32).max / 2  # the sum of two values, halved for a cut, must not overflow either
     return np.clip(column, -most, most).astype(np.float32)
 
 
