@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.draws import Key
-from leafcover.errors import PlanError
+from leafcover.errors import PlanError, PromiseBroken
+from leafcover.noise.bounded import Bounded
+from leafcover.noise.part import Changed
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run
 from leafcover.table.files import read
@@ -166,3 +168,19 @@ def test_ppt_on_a_number_says_what_to_do():
     table = read(table_path("wbc"), drop=["sample_code_number"])
     with pytest.raises(PlanError, match="--category class"):
         plan_for(table, "framework", target="class", settings={"class_noise": "ppt"})
+
+
+def test_a_broken_promise_stops_the_release(monkeypatch):
+    table = mixed(1, missing=0.0)
+    plan = plan_for(table, "framework", target="class")
+    right = Bounded.change
+
+    def wrong(self, part, summary, draws):
+        changed = dict(right(self, part, summary, draws))
+        name = next(iter(changed))
+        changed[name] = Changed(changed[name].values + 1000.0)
+        return changed
+
+    monkeypatch.setattr(Bounded, "change", wrong)
+    with pytest.raises(PromiseBroken, match="nothing is written"):
+        run(table, plan, key=KEY)

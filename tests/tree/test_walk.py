@@ -186,3 +186,17 @@ def test_conditions_keep_only_the_tightest_ends():
         tests = conditions(tree, node)
         assert len({(test.attribute, test.operator) for test in tests}) == len(tests)
         assert all(isinstance(test, Condition) for test in tests)
+
+
+def test_leaf_of_names_the_one_leaf_a_row_reaches():
+    from leafcover.tree.walk import leaf_of
+    from tests.tables import mixed
+
+    table = mixed(1)
+    tree = grow(table, target="class")
+    nodes, reached = leaf_of(tree, table), places(tree, table)
+    for row, node in enumerate(nodes):
+        leaves = reached.leaves_of(reached.place[row])
+        assert node == (tree.leaves[leaves[0]] if len(leaves) == 1 else -1)
+    assert (nodes >= 0).any()
+    assert (nodes < 0).any()

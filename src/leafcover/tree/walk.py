@@ -235,3 +235,11 @@ def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
             shares[begin + several] = votes(ways, counts, label, values, several)
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
+
+
+def leaf_of(tree: Tree, rows: Table | Training | Columns) -> Codes:
+    """The node number of the leaf each row reaches; -1 for a row that reaches several, for want of a value."""
+    found = places(tree, rows)
+    leaves = tree.leaves.astype(np.int32)
+    alone = found.place < len(leaves)
+    return np.where(alone, leaves[np.where(alone, found.place, 0)], MISSING).astype(np.int32)
