@@ -4,11 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-
-# A loaded machine is no bug: examples have no time limit each.
-settings.register_profile("leafcover", deadline=None)
-settings.load_profile("leafcover")
 
 
 @pytest.fixture(scope="session")

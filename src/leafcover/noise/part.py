@@ -39,10 +39,6 @@ class Part:
                 high = np.minimum(high, side.high[cells.label])
         return low, high
 
-    def is_limited(self, name: str) -> bool:
-        """Whether any box says something about the column."""
-        return any(name in cells.box for cells in (self.cells, *self.keep))
-
     def allowed(self, name: str) -> Bools | None:
         """Per row, which levels the boxes allow; None when every level is."""
         sides = [(c.label, c.box[name]) for c in (self.cells, *self.keep) if isinstance(c.box.get(name), Choice)]

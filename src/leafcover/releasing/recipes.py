@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from leafcover.errors import LeafcoverError, NameUnknown, PlanError
+from leafcover.errors import NameUnknown, PlanError
 from leafcover.noise.bounded import Bounded
 from leafcover.noise.fit import Fit
 from leafcover.noise.redraw import Redraw
@@ -299,5 +299,3 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
         raise PlanError(
             f"Parameter {name} of recipe {recipe.name!r}: {error.errors()[0]['msg'].lower()}. Got {value!r}."
         ) from None
-    except LeafcoverError:
-        raise
