@@ -8,6 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leafcover.draws import Key
 from leafcover.measuring.linkage import linkage
+from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run
 
@@ -72,8 +73,7 @@ def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", 
     plan = plan_for(train, recipe, target=target, settings=settings)
     release = run(train, plan, key=Key.from_seed(seed))
     agree, accurate = agreement(train, release.table, test, target, min_leaf)
-    keys = [n for n in train.names if n != target]
-    found = linkage(train, release.table, release.source, columns=keys, comparisons=comparisons)
+    found = linkage(pair_from(train, release), comparisons=comparisons)
     rest = [agreement(train, release.table, test, name, min_leaf)[0] for name in others]
     return Quality(agree, accurate, found.value, float(np.mean(rest)) if rest else float("nan"))
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafcover.measuring.figures import wilson
 from leafcover.measuring.linkage import linkage
-from leafcover.measuring.risk import wilson
+from leafcover.measuring.pair import pair_of
 from leafcover.table.table import Table
 from tests.tables import mixed, mixed_tables
 
@@ -40,24 +41,24 @@ def test_linkage_is_its_twin(table, random):
     source = np.array(random.sample(range(len(table)), len(table)))
     released = table.take(np.array([random.randrange(len(table)) for _ in range(len(table))]))
     names = ["whole", "cents", "kind", "other"]
-    found = linkage(table, released, source, columns=names)
+    found = linkage(pair_of(table, released, source), columns=names)
     assert found.value == pytest.approx(twin(table, released, source, names))
 
 
 def test_a_copy_is_linked_and_independent_columns_are_not():
     table = mixed(1, rows=400, missing=0.0)
     source = np.random.default_rng(1).permutation(400)
-    assert linkage(table, table.take(source), source, columns=table.names).value > 0.99
+    assert linkage(pair_of(table, table.take(source), source), columns=table.names).value > 0.99
     rng = np.random.default_rng(2)
     apart = Table(tuple(c.take(rng.permutation(400)) for c in table))
-    risk = linkage(table, apart, source, columns=table.names)
+    risk = linkage(pair_of(table, apart, source), columns=table.names)
     assert risk.low <= 1 / 400 <= risk.high
     assert risk.value < 0.03
 
 
 def test_large_tables_are_attacked_by_a_sample():
     table = mixed(1, rows=2000)
-    found = linkage(table, table, np.arange(2000), columns=["age", "pay", "noise"], comparisons=200_000)
+    found = linkage(pair_of(table, table, np.arange(2000)), columns=["age", "pay", "noise"], comparisons=200_000)
     assert found.tries == 100
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from leafcover.draws import Key
 from leafcover.errors import LeafcoverError
-from leafcover.measuring.risk import wilson
+from leafcover.measuring.figures import wilson
 from leafcover.releasing.charts import FEWEST, bars_of, chart, steps_of
 from leafcover.releasing.manifest import external
 from leafcover.releasing.recipes import plan_for

@@ -6,7 +6,7 @@ from typing import Any
 
 from leafcover.draws import Key
 from leafcover.errors import PlanError
-from leafcover.measuring.risk import Risk
+from leafcover.measuring.figures import Risk
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.run import Progress, Release, run
 from leafcover.releasing.summary import linkage_of, summary

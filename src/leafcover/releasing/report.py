@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from leafcover.errors import LeafcoverError
-from leafcover.measuring.risk import Risk
+from leafcover.measuring.figures import Risk
 from leafcover.releasing.charts import FEWEST, RARE, chart
 from leafcover.releasing.manifest import versions
 from leafcover.releasing.plan import Step

@@ -1,23 +1,18 @@
 """A release in a few lines of words."""
 
+from leafcover.measuring.figures import Risk
 from leafcover.measuring.linkage import linkage
-from leafcover.measuring.risk import Risk
 from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.plan import Step
 from leafcover.releasing.run import Release
 from leafcover.split.refine import Refine
 from leafcover.table.table import Table
 
 
-def key_columns(table: Table, target: str) -> tuple[str, ...]:
-    """What an attacker is taken to know: the key columns, or without any named everything but the target."""
-    return table.with_role("key") or tuple(name for name in table.names if name != target)
-
-
 def linkage_of(original: Table, release: Release) -> Risk:
     """How often the nearest released row is a person's own."""
-    known = [n for n in key_columns(original, release.plan.target) if n in release.table.names]
-    return linkage(original, release.table, release.source, columns=known)
+    return linkage(pair_from(original, release))
 
 
 def _leaves(count: int) -> str:

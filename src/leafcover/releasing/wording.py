@@ -9,7 +9,7 @@ from math import ceil, floor
 
 import numpy as np
 
-from leafcover.measuring.risk import Risk, wilson
+from leafcover.measuring.figures import Risk, wilson
 from leafcover.noise.bounded import Bounded
 from leafcover.noise.part import Noise
 from leafcover.noise.redraw import Redraw
