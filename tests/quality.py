@@ -7,7 +7,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from leafcover.draws import Key
-from leafcover.measuring.linkage import linkage
+from leafcover.measuring.risk.linkage import linkage
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run

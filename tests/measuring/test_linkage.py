@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.measuring.figures import wilson
-from leafcover.measuring.linkage import linkage
 from leafcover.measuring.pair import pair_of
+from leafcover.measuring.risk.linkage import linkage
 from leafcover.table.table import Table
 from tests.tables import mixed, mixed_tables
 

@@ -17,7 +17,7 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.fit import Fit, fitted, probability
 from leafcover.noise.law import Law, LawName, law_named
-from leafcover.noise.part import Changed, Part, Reach, Summary, left_their_place, pinned_by_likelihood
+from leafcover.noise.part import Changed, Part, Reach, Summary, by_missing, left_their_place, pinned_by_likelihood
 from leafcover.table.table import Column
 
 FINE = 2.0**20  # points into which a range without a grid is divided, so that one law serves both
@@ -104,6 +104,15 @@ class Bounded:
             rail = self._rail(part, column, summary, moving)
             total[moving] *= rail.chance(new[moving], law_named(self.law), self.fit)
         return total
+
+    def shown(self, part: Part) -> Rows:
+        """The cell, whose box no value leaves, and which columns are missing."""
+        return by_missing(part.cells.label, part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """A value near the released one is likelier to be the row's own."""
+        return False
 
     def _moving(self, part: Part, column: Column) -> Bools:
         """Rows whose value may move at all."""

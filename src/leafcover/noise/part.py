@@ -98,6 +98,16 @@ class Noise(Protocol):
     def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
         """Per row, how probable (or, for a continuous number, how dense) its released values are given its own."""
 
+    def shown(self, part: Part) -> Rows:
+        """Per row, what its released values still show for certain: rows with different numbers are not each other's.
+
+        An attacker who knows the cells is taken to see the cell of a released row wherever its values stay inside.
+        """
+
+    @property
+    def uniform(self) -> bool:
+        """Whether rows that show the same are alike: each is as likely as any other to hold a released value."""
+
 
 def pinned_by_likelihood(noise: Noise, part: Part, summary: Summary) -> dict[str, Bools]:
     """Ask a noise for the likelihood of every value staying as it is, column by column."""
@@ -136,6 +146,16 @@ def left_their_place(part: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
         if lost := missing_moved(column, after[column.name]):
             said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
     return tuple(said)
+
+
+def by_missing(label: Rows, columns: tuple[Column, ...]) -> Rows:
+    """Labels split further by which of the columns are missing."""
+    found = label
+    for column in columns:
+        missing = column.missing
+        if missing.any():
+            found = np.unique(found * 2 + missing, return_inverse=True)[1].astype(np.int64)
+    return found
 
 
 def missing_moved(column: Column, after: Array) -> int:

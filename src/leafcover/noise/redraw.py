@@ -14,7 +14,7 @@ from leafcover.cells import Cells
 from leafcover.draws import Draws
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
-from leafcover.noise.part import Changed, Part, Reach, Summary, left_their_place, pinned_by_likelihood
+from leafcover.noise.part import Changed, Part, Reach, Summary, by_missing, left_their_place, pinned_by_likelihood
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,15 @@ class Redraw:
             known = np.flatnonzero(~column.missing & (new >= 0))
             total[known] *= chance(self._law_of_rows(part, summary, column.name, known), new[known])
         return total
+
+    def shown(self, part: Part) -> Rows:
+        """Which columns are missing; a redrawn value may leave the cell it was drawn for."""
+        return by_missing(np.zeros(len(part), np.int64), part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """Rows of different cells have different laws."""
+        return False
 
     def _law_of_rows(self, part: Part, summary: Summary, name: str, rows: Rows) -> "LawOfRows":
         column = next(c for c in part.columns if c.name == name)

@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.cells import Cells
 from leafcover.draws import Draws
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
-from leafcover.noise.part import PINNED, Changed, Part, Reach, Summary, missing_moved
+from leafcover.noise.part import PINNED, Changed, Part, Reach, Summary, by_missing, missing_moved
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,12 @@ class Shuffle:
 
     def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Take each row's block from a row of its cell."""
-        source = shuffle(self._groups(part), draws.words(part.rows))
+        source = shuffle(self.shown(part), draws.words(part.rows))
         return {c.name: Changed(c.values[source], part.rows[source]) for c in part.columns}
 
     def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Whether each cell still holds the same values."""
-        label = self._groups(before)
+        label = self.shown(before)
         said = [
             f"column {c.name!r}: a cell lost or gained values"
             for c in before.columns
@@ -72,7 +72,7 @@ class Shuffle:
         """Values that nearly every row of the cell has."""
         from leafcover.fast.mix import held_by_nearly_all, rows_by_cell
 
-        label = self._groups(part)
+        label = self.shown(part)
         order, starts = rows_by_cell(label, int(label.max()) + 1)
         return {
             c.name: ~c.missing & held_by_nearly_all(order, starts, _comparable(c.values), PINNED) for c in part.columns
@@ -80,7 +80,7 @@ class Shuffle:
 
     def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The share of the row's cell that shows the released block."""
-        label = self._groups(part)
+        label = self.shown(part)
         ours = np.column_stack([label, *(_comparable(c.values) for c in part.columns)])
         theirs = np.column_stack([label, *(_comparable(released[c.name]) for c in part.columns)])
         both = np.concatenate([ours, theirs])
@@ -90,18 +90,14 @@ class Shuffle:
         shared: Floats = seen[place[len(part) :]] / np.bincount(label)[label]
         return shared
 
-    def _groups(self, part: Part) -> Rows:
+    def shown(self, part: Part) -> Rows:
         """The cell of each row, split by which columns are missing when missing values stay."""
-        label = part.cells.label
-        if self.missing == "moves":
-            return label
-        for column in part.columns:
-            missing = column.missing
-            if missing.any():
-                label = label * 2 + missing
-        if label is part.cells.label:
-            return label
-        return np.unique(label, return_inverse=True)[1].astype(np.int64)
+        return part.cells.label if self.missing == "moves" else by_missing(part.cells.label, part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """Every row of a cell is as likely as any other to have got a value."""
+        return True
 
 
 def shuffle(label: Rows, words: Array) -> Rows:

@@ -12,7 +12,7 @@ from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.blocks import blocks as found_blocks
-from leafcover.releasing.plan import Plan, Step
+from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves
@@ -24,6 +24,7 @@ LEAST_EXPLAINED = 0.01  # share of a column's entropy inside the leaves that its
 SAMPLE = 20_000  # rows on which that is tried
 
 
+@recipe_called("cover")
 def cover(
     table: Table,
     *,
@@ -57,7 +58,7 @@ def cover(
     if target in names:
         together.append((target,))
     noise = Shuffle(missing="moves")
-    return Plan(*(Step(block, within=within, noise=noise) for block in together), recipe="cover", target=target)
+    return Plan(*(Step(block, within=within, noise=noise) for block in together))
 
 
 def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:

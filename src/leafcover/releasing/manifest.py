@@ -51,6 +51,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         **outward,
         "face": "internal: not for publication",
         "plan": to_toml(release.plan),
+        "recipe_settings": None if release.plan.settings is None else dict(release.plan.settings),
         "reading": dict(reading),
         "columns": [asdict(fact) for fact in release.columns],
         "trees": [asdict(fact) for fact in release.trees],

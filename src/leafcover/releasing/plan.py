@@ -4,8 +4,11 @@ A step takes some columns, says which rows stand together, and changes values on
 list of steps that all read the original table; each column is written once.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import wraps
+from inspect import signature
+from typing import Any
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.noise.bounded import Bounded
@@ -47,16 +50,24 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """A list of steps; ``recipe`` says which recipe wrote it, for the reader."""
+    """A list of steps; ``recipe`` says which recipe wrote it, for the reader.
+
+    ``settings`` are what that recipe was given, so that it can write the plan anew for other rows of the table; a plan
+    that was read from a file or written by hand has none.
+    """
 
     steps: tuple[Step, ...]
     recipe: str = field(default="")
     target: str = field(default="")
+    settings: Mapping[str, Any] | None = field(default=None, compare=False)
 
-    def __init__(self, *steps: Step, recipe: str = "", target: str = "") -> None:
+    def __init__(
+        self, *steps: Step, recipe: str = "", target: str = "", settings: Mapping[str, Any] | None = None
+    ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
         object.__setattr__(self, "recipe", recipe)
         object.__setattr__(self, "target", target)
+        object.__setattr__(self, "settings", settings)
         if not steps:
             raise PlanError("The plan has no step, so nothing would change. Add a step.")
         writer: dict[str, int] = {}
@@ -72,6 +83,23 @@ class Plan:
     def columns(self) -> tuple[str, ...]:
         """Every column that some step writes."""
         return tuple(name for step in self.steps for name in step.columns)
+
+
+def recipe_called(name: str) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
+    """Sign the plans of a recipe with its name, its target and the settings it was given."""
+
+    def signed(make: Callable[..., Plan]) -> Callable[..., Plan]:
+        known = signature(make).parameters
+
+        @wraps(make)
+        def recipe(table: Table, **given: Any) -> Plan:
+            plan = make(table, **given)
+            chosen = {n: v for n, v in given.items() if n not in ("target", "made") and v != known[n].default}
+            return Plan(*plan.steps, recipe=name, target=given.get("target", ""), settings=chosen)
+
+        return recipe
+
+    return signed
 
 
 def check(plan: Plan, table: Table) -> None:

@@ -13,7 +13,7 @@ from leafcover.noise.fit import Fit
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.cover import cover
-from leafcover.releasing.plan import Plan, Step
+from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
 from leafcover.split.trees import Leaves, Whole
 from leafcover.table.table import Column, Table
@@ -25,6 +25,7 @@ HEAP = 0.05  # a value held by more than this share of rows is a heap
 SKEW = 1.0  # beyond this the range is mostly empty and range noise would fill it
 
 
+@recipe_called("framework")
 def framework(
     table: Table,
     *,
@@ -68,9 +69,10 @@ def framework(
     steps += [Step(c.name, within=within, noise=Shuffle()) for c in categories if len(c.levels) > MOST_CLASSES]
     if table.roles.get(target) != "unchanged":
         steps.append(_class_step(table[target], within, class_noise))
-    return Plan(*steps, recipe="framework", target=target)
+    return Plan(*steps)
 
 
+@recipe_called("framework-paper")
 def framework_paper(
     table: Table,
     *,
@@ -101,9 +103,10 @@ def framework_paper(
         preserve_leaf=preserve_leaf,
         bins=bins,
     )
-    return Plan(*plan.steps, recipe="framework-paper", target=target)
+    return Plan(*plan.steps)
 
 
+@recipe_called("detective")
 def detective(
     table: Table,
     *,
@@ -124,9 +127,10 @@ def detective(
         else Step(c.name, within=Whole(), noise=many)
         for c in columns
     ]
-    return Plan(*steps, recipe="detective")
+    return Plan(*steps)
 
 
+@recipe_called("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit = "redraw") -> Plan:
     """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
     columns = _free(table, None)
@@ -137,7 +141,7 @@ def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit
         steps.append(Step(numbers, within=Whole(), noise=Bounded(spread=spread, law="uniform", fit=fit)))
     if categories:
         steps.append(Step(categories, within=Whole(), noise=Redraw(law="own", others=others)))
-    return Plan(*steps, recipe="random")
+    return Plan(*steps)
 
 
 def _own_leaves(table: Table, name: str, min_cell: int) -> Leaves:
@@ -279,7 +283,7 @@ def plan_for(
     if "made" in signature(chosen.make).parameters:
         given["made"] = made
     plan = chosen.make(table, **given)
-    return Plan(*plan.steps, recipe=plan.recipe, target=target or "")
+    return Plan(*plan.steps, recipe=plan.recipe, target=target or "", settings=plan.settings)
 
 
 def _setting(recipe: Recipe, name: str, value: Any) -> Any:

@@ -1,7 +1,7 @@
 """A release in a few lines of words."""
 
 from leafcover.measuring.figures import Risk
-from leafcover.measuring.linkage import linkage
+from leafcover.measuring.risk.linkage import linkage
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.plan import Step

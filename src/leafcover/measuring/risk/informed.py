@@ -1,0 +1,142 @@
+"""Informed linkage: the attacker knows recipe, parameters, trees, boxes and law, everything but the key.
+
+For one person, whose key columns he knows, he asks of every released row how much likelier it is as that person's than
+as somebody's, and takes the best; rows he cannot tell apart he draws among. What he knows of the law is handed in as
+`Evidence`: by the plan that made the release, or learned from pairs (see `learned`).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from leafcover.fast.arrays import Floats, Rows
+from leafcover.measuring.figures import Risk, risk_of
+from leafcover.measuring.pair import Pair
+from leafcover.measuring.sampling import how, some_rows
+
+MOST_PEOPLE = 3_000  # attacked one by one where the law tells rows apart
+MOST_SCORES = 200_000_000  # scores of a person against a row and a column, at most about
+AT_ONCE = 4_000_000  # scores held in memory
+ALIKE = 1e-9  # scores no further apart are ties
+SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 199), (200, None))  # of crowds, in the report
+
+
+class Evidence(Protocol):
+    """What the attacker can say about a pair's rows, both tables in the order of the original."""
+
+    @property
+    def groups(self) -> Rows:
+        """(rows,) a person and a released row with different numbers do not belong together, for certain."""
+
+    @property
+    def uniform(self) -> bool:
+        """Whether nothing more can be said: every released row of the group is as likely."""
+
+    @property
+    def columns(self) -> int:
+        """How many columns are weighed for each score: what a score costs."""
+
+    def scores(self, people: Rows, rows: Rows) -> Floats:
+        """(people, rows) how much likelier, as a logarithm, each released row is a person's than somebody's."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The risk of people whose released row can be only one of so many."""
+
+    fewest: int
+    most: int | None  # None: no upper end
+    risk: Risk
+
+
+@dataclass(frozen=True)
+class Informed:
+    """How often the attacker points at a person's own released row."""
+
+    first: Risk  # his best guess is right, ties drawn among
+    ten: Risk  # it is among his ten best
+    median_rank: float  # where the own row stands among all, on average over ties; 1 is best for him
+    crowds: tuple[Crowd, ...]  # the first risk by how many rows could be the person's
+    smallest_crowd: int
+    law: str  # "the plan's own" or "learned from half of the pairs"
+    rows: int
+    of: int
+
+    @property
+    def how(self) -> str:
+        """Whether everybody was attacked."""
+        return how(self.rows, self.of)
+
+
+def informed(
+    pair: Pair,
+    evidence: Evidence,
+    *,
+    law: str = "the plan's own",
+    people: Rows | None = None,
+    most: int = MOST_PEOPLE,
+    tell: Callable[[float], None] = lambda share: None,
+) -> Informed:
+    """Attack people (all, or a sample where the law must be asked row by row)."""
+    groups = evidence.groups
+    sizes = np.bincount(groups)[groups]
+    if evidence.uniform:
+        chosen = np.arange(len(groups)) if people is None else people
+        better, tied = np.zeros(len(chosen)), sizes[chosen].astype(np.float64)
+    else:
+        cost = max(1.0, float(sizes.mean()) * max(evidence.columns, 1))
+        wanted = int(np.clip(MOST_SCORES / cost, 100, most))
+        pool = np.arange(len(pair.original)) if people is None else people
+        chosen = pool[some_rows(len(pool), wanted)]
+        better, tied = _standing(evidence, groups, chosen, tell)
+    first = np.where(better < 1, 1 / tied, 0.0)
+    ten = np.clip((10 - better) / tied, 0.0, 1.0)
+    crowd = sizes[chosen]
+    return Informed(
+        risk_of(first),
+        risk_of(ten),
+        float(np.median(better + (tied + 1) / 2)) if len(chosen) else 0.0,
+        tuple(_by_crowd(first, crowd)),
+        int(sizes.min()) if len(sizes) else 0,
+        law,
+        len(chosen),
+        len(groups),
+    )
+
+
+def _standing(evidence: Evidence, groups: Rows, people: Rows, tell: Callable[[float], None]) -> tuple[Floats, Floats]:
+    """For each person how many rows score better than the own one, and how many as well (the own one counted)."""
+    better, tied = np.zeros(len(people)), np.ones(len(people))
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(int(groups.max(initial=0)) + 2))
+    done = 0
+    for places in _by_group(groups[people]):
+        group = int(groups[people[places[0]]])
+        rows = order[starts[group] : starts[group + 1]]
+        own = np.searchsorted(rows, people[places])  # a stable order keeps the rows of a group ascending
+        step = max(1, AT_ONCE // max(len(rows), 1))
+        for begin in range(0, len(places), step):
+            some = places[begin : begin + step]
+            scores = evidence.scores(people[some], rows)
+            mine = scores[np.arange(len(some)), own[begin : begin + step]][:, None]
+            better[some] = (scores > mine + ALIKE).sum(axis=1)
+            tied[some] = (np.abs(scores - mine) <= ALIKE).sum(axis=1)
+        done += len(places)
+        tell(done / len(people))
+    return better, tied
+
+
+def _by_group(label: Rows) -> Iterator[Rows]:
+    """The places of each label that occurs."""
+    order = np.argsort(label, kind="stable")
+    ends = np.flatnonzero(np.diff(label[order])) + 1
+    return (part for part in np.split(order, ends) if len(part))
+
+
+def _by_crowd(first: Floats, crowd: Rows) -> Iterator[Crowd]:
+    for fewest, most in SIZES:
+        inside = (crowd >= fewest) & (crowd <= (most or crowd.max(initial=0)))
+        if inside.any():
+            yield Crowd(fewest, most, risk_of(first[inside]))

@@ -1,0 +1,126 @@
+"""Evidence learned from pairs: an attacker who has seen what the noise did to half of the people attacks the others.
+
+For tables whose plan is not known, made by whatever means. Record linkage after Fellegi and Sunter (1969): each column
+gets a weight for how the known value compares with the released one, the logarithm of how often that comparison occurs
+between a person's own two values against how often between strangers'.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafcover.fast.arrays import Array, Floats, Rows
+from leafcover.measuring.pair import Pair
+from leafcover.measuring.risk.informed import Informed, informed
+from leafcover.measuring.sampling import SEED
+
+FINEST = 30  # halvings of a number's range that are told apart; an equal value is a comparison of its own
+STRANGERS = 200_000  # random pairs of rows that say how strangers compare
+SMOOTHING = 0.5  # of a pair, added to every comparison so that none is impossible
+MOST_TABLE = 2_500  # pairs of levels with weights of their own; beyond that levels are equal or not
+
+
+@dataclass(frozen=True, eq=False)
+class _Weigher:
+    """The weights of one column's comparisons."""
+
+    ours: Array  # (rows,) the original values: codes, or numbers by their range
+    theirs: Array  # (rows,) the released ones
+    weights: Floats  # (levels + 1, levels + 1) of a category by both codes, or (comparisons,) of a number
+    by_level: bool
+
+    def of(self, people: Rows, rows: Rows) -> Floats:
+        """(people, rows) the weight of each comparison."""
+        one, other = self.ours[people][:, None], self.theirs[rows][None, :]
+        if self.by_level:
+            return self.weights[one, other]  # missing is -1, the last
+        return self.weights[_compared(one, other)]
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedEvidence:
+    """The weights of every key column; no row is ruled out for certain."""
+
+    groups: Rows
+    weighers: tuple[_Weigher, ...]
+
+    @property
+    def uniform(self) -> bool:
+        """Without a column nothing can be said."""
+        return not self.weighers
+
+    @property
+    def columns(self) -> int:
+        """How many columns are weighed."""
+        return len(self.weighers)
+
+    def scores(self, people: Rows, rows: Rows) -> Floats:
+        """The weights of all columns together."""
+        total = np.zeros((len(people), len(rows)))
+        for weigher in self.weighers:
+            total += weigher.of(people, rows)
+        return total
+
+
+def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
+    """Linkage by an attacker who learned the noise from half of the pairs; the other half is attacked."""
+    if not pair.paired or len(pair.original) < 4:
+        return None
+    order = np.random.default_rng(SEED).permutation(len(pair.original))
+    half = len(order) // 2
+    evidence = learn(pair, np.sort(order[:half]))
+    return informed(pair, evidence, law="learned from half of the pairs", people=np.sort(order[half:]), most=most)
+
+
+def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
+    """Weights from the pairs of some rows, for the key columns."""
+    rng = np.random.default_rng(SEED + 1)
+    one = rng.integers(0, len(rows), STRANGERS)
+    other = (one + rng.integers(1, len(rows), STRANGERS)) % len(rows)  # never the same row
+    strangers = rows[one], rows[other]
+    weighers = tuple(_weigher(pair, name, rows, strangers) for name in pair.keys)
+    return LearnedEvidence(np.zeros(len(pair.original), np.int64), weighers)
+
+
+def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) -> _Weigher:
+    before, after = pair.original[name], pair.released[name]
+    if before.is_category:
+        ours, theirs = before.values, after.values
+        size = len(before.levels) + 1
+        if size * size <= MOST_TABLE:
+            own = np.zeros((size, size))
+            np.add.at(own, (ours[rows], theirs[rows]), 1.0)
+            shown = own.sum(axis=0) + SMOOTHING
+            # A level's own law, smoothed towards how often each level is released at all.
+            law = (own + SMOOTHING * shown / shown.sum()) / (own.sum(axis=1, keepdims=True) + SMOOTHING)
+            return _Weigher(ours, theirs, np.log(law) - np.log(shown / shown.sum()), True)
+    else:
+        low, high = before.domain
+        width = high - low if high > low else 1.0
+        ours, theirs = before.values / width, after.values / width
+    own = _counts(ours[rows], theirs[rows])
+    other = _counts(ours[strangers[0]], theirs[strangers[1]]) + SMOOTHING
+    common = other / other.sum()
+    # Smoothed towards strangers: a comparison that was never seen of a person's own values speaks against them.
+    law = (own + SMOOTHING * common) / (own.sum() + SMOOTHING)
+    return _Weigher(ours, theirs, np.log(law) - np.log(common), False)
+
+
+def _counts(one: Array, other: Array) -> Floats:
+    """How often each comparison occurs."""
+    return np.bincount(_compared(one, other), minlength=FINEST + 3).astype(np.float64)
+
+
+def _compared(one: Array, other: Array) -> Array:
+    """A number for how two values compare: 0 equal, then by halvings of their distance, last when one is missing."""
+    if one.dtype.kind != "f":
+        return np.where(one == other, 0, 1)
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(one - other)
+    halvings = np.frexp(apart)[1]  # apart lies in [2^(h-1), 2^h)
+    place = np.clip(1 - halvings, 0, FINEST) + 1
+    place[apart == 0] = 0
+    gone = np.isnan(apart)
+    if gone.any():
+        place[gone] = np.where((np.isnan(one) & np.isnan(other))[gone], 0, FINEST + 2)
+    return place

@@ -1,0 +1,116 @@
+"""What an attacker who knows the plan can say of a release: the law of every step, the cells a row still shows."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leafcover.fast.arrays import MISSING, Array, Floats, Rows
+from leafcover.measuring.sampling import some_rows
+from leafcover.noise.part import Noise, Part, Summary
+from leafcover.releasing.plan import Plan, Step
+from leafcover.releasing.run import whole_part
+from leafcover.split.partition import Partition, Split
+from leafcover.table.table import Column, Table
+
+BACKGROUND = 64  # people of a group whose laws together say how common a released value is, at most
+BACKGROUND_WORK = 1_000_000  # likelihoods of the background for one group and column, about
+AT_ONCE = 2_000_000  # likelihoods spelled out at once
+LEAST = 1e-300  # a likelihood of 0 as a logarithm that still compares
+
+
+@dataclass(frozen=True, eq=False)
+class _Lens:
+    """One column whose released values say more than the group of their row."""
+
+    part: Part  # the column alone, every original row
+    noise: Noise
+    summary: Summary
+    released: Array  # (rows,) in the order and the codes of the original
+
+
+@dataclass(frozen=True, eq=False)
+class PlanEvidence:
+    """The law of a plan, as evidence about a release of a table by it."""
+
+    groups: Rows
+    lenses: tuple[_Lens, ...]
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the groups say all there is to say."""
+        return not self.lenses
+
+    @property
+    def columns(self) -> int:
+        """How many columns are weighed."""
+        return len(self.lenses)
+
+    def scores(self, people: Rows, rows: Rows) -> Floats:
+        """Column by column: the likelihood given the person, against the mean over people of the same group."""
+        total = np.zeros((len(people), len(rows)))
+        for lens in self.lenses:
+            distinct, at = np.unique(lens.released[rows], return_inverse=True)
+            wanted = int(np.clip(BACKGROUND_WORK / len(distinct), 8, BACKGROUND))
+            everyone = rows[some_rows(len(rows), wanted)]
+            common = _likelihood(lens, everyone, distinct).mean(axis=0)
+            own = _likelihood(lens, people, distinct)
+            total += (np.log(np.maximum(own, LEAST)) - np.log(np.maximum(common, LEAST)))[:, at.ravel()]
+        return total
+
+
+def evidence_of(
+    table: Table, plan: Plan, partitions: Mapping[Split, Partition], released: Table, keys: Sequence[str]
+) -> PlanEvidence:
+    """What the key columns of a release say, to whoever knows the plan; rows stand in the table's order."""
+    written = set(plan.columns)
+    groups = np.zeros(len(table), np.int64)
+    for name in keys:
+        if name not in written:  # released as it is: only rows with the very value can be the person's
+            groups = _finer(groups, np.unique(table[name].values, return_inverse=True)[1].ravel())
+    lenses: list[_Lens] = []
+    for step in plan.steps:
+        known = [name for name in step.columns if name in keys]
+        if known:
+            part = whole_part(table, Step(known, step.within, step.noise, step.keep), partitions)
+            groups = _finer(groups, step.noise.shown(part))
+            for cells in part.keep:
+                groups = _finer(groups, cells.label)
+            if not step.noise.uniform:
+                lenses += _lenses(part, step.noise, released)
+    return PlanEvidence(groups, tuple(lenses))
+
+
+def _lenses(part: Part, noise: Noise, released: Table) -> Iterator[_Lens]:
+    summary = noise.settle(noise.summarise(part), part.cells)
+    for column in part.columns:
+        values = _in_codes_of(column, released[column.name])
+        yield _Lens(replace(part, columns=(column,)), noise, summary, values)
+
+
+def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
+    """(people, values) how probable each released value is for each person."""
+    found = np.empty((len(people), len(values)))
+    name = lens.part.columns[0].name
+    step = max(1, AT_ONCE // max(len(values), 1))
+    for begin in range(0, len(people), step):
+        some = people[begin : begin + step]
+        part = lens.part.take(np.repeat(some, len(values)))
+        new = {name: np.tile(values, len(some))}
+        found[begin : begin + step] = lens.noise.likelihood(part, new, lens.summary).reshape(len(some), len(values))
+    return found
+
+
+def _in_codes_of(column: Column, other: Column) -> Array:
+    """The values of another table's column, a category in the codes of this one."""
+    if not column.is_category:
+        return other.values
+    number = {level: code for code, level in enumerate(column.levels)}
+    lookup = np.array([number.get(level, MISSING) for level in other.levels] + [MISSING], np.int32)
+    return lookup[other.values]
+
+
+def _finer(label: Rows, other: Array) -> Rows:
+    """Labels of rows that are alike in both."""
+    both = label * (int(other.max(initial=0)) + 1) + other
+    return np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
