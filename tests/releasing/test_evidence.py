@@ -9,6 +9,7 @@ from leafcover.measuring.pair import pair_of
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.linkage import linkage
 from leafcover.releasing.evidence import evidence_of
+from leafcover.releasing.known import Known
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run
@@ -20,7 +21,7 @@ from tests.tables import category, mixed, number, table
 def attacked(original, plan, *, seed=1, keys=None, **given):
     release = run(original, plan, key=Key.from_seed(seed))
     pair = pair_from(original, release)
-    evidence = evidence_of(original, plan, release.partitions, pair.released, keys or pair.keys)
+    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, keys or pair.keys)
     return pair, informed(pair, evidence, **given)
 
 
@@ -53,7 +54,7 @@ def test_scores_are_likelihoods_against_the_background():
     plan = lc.Plan(lc.Step("x", lc.Whole(), lc.Redraw(law="own", others=0.3)), target="class")
     release = run(original, plan, key=Key.from_seed(3))
     pair = pair_from(original, release)
-    evidence = evidence_of(original, plan, release.partitions, pair.released, ["x"])
+    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, ["x"])
     scores = evidence.scores(np.array([0, 3]), np.arange(4))
     shown = pair.released["x"].values
     for row, person in enumerate((0, 3)):
@@ -68,7 +69,7 @@ def test_the_own_row_is_never_ruled_out(recipe):
     plan = plan_for(original, recipe, target="class")
     release = run(original, plan, key=Key.from_seed(2))
     pair = pair_from(original, release)
-    evidence = evidence_of(original, plan, release.partitions, pair.released, pair.keys)
+    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.keys)
     assert len(evidence.groups) == 500
     if not evidence.uniform:
         for person in range(0, 500, 7):
@@ -113,7 +114,7 @@ def test_held_out_rows_with_levels_of_their_own_change_nothing():
     pair = pair_of(original, release.table, release.source, target="class", control=more)
     plain = pair_from(original, release)
     scores = [
-        evidence_of(original, plan, release.partitions, p.released, ["c"]).scores(np.arange(6), np.arange(6))
+        evidence_of(Known(original, plan, release.partitions), p.released, ["c"]).scores(np.arange(6), np.arange(6))
         for p in (pair, plain)
     ]
     assert scores[0] == pytest.approx(scores[1])

@@ -1,6 +1,7 @@
 """Do a release again on some of the rows, so that the others can tell what it says of people it never saw."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from leafcover.errors import LeafcoverError
 from leafcover.fast.arrays import Rows
 from leafcover.measuring.pair import Pair
 from leafcover.measuring.sampling import SEED, some_rows
+from leafcover.releasing.known import Known
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.recipes import RECIPES, plan_for
@@ -21,7 +23,15 @@ MOST_ROWS = (
 )
 
 
-def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Pair:
+@dataclass(frozen=True, eq=False)
+class Again:
+    """A release of some of the rows, with the others as control, and how it was made."""
+
+    pair: Pair
+    known: Known
+
+
+def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
     """Release these rows alone, by the plan written anew from them; the other rows are the pair's control.
 
     A plan that no recipe wrote is carried out as it is: its trees and cells are made anew from these rows all the same.
@@ -35,7 +45,8 @@ def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Pair:
         written = plan_for(part, plan.recipe, target=plan.target or None, settings=plan.settings, made=made)
     # These rows never leave the machine, so that a fixed seed may make the same figures come out twice.
     release = run(part, written, key=Key.from_seed(seed), made=made)
-    return pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
+    pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
+    return Again(pair, Known(part, written, release.partitions))
 
 
 def folds(
@@ -45,7 +56,7 @@ def folds(
     count: int = 3,
     most: int = MOST_ROWS,
     tell: Callable[[float], None] = lambda share: None,
-) -> Iterator[Pair]:
+) -> Iterator[Again]:
     """Releases of the table without one fold each, whose rows are the control; large tables are cut to a sample.
 
     A fold whose rows the plan refuses is left out.
@@ -61,6 +72,6 @@ def folds(
             continue
 
 
-def half(table: Table, plan: Plan, *, most: int = MOST_ROWS) -> Pair | None:
+def half(table: Table, plan: Plan, *, most: int = MOST_ROWS) -> Again | None:
     """A release of one half of the rows, with the other half as control."""
     return next(folds(table, plan, count=2, most=most), None)

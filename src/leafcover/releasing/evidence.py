@@ -1,6 +1,6 @@
 """What an attacker who knows the plan can say of a release: the law of every step, the cells a row still shows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,9 +8,9 @@ import numpy as np
 from leafcover.fast.arrays import MISSING, Array, Floats, Rows
 from leafcover.measuring.sampling import some_rows
 from leafcover.noise.part import Noise, Part, Summary
-from leafcover.releasing.plan import Plan, Step
+from leafcover.releasing.known import Known
+from leafcover.releasing.plan import Step
 from leafcover.releasing.run import whole_part
-from leafcover.split.partition import Partition, Split
 from leafcover.table.table import Column, Table
 
 BACKGROUND = 64  # people of a group whose laws together say how common a released value is, at most
@@ -59,10 +59,9 @@ class PlanEvidence:
         return total
 
 
-def evidence_of(
-    table: Table, plan: Plan, partitions: Mapping[Split, Partition], released: Table, keys: Sequence[str]
-) -> PlanEvidence:
+def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvidence:
     """What the key columns of a release say, to whoever knows the plan; rows stand in the table's order."""
+    table, plan = known.table, known.plan
     written = set(plan.columns)
     groups = np.zeros(len(table), np.int64)
     for name in keys:
@@ -70,9 +69,9 @@ def evidence_of(
             groups = _finer(groups, np.unique(table[name].values, return_inverse=True)[1].ravel())
     lenses: list[_Lens] = []
     for step in plan.steps:
-        known = [name for name in step.columns if name in keys]
-        if known:
-            part = whole_part(table, Step(known, step.within, step.noise, step.keep), partitions)
+        names = [name for name in step.columns if name in keys]
+        if names:
+            part = whole_part(table, Step(names, step.within, step.noise, step.keep), known.partitions)
             groups = _finer(groups, step.noise.shown(part))
             for cells in part.keep:
                 groups = _finer(groups, cells.label)
