@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check bench clean
+.PHONY: help demo test test-all check browser bench scoreboard clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -30,14 +30,28 @@ check: .venv/developer ## style, types and layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: check ## all tests, within ten minutes on two cores
+browser:         ## a browser for the tests of reports, where it may be installed
+	@sh tests/browser.sh
+
+test: check browser ## all tests, within ten minutes on two cores
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: check ## the slow ones too
+test-all: check browser ## the slow ones too
 	$(BIN)/python -m pytest -n 2
 
 bench: .venv/benchmark ## speed, side by side with other programs; writes benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
+# A rival that cannot be installed is tried again next time; until then its row says so.
+.venv-scoreboard/rivals: benchmarks/scoreboard/rivals.txt
+	test -x .venv-scoreboard/bin/python || $(PYTHON) -m venv .venv-scoreboard
+	failed=; while read rival; do \
+		.venv-scoreboard/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< "$$rival" \
+			|| { echo "$$rival could not be installed"; failed=yes; }; \
+	done < $<; test -n "$$failed" || touch $@
+
+scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes beside what others install; writes docs/scoreboard.md
+	$(BIN)/python benchmarks/scoreboard/run.py
+
 clean:           ## remove what make made
-	rm -rf .venv demo benchmarks/tables
+	rm -rf .venv .venv-scoreboard demo benchmarks/tables

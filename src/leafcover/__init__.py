@@ -18,11 +18,12 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from leafcover.draws import Key
     from leafcover.errors import LeafcoverError
+    from leafcover.measuring.measures import Measures
     from leafcover.noise.bounded import Bounded
     from leafcover.noise.redraw import Redraw
     from leafcover.noise.shuffle import Shuffle
     from leafcover.releasing import recipes
-    from leafcover.releasing.api import Measured, Released, measure, read, release
+    from leafcover.releasing.api import Released, measure, read, release
     from leafcover.releasing.plan import Plan, Step
     from leafcover.releasing.planfile import from_toml as read_plan
     from leafcover.releasing.planfile import to_toml as plan_text
@@ -40,7 +41,7 @@ _HOMES = {
     "Key": "leafcover.draws",
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.split.trees",
-    "Measured": "leafcover.releasing.api",
+    "Measures": "leafcover.measuring.measures",
     "Plan": "leafcover.releasing.plan",
     "Redraw": "leafcover.noise.redraw",
     "Refine": "leafcover.split.refine",
@@ -66,7 +67,7 @@ __all__ = [
     "Key",
     "LeafcoverError",
     "Leaves",
-    "Measured",
+    "Measures",
     "Plan",
     "Redraw",
     "Refine",

@@ -8,7 +8,7 @@ import pytest
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.learned import learned_linkage
 from tests.measuring.pairs import apart, awkward, copy_of, reordered, tables
-from tests.tables import mixed, number, table
+from tests.tables import mixed
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,7 @@ class Told:
 
 
 def test_rows_that_cannot_be_told_apart_are_drawn_among():
-    pair = copy_of(table(number("x", [1, 2, 3])))
-    found = informed(pair, Told(np.array([0, 0, 1])))
+    found = informed(Told(np.array([0, 0, 1])))
     # Two people share a crowd of two (1/2 each), one stands alone: (1/2 + 1/2 + 1) / 3.
     assert found.first.value == pytest.approx(2 / 3)
     assert found.ten.value == 1.0
@@ -40,18 +39,16 @@ def test_rows_that_cannot_be_told_apart_are_drawn_among():
 
 
 def test_the_best_score_decides_and_ties_are_averaged():
-    pair = copy_of(table(number("x", [1, 2, 3])))
     # The first person's own row scores best; the second's ties with another; the third's is beaten by both.
     scores = np.array([[5.0, 1.0, 1.0], [0.0, 2.0, 2.0], [3.0, 2.0, 1.0]])
-    found = informed(pair, Told(np.zeros(3, int), scores))
+    found = informed(Told(np.zeros(3, int), scores))
     assert found.first.value == pytest.approx((1 + 0.5 + 0) / 3)
     assert found.median_rank == 1.5  # ranks 1, 1.5 and 3
 
 
 def test_a_row_of_another_group_is_never_taken():
-    pair = copy_of(table(number("x", [1, 2, 3, 4])))
     scores = np.array([[0, 0, 9, 9], [0, 0, 9, 9], [9, 9, 0, -1], [9, 9, -1, 0]], float)
-    found = informed(pair, Told(np.array([0, 0, 1, 1]), scores))
+    found = informed(Told(np.array([0, 0, 1, 1]), scores))
     assert found.first.value == pytest.approx((0.5 + 0.5 + 1 + 1) / 4)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import leafcover as lc
-from leafcover.releasing.again import again, folds, half
+from leafcover.releasing.again import again, folds
 from leafcover.releasing.recipes import plan_for
 from tests.tables import category, mixed, number, table
 
@@ -48,8 +48,7 @@ def test_folds_hold_out_every_row_once():
     assert [len(one.pair.control) for one in found] == [30, 30, 30]
     seen = np.sort(np.concatenate([one.pair.control["noise"].values for one in found]))
     assert np.array_equal(seen, np.sort(original["noise"].values), equal_nan=True)
-    assert len(half(original, plan).pair.original) == 45
-    assert len(half(original, plan, most=20).pair.original) == 10
+    assert [len(one.pair.original) for one in folds(original, plan, count=2, most=20)] == [10, 10]
 
 
 def test_rows_that_the_plan_refuses_are_left_out():

@@ -22,7 +22,7 @@ def attacked(original, plan, *, seed=1, keys=None, **given):
     release = run(original, plan, key=Key.from_seed(seed))
     pair = pair_from(original, release)
     evidence = evidence_of(Known(original, plan, release.partitions), pair.released, keys or pair.keys)
-    return pair, informed(pair, evidence, **given)
+    return pair, informed(evidence, **given)
 
 
 def test_what_is_released_as_it_is_finds_the_person():

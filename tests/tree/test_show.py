@@ -140,3 +140,60 @@ def test_a_picture_tells_what_it_leaves_out():
     labels = (rng.random(800) < codes % 2 * 0.8 + 0.1).astype(np.int32)
     rows = Training("y", ("a", "b"), labels, (Attribute("c", levels, False),), (codes,), np.arange(800))
     assert "… 13 rarer values, 10 without rows" in picture(grow_from(rows, prune=False))
+
+
+def texts_of(drawn: str) -> list[str]:
+    return ["".join(element.itertext()) for element in ElementTree.fromstring(drawn).findall(".//{*}text")]
+
+
+def test_marked_nodes_have_a_sign_and_a_legend_not_colour_alone():
+    tree = grow(golf(), target="class", prune=False)  # 0 outlook, 1 overcast, 2 rain: windy, 3 sunny: humidity, ...
+    marks = np.zeros(tree.size, np.bool_)
+    marks[[3, 6, 7]] = True
+    found = texts_of(picture(tree, marks=marks))
+    assert [words for words in found if "◆" in words] == [
+        "◆ differs from the other tree; dashed: below a difference",
+        "◆ humidity",
+        "◆ Play",
+        "◆ Don't Play",
+    ]
+    root = ElementTree.fromstring(picture(tree, marks=marks))
+    assert root.attrib["aria-label"].endswith("; 3 nodes differ from the other tree")
+    outlined = [box for box in root.findall(".//{*}rect") if "stroke" in box.attrib]
+    assert ["stroke-dasharray" in box.attrib for box in outlined] == [False, True, True]
+    titles = ["".join(title.itertext()) for title in root.findall(".//{*}title")]
+    assert "= sunny humidity (differs from the other tree)" in titles
+
+
+def test_a_picture_without_differences_says_so():
+    tree = grow(golf(), target="class", prune=False)
+    assert "No node differs from the other tree" in texts_of(picture(tree, marks=np.zeros(tree.size, np.bool_)))
+    assert not any("differ" in words for words in texts_of(picture(tree)))
+
+
+def test_differences_below_what_is_drawn_are_counted():
+    tree = grow(golf(), target="class", prune=False)
+    marks = np.zeros(tree.size, np.bool_)
+    marks[[3, 6, 7]] = True
+    assert "◆ … 2 more leaves" in texts_of(picture(tree, depth=1, marks=marks))
+    marks[[3, 6]] = False
+    assert "◆ … 1 of 2 leaves" in texts_of(picture(tree, depth=1, marks=marks))
+    assert "◆ … 1 of 5 leaves" in texts_of(picture(tree, depth=0, marks=marks))
+    levels = tuple(f"v{i:02d}" for i in range(12))
+    codes = np.repeat(np.arange(12), 40).astype(np.int32)
+    labels = (np.random.default_rng(1).random(480) < codes % 2 * 0.8 + 0.1).astype(np.int32)
+    rows = Training("y", ("a", "b"), labels, (Attribute("c", levels, False),), (codes,), np.arange(480))
+    wide = grow_from(rows, prune=False)
+    marks = np.zeros(wide.size, np.bool_)
+    hidden = np.argsort(-wide.counts[1:].sum(axis=1), kind="stable")[7:] + 1  # all but the seven largest branches
+    marks[hidden[0]] = True
+    assert "◆ … 5 rarer values, 1 differs" in texts_of(picture(wide, marks=marks))
+    marks[hidden] = True
+    assert "◆ … 5 rarer values" in texts_of(picture(wide, marks=marks))
+
+
+def test_a_sign_in_a_name_is_not_a_mark():
+    table = golf()
+    signed = Column("◆ sky", "category", table["outlook"].values, ("◆", "b", "c"))
+    drawn = picture(grow(Table((signed, *table.columns[1:])), target="class", prune=False))
+    assert 'class="mark"' not in drawn

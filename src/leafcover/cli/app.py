@@ -83,6 +83,6 @@ def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
 
 def main() -> None:
     """Run the command line."""
-    from leafcover.cli import demo, inspect, recipes, release, tree, verify  # noqa: F401  # they add their commands
+    from leafcover.cli import demo, inspect, measure, recipes, release, sweep, tree, verify  # noqa: F401  # they add their commands
 
     app()

@@ -8,12 +8,14 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
-from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
+from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
     from leafcover.draws import Key
+    from leafcover.measuring.measures import Measures
     from leafcover.releasing.deliver import Places
     from leafcover.releasing.plan import Plan
+    from leafcover.releasing.run import Progress, Release
     from leafcover.table.table import Table
 
 TableFile = Annotated[
@@ -50,7 +52,7 @@ def release(
         float | None, typer.Option(metavar="SHARE", help="Set this share of the rows aside first, for measuring.")
     ] = None,
     max_risk: Annotated[
-        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when the linkage risk is above this.")
+        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
     ] = None,
     publish_tree: Annotated[
         bool, typer.Option("--publish-tree", help="Put plan and tree into what is published; cuts are original values.")
@@ -64,8 +66,9 @@ def release(
     from leafcover.draws import key_text
     from leafcover.releasing.deliver import Places, deliver
     from leafcover.releasing.hold import hold_out as set_aside
+    from leafcover.releasing.limit import certain_linkage
     from leafcover.releasing.run import run
-    from leafcover.releasing.summary import linkage_of, summary
+    from leafcover.releasing.summary import summary
     from leafcover.table.whole import check_place
 
     _check(max_risk, hold_out, key_file, seed)
@@ -86,16 +89,7 @@ def release(
         cells: dict[Any, Any] = {}
         chosen = _plan(original, plan, recipe, target, settings, bins, cells)
         made = run(original, chosen, key=key, keep_order=keep_order, progress=tell, made=cells)
-        risk = None
-        if max_risk is not None or report is not None:
-            tell("attacking the release", 0.95)
-            risk = linkage_of(original, made)
-        if risk is not None and max_risk is not None and risk.high > max_risk:
-            raise RiskTooHigh(
-                f"The linkage risk is {risk}, its upper end above the limit {max_risk}. Nothing was written. "
-                "Raise k, drop columns, or raise --max-risk."
-            )
-        texts = _reports(report, original, made, risk, publish_tree) if report else {}
+        measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, tell)
         if key_file is not None and new_key:
             texts[key_file] = (key_text(key), True)
         told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
@@ -114,7 +108,9 @@ def release(
         typer.echo(json.dumps(outward, ensure_ascii=False))
     elif not quiet:
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings), quiet)
-        typer.echo(summary(made, risk))
+        typer.echo(summary(made, None if measures else certain_linkage(original, made)))
+        if measures:
+            typer.echo(f"\n{measures}")
         typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")
         if report:
             typer.echo(f"report    {_outward(report)}  (to publish)\n          {report}  (for you alone)")
@@ -225,10 +221,32 @@ def plan_from(
     return plan_for(table, recipe, target=target, settings=given, made=made)
 
 
-def _reports(report: Path, original: "Table", made: Any, risk: Any, publish_tree: bool) -> dict[Path, tuple[str, bool]]:
+def _measured(
+    original: "Table",
+    made: "Release",
+    control: "Table | None",
+    max_risk: float | None,
+    report: Path | None,
+    publish_tree: bool,
+    tell: "Progress",
+) -> tuple["Measures | None", dict[Path, tuple[str, bool]]]:
+    """Hold the release against its limit and write its reports, where either was asked for."""
+    if max_risk is None and report is None:
+        return None, {}
+    from leafcover.releasing.comparison import compared_to
+
+    compared = compared_to(original, made, control)
+    if max_risk is not None:
+        from leafcover.releasing.limit import limited_risks, refuse_above
+
+        tell("attacking the release", 0.0)
+        refuse_above(limited_risks(compared), max_risk)
+    if report is None:
+        return None, {}
+    from leafcover.releasing.measure import measure_all
     from leafcover.releasing.report import report as page
 
-    return {
-        report: (page(original, made, risk, face="internal", publish_tree=True), True),
-        _outward(report): (page(original, made, risk, face="external", publish_tree=publish_tree), False),
-    }
+    measures = measure_all(compared, tell=tell)
+    inward = page(compared.pair, release=made, measures=measures, face="internal", publish_tree=True)
+    outward = page(compared.pair, release=made, measures=measures, face="external", publish_tree=publish_tree)
+    return measures, {report: (inward, True), _outward(report): (outward, False)}

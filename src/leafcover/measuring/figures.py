@@ -67,7 +67,9 @@ def wilson(successes: float, tries: int, deviations: float = DEVIATIONS) -> Risk
     share, z2 = successes / tries, deviations**2
     middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
     half = deviations * sqrt(max(0.0, share * (1 - share) / tries + z2 / (4 * tries**2))) / (1 + z2 / tries)
-    return Risk(share, max(0.0, middle - half), min(1.0, middle + half), tries)
+    return Risk(
+        share, min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half)), tries
+    )  # rounding apart
 
 
 def risk_of(successes: Floats) -> Risk:

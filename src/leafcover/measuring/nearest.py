@@ -4,16 +4,18 @@ The distance is a sum over columns: the difference of scaled numbers, 1 for code
 0 to a missing one and 1 to a known one. Distances within a billionth of each other are ties.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from leafcover.fast.arrays import Floats, Rows
 from leafcover.measuring.gower import Scaled
 
+if TYPE_CHECKING:
+    from leafcover.fast.near_tree import Boxes
+
 TIE = 1e-9  # rounding apart, equal distances
-AT_ONCE = 2_000_000  # distances held at a time
+FEW = 64  # people for whom every row is compared sooner than a tree is grown
 
 
 class Nearest(NamedTuple):
@@ -23,9 +25,16 @@ class Nearest(NamedTuple):
     row: Rows  # (people, count)
 
 
+def searchable(others: Scaled) -> "Boxes":
+    """A tree over rows that are searched more than once; every search below takes it in the place of the rows."""
+    from leafcover.fast.near_tree import grow
+
+    return grow(_columns(others), others.numbers.shape[1])
+
+
 def matches_among_nearest(
     people: Scaled,
-    others: Scaled,
+    others: "Scaled | Boxes",
     wanted: Floats,
     labels: Floats,
     *,
@@ -37,50 +46,70 @@ def matches_among_nearest(
     A label counts when it lies within ``tolerance`` (one for all, or one a person) of the wanted one; nan equals nan.
     ``own`` is a row of the others to leave out for each person, -1 for none. Without any other row the share is 0.
     """
-    found = np.zeros(len(people.numbers))
-    reach = np.broadcast_to(np.asarray(tolerance, np.float64), found.shape)
-    for i, distances in _distances(people, others, own):
-        best = distances.min(initial=np.inf)
-        if best < np.inf:
-            near = labels[distances <= best + TIE]
-            found[i] = np.isnan(near).mean() if np.isnan(wanted[i]) else (np.abs(near - wanted[i]) <= reach[i]).mean()
-    return found
+    from leafcover.fast.near import shares_among_nearest
+
+    reach = np.full(len(people.numbers), tolerance, np.float64)
+    return shares_among_nearest(_rows(people), _boxes(others, people), _own(own, people), wanted, reach, labels)
 
 
-def nearest(people: Scaled, others: Scaled, *, count: int = 1, own: Rows | None = None) -> Nearest:
-    """The nearest other rows of each person, ascending, ties to the lowest row; ``own`` leaves one out for each."""
-    found = Nearest(np.full((len(people.numbers), count), np.inf), np.full((len(people.numbers), count), -1, np.int64))
-    for i, distances in _distances(people, others, own):
-        rows = np.argsort(np.rint(distances / TIE), kind="stable")[:count]
-        rows = rows[distances[rows] < np.inf]
-        found.distance[i, : len(rows)] = distances[rows]
-        found.row[i, : len(rows)] = rows
-    return found
+def nearest(people: Scaled, others: "Scaled | Boxes", *, count: int = 1, own: Rows | None = None) -> Nearest:
+    """The nearest other rows of each person, ascending, ties to the lowest row; ``own`` leaves one out for each.
+
+    Here distances are ties when they are the same number of billionths.
+
+    >>> numbers = Scaled(np.array([[0.1], [0.5], [0.9]]), np.empty((3, 0), np.int32))
+    >>> nearest(numbers, numbers, count=2).row.tolist()
+    [[0, 1], [1, 0], [2, 1]]
+    """
+    from leafcover.fast.near import nearest_rows
+
+    distance, row = nearest_rows(_rows(people), _boxes(others, people), _own(own, people), count)
+    order = np.lexsort((row, np.rint(distance / TIE)), axis=1)
+    return Nearest(np.take_along_axis(distance, order, 1), np.take_along_axis(row, order, 1))
 
 
-def closer_than_own(people: Scaled, others: Scaled, own: Rows) -> tuple[Floats, Floats]:
-    """For each person how many other rows are strictly nearer than its own, and how many are tied with it."""
-    closer, tied = np.zeros(len(own)), np.zeros(len(own))
-    for i, distances in _distances(people, others, None):
-        limit = distances[own[i]]
-        closer[i] = (distances < limit - TIE).sum()
-        tied[i] = (distances <= limit + TIE).sum() - closer[i] - 1
-    return closer, tied
+def closer_than_own(
+    people: Scaled, others: "Scaled | Boxes", own: Rows, *, enough: int | None = None
+) -> tuple[Floats, Floats]:
+    """For each person how many other rows are strictly nearer than its own row, and how many are tied with it.
+
+    With ``enough`` a search ends, sooner, at so many nearer rows: then that number is given, and no ties.
+    """
+    from leafcover.fast.near import rows_before_own
+
+    boxes = _boxes(others, people)
+    return rows_before_own(_rows(people), boxes, own, len(boxes.order) if enough is None else enough)
 
 
-def _distances(people: Scaled, others: Scaled, own: Rows | None) -> Iterator[tuple[int, Floats]]:
-    """Each person's distances to all others, inf to the row left out."""
-    step = max(1, AT_ONCE // max(1, len(others.numbers)))
-    for start in range(0, len(people.numbers), step):
-        numbers, codes = people.numbers[start : start + step], people.codes[start : start + step]
-        total = np.zeros((len(numbers), len(others.numbers)))
-        for c in range(numbers.shape[1]):
-            apart = np.abs(numbers[:, c, None] - others.numbers[None, :, c])
-            lost = np.isnan(numbers[:, c])[:, None] != np.isnan(others.numbers[:, c])
-            total += np.where(np.isnan(apart), lost, apart)
-        for c in range(codes.shape[1]):
-            total += codes[:, c, None] != others.codes[None, :, c]
-        for i, distances in enumerate(total, start):
-            if own is not None and own[i] >= 0:
-                distances[own[i]] = np.inf
-            yield i, distances
+def every_distance(people: Scaled, others: Scaled) -> Floats:
+    """All distances (people, others), for few rows."""
+    total = np.zeros((len(people.numbers), len(others.numbers)))
+    for one, other in zip(people.numbers.T, others.numbers.T, strict=True):
+        apart = np.abs(one[:, None] - other)
+        lost = np.isnan(one)[:, None] != np.isnan(other)
+        total += np.where(np.isnan(apart), lost, apart)
+    for codes, other_codes in zip(people.codes.T, others.codes.T, strict=True):
+        total += codes[:, None] != other_codes
+    return total
+
+
+def _boxes(others: "Scaled | Boxes", people: Scaled) -> "Boxes":
+    """The tree that was given, or a new one: a single box when few people are sought."""
+    from leafcover.fast.near_tree import grow
+
+    if not isinstance(others, Scaled):
+        return others
+    few = len(people.numbers) < FEW
+    return grow(_columns(others), others.numbers.shape[1], len(others.numbers)) if few else searchable(others)
+
+
+def _rows(table: Scaled) -> Floats:
+    return np.ascontiguousarray(np.hstack((table.numbers, table.codes)), np.float64)
+
+
+def _columns(table: Scaled) -> Floats:
+    return np.ascontiguousarray(np.vstack((table.numbers.T, table.codes.T)), np.float64)
+
+
+def _own(own: Rows | None, people: Scaled) -> Rows:
+    return np.full(len(people.numbers), -1, np.int64) if own is None else own.astype(np.int64)

@@ -70,8 +70,3 @@ def folds(
             yield again(table, plan, rest, seed=SEED + number)
         except LeafcoverError:
             continue
-
-
-def half(table: Table, plan: Plan, *, most: int = MOST_ROWS) -> Again | None:
-    """A release of one half of the rows, with the other half as control."""
-    return next(folds(table, plan, count=2, most=most), None)

@@ -1,15 +1,22 @@
 """The two verbs of the library: release and measure, for tables and for frames of any library."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from leafcover.draws import Key
 from leafcover.errors import PlanError
-from leafcover.measuring.figures import Risk
+from leafcover.measuring.measures import Measures
+from leafcover.measuring.pair import pair_of
+from leafcover.releasing.comparison import Comparison, compared_to
+from leafcover.releasing.known import Known
+from leafcover.releasing.measure import measure_all
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.run import Progress, Release, run
-from leafcover.releasing.summary import linkage_of, summary
+from leafcover.releasing.summary import summary
 from leafcover.table.files import read as read_file
 from leafcover.table.frames import from_frame, to_frame
 from leafcover.table.table import Table
@@ -27,18 +34,7 @@ class Released(Release):
         return to_frame(self.table)
 
     def __str__(self) -> str:
-        return summary(self, None)
-
-
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What a release cost and what it hides, in words when printed."""
-
-    release: Release
-    linkage: Risk
-
-    def __str__(self) -> str:
-        return summary(self.release, self.linkage)
+        return summary(self)
 
 
 def read(source: Any, **options: Any) -> Table:
@@ -70,6 +66,39 @@ def release(
     return Released(**made.__dict__, original=original)
 
 
-def measure(original: Any, released: Release) -> Measured:
-    """Measure a release against its original."""
-    return Measured(released, linkage_of(from_frame(original), released))
+def measure(
+    original: Any,
+    released: Any,
+    *,
+    target: str = "",
+    pairs: Sequence[int] | None = None,
+    control: Any = None,
+    plan: Plan | None = None,
+    keys: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    weight: str = "",
+    progress: Progress | None = None,
+) -> Measures:
+    """Measure a release, or any other table, against its original (frames of any library, or tables).
+
+    What `release` gives knows its own plan and pairs. Of another table, ``pairs`` names the original row of each
+    released one (without them nobody can be linked), ``control`` holds rows like the original's that were not
+    released, and ``plan`` is the plan that made it, if it was one of ours.
+    """
+    before = from_frame(original)
+    aside = None if control is None else from_frame(control)
+    tell = progress or (lambda words, share: None)
+    if isinstance(released, Release):
+        return measure_all(compared_to(before, released, aside), tell=tell)
+    pair = pair_of(
+        before,
+        from_frame(released),
+        None if pairs is None else np.asarray(pairs, np.int64),
+        target=target or "".join(before.with_role("target")[:1]),
+        keys=keys or before.with_role("key"),
+        confidential=confidential or before.with_role("confidential"),
+        weight=weight or "".join(before.with_role("weight")[:1]),
+        control=aside,
+    )
+    known = None if plan is None else Known.made_anew(pair.original, plan)
+    return measure_all(Comparison(pair, known), tell=tell)

@@ -61,23 +61,40 @@ class PlanEvidence:
 
 def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvidence:
     """What the key columns of a release say, to whoever knows the plan; rows stand in the table's order."""
-    table, plan = known.table, known.plan
-    written = set(plan.columns)
-    groups = np.zeros(len(table), np.int64)
-    for name in keys:
-        if name not in written:  # released as it is: only rows with the very value can be the person's
-            groups = _finer(groups, np.unique(table[name].values, return_inverse=True)[1].ravel())
     lenses: list[_Lens] = []
-    for step in plan.steps:
+    for part, noise in _known_parts(known, keys):
+        if not noise.uniform:
+            lenses += _lenses(part, noise, released)
+    return PlanEvidence(groups_of(known, keys), tuple(lenses))
+
+
+def groups_of(known: Known, keys: Sequence[str]) -> Rows:
+    """What a released row shows for certain: rows with different numbers are not each other's."""
+    written = set(known.plan.columns)
+    # Released as it is: only rows with the very value can be the person's.
+    labels = [
+        np.unique(known.table[name].values, return_inverse=True)[1].ravel() for name in keys if name not in written
+    ]
+    for part, noise in _known_parts(known, keys):
+        labels += [noise.shown(part), *(cells.label for cells in part.keep)]
+    groups = np.zeros(len(known.table), np.int64)
+    for label in {id(label): label for label in labels}.values():  # steps of one split share their labels
+        groups = _finer(groups, label)
+    return groups
+
+
+def certain(known: Known, keys: Sequence[str]) -> PlanEvidence | None:
+    """The evidence of a plan that makes every row of a group as likely as any other; no released row is needed."""
+    uniform = all(noise.uniform for _, noise in _known_parts(known, keys))
+    return PlanEvidence(groups_of(known, keys), ()) if uniform else None
+
+
+def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Part, Noise]]:
+    """The key columns of each step."""
+    for step in known.plan.steps:
         names = [name for name in step.columns if name in keys]
         if names:
-            part = whole_part(table, Step(names, step.within, step.noise, step.keep), known.partitions)
-            groups = _finer(groups, step.noise.shown(part))
-            for cells in part.keep:
-                groups = _finer(groups, cells.label)
-            if not step.noise.uniform:
-                lenses += _lenses(part, step.noise, released)
-    return PlanEvidence(groups, tuple(lenses))
+            yield whole_part(known.table, Step(names, step.within, step.noise, step.keep), known.partitions), step.noise
 
 
 def _lenses(part: Part, noise: Noise, released: Table) -> Iterator[_Lens]:

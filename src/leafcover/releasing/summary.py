@@ -1,18 +1,10 @@
 """A release in a few lines of words."""
 
-from leafcover.measuring.figures import Risk
-from leafcover.measuring.risk.linkage import linkage
+from leafcover.measuring.risk.informed import Informed
 from leafcover.noise.shuffle import Shuffle
-from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.plan import Step
 from leafcover.releasing.run import Release
 from leafcover.split.refine import Refine
-from leafcover.table.table import Table
-
-
-def linkage_of(original: Table, release: Release) -> Risk:
-    """How often the nearest released row is a person's own."""
-    return linkage(pair_from(original, release))
 
 
 def _leaves(count: int) -> str:
@@ -23,7 +15,7 @@ def _is_block(step: Step) -> bool:
     return isinstance(step.noise, Shuffle) and len(step.columns) > 1
 
 
-def summary(release: Release, risk: Risk | None) -> str:
+def summary(release: Release, informed: Informed | None = None) -> str:
     """What was done, what was kept, what is still to be seen."""
     rows, columns = len(release.table), len(release.table.names)
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
@@ -54,8 +46,12 @@ def summary(release: Release, risk: Risk | None) -> str:
         lines.append(f"Could not change in at least half of the rows: {named}.")
     if release.unprotected:
         lines.append(f"Not protected, released as they are: {', '.join(release.unprotected)}.")
-    if risk is not None:
-        lines.append(f"Linkage: the nearest released row is a person's own for {risk} of {risk.tries} people attacked.")
+    if informed is not None:
+        lines.append(
+            "Informed linkage: whoever knows a person's key columns, and everything of the method but the key, points "
+            f"at their row in {informed.first} of cases, "
+            f"for the worst 1% in {informed.first.worst:.2f}."
+        )
     if not release.publishable:
         lines.append("Made with a seed: not for publication.")
     if release.kept_order:

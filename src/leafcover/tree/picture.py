@@ -1,17 +1,19 @@
 """A picture of a tree as one SVG: an outline that reads on a wide screen and on a phone.
 
 Each line is a node: the branch that leads to it, the attribute it tests or the class it answers, and at the
-right the mix of classes. What lies below ``depth`` tests is told in one line, not drawn.
+right the mix of classes. What lies below ``depth`` tests is told in one line, not drawn. Nodes can be marked as
+differing from those of another tree, so that two pictures can stand side by side.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
+from leafcover.fast.arrays import Bools
 from leafcover.table.table import Table
-from leafcover.tree.show import Spell, spelling
+from leafcover.tree.outline import Drawn, Line, lines
+from leafcover.tree.show import spelling
 from leafcover.tree.tree import Tree
 
 COLOURS = ("#2f6db0", "#d07a1f", "#3d8f63", "#8a5fb0", "#c24f74", "#2c929b", "#8c8425", "#6b7280")
@@ -23,37 +25,35 @@ _MOST_INDENT = 176
 _MARGIN = 16
 _BAR = 64
 _FIGURES = 96  # room for "12,345 · 100 %"
-_MOST_BRANCHES = 8  # of a category; the rest is one line
-_WIDE, _NARROW = frozenset("mwMW@%—…<>=+≤"), frozenset("iljtfrI.,:;'|!()- ")
+_SIGN = "◆"  # a mark is never colour alone; "≠ 2" would be read as "not 2"
+_MARK = f'<tspan class="mark">{_SIGN}</tspan>'
+_MARKED = "#b3261e"
+_WIDE, _NARROW = frozenset("mwMW@%—…<>=+≤◆"), frozenset("iljtfrI.,:;'|!()- ")
 _STYLE = (
     "text{font:14px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#1f2933}"
     ".head{font-size:16px;font-weight:600}.soft{fill:#616e7c;font-size:12.5px}"
     ".edge{fill:#52606d;font-size:13px}.class{font-weight:600}"
     ".wire{fill:none;stroke:#b8c2cc;stroke-width:1.5}"
+    f".mark{{fill:{_MARKED};font-weight:600}}"
 )
 
 
-@dataclass(frozen=True)
-class _Row:
-    """One line of the picture."""
-
-    depth: int
-    edge: str  # the branch that leads here
-    name: str  # what the box says
-    node: int  # whose mix of classes is shown; -1 for none
-    kind: str  # "test", "leaf" or "more"
-
-
-def picture(tree: Tree, *, depth: int = 4, table: Table | None = None, counts: bool = True) -> str:
+def picture(
+    tree: Tree, *, depth: int = 4, table: Table | None = None, counts: bool = True, marks: Bools | None = None
+) -> str:
     """The tree as SVG text; ``counts=False`` shows no number of rows and no share.
 
     Branches that no training row took are only counted; of a category with many levels the largest are drawn.
+    ``marks`` says of each node whether it differs from the other tree's.
     """
-    rows = list(_rows(tree, depth, spelling(table)))
-    legend, legend_height = _legend(tree)
+    flags = np.zeros(tree.size, np.bool_) if marks is None else marks
+    rows = list(lines(Drawn(tree, depth, spelling(table), flags)))
+    legend, legend_height = _legend(tree, marks)
     top, step = 46 + legend_height, _step(rows)
     height = top + _LINE * len(rows) + 10
     title = f"Decision tree for {tree.target}: {tree.size} nodes, {len(tree.leaves)} leaves"
+    if flags.any():
+        title += f"; {np.count_nonzero(flags)} nodes differ from the other tree"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'style="max-width:100%;height:auto" role="img" aria-label="{escape(title)}">',
@@ -72,59 +72,8 @@ def picture(tree: Tree, *, depth: int = 4, table: Table | None = None, counts: b
     return "\n".join(part for part in parts if part) + "\n"
 
 
-def _rows(tree: Tree, depth: int, spell: Spell) -> Iterator[_Row]:
-    """The lines from top to bottom."""
-    waiting = [_row_of(tree, 0, 0, depth, spell)]
-    while waiting:
-        row = waiting.pop()
-        yield row
-        if row.kind == "test":
-            waiting += reversed(list(_below(tree, row, depth, spell)))
-
-
-def _below(tree: Tree, row: _Row, depth: int, spell: Spell) -> Iterator[_Row]:
-    children = np.arange(tree.first[row.node], tree.first[row.node] + tree.branches[row.node])
-    weight = tree.counts[children].sum(axis=1)
-    seen = children[weight > 0]
-    shown = seen
-    if len(seen) > _MOST_BRANCHES:
-        largest = np.argsort(-weight[weight > 0], kind="stable")[: _MOST_BRANCHES - 1]
-        shown = np.sort(seen[largest])
-    for child in shown.tolist():
-        yield _row_of(tree, child, row.depth + 1, depth, spell)
-    if len(shown) < len(children):
-        rare, empty = len(seen) - len(shown), len(children) - len(seen)
-        words = [f"{rare} rarer values"] * (rare > 0) + [f"{empty} without rows"] * (empty > 0)
-        yield _Row(row.depth + 1, "", "… " + ", ".join(words), -1, "more")
-
-
-def _row_of(tree: Tree, node: int, level: int, depth: int, spell: Spell) -> _Row:
-    edge = ""
-    if node:
-        above = tree.parent[node]
-        attribute, branch = tree.attributes[tree.tested[above]], node - tree.first[above]
-        if attribute.is_number:
-            edge = f"{'>' if branch else '≤'} {spell(attribute.name, float(tree.cut[above]))}"
-        else:
-            edge = f"= {attribute.levels[branch]}"
-    if tree.tested[node] < 0:
-        return _Row(level, edge, tree.classes[tree.label[node]], node, "leaf")
-    if level >= depth:
-        return _Row(level, edge, f"… {_leaves_under(tree, node)} more leaves", node, "more")
-    return _Row(level, edge, tree.attributes[tree.tested[node]].name, node, "test")
-
-
-def _leaves_under(tree: Tree, node: int) -> int:
-    waiting, leaves = [node], 0
-    while waiting:
-        at = waiting.pop()
-        leaves += tree.tested[at] < 0
-        waiting += range(tree.first[at], tree.first[at] + tree.branches[at])
-    return int(leaves)
-
-
-def _legend(tree: Tree) -> tuple[str, int]:
-    """One dot and name per class, in as many lines as it takes; and how high it is."""
+def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
+    """One dot and name per class, in as many lines as it takes, then what a mark means; and how high it is."""
     x, y, parts = _MARGIN, 56, []
     for code, name in enumerate(tree.classes[:12]):
         label = _cut(name, 160)
@@ -135,15 +84,20 @@ def _legend(tree: Tree) -> tuple[str, int]:
         x += int(15 + _width(label) * 0.92) + 18
     if len(tree.classes) > 12:
         parts.append(f'<text class="soft" x="{x}" y="{y}">… {len(tree.classes) - 12} more classes</text>')
+    if marks is not None:
+        y += 22
+        means = f"{_MARK} differs from the other tree; dashed: below a difference"
+        means = means if marks.any() else "No node differs from the other tree"
+        parts.append(f'<text class="soft" x="{_MARGIN}" y="{y}">{means}</text>')
     return "\n".join(parts), y - 36
 
 
-def _step(rows: list[_Row]) -> int:
+def _step(rows: list[Line]) -> int:
     """How far each test moves to the right, so that the deepest line still has room."""
     return max(3, min(_INDENT, _MOST_INDENT // max(1, *(row.depth for row in rows))))
 
 
-def _wires(rows: list[_Row], top: int, step: int) -> Iterator[str]:
+def _wires(rows: list[Line], top: int, step: int) -> Iterator[str]:
     """From each node an elbow to each of its children."""
     last: dict[int, int] = {}
     for i, row in enumerate(rows):
@@ -155,35 +109,44 @@ def _wires(rows: list[_Row], top: int, step: int) -> Iterator[str]:
         yield f'<path class="wire" d="M{x} {begin}V{y - 5}q0 5 5 5h{max(0, step - 12)}"/>'
 
 
-def _draw(tree: Tree, row: _Row, y: int, step: int, counts: bool) -> str:
+def _draw(tree: Tree, row: Line, y: int, step: int, counts: bool) -> str:
     """The branch's text, the box, and the mix of classes at the right."""
     x: float = _MARGIN + step * row.depth
     right = WIDTH - _MARGIN - (_FIGURES if counts else 0) - _BAR - 14
-    parts = [f"<g><title>{escape(f'{row.edge} {row.name}'.strip())}</title>"]
+    told = f"{row.edge} {row.name}{' (differs from the other tree)' if row.marked else ''}"
+    parts = [f"<g><title>{escape(told.strip())}</title>"]
+    label = f"{_SIGN} {row.name}" if row.marked else row.name
     if row.edge:
-        edge = _cut(row.edge, max((right - x) * 0.5, right - x - _width(row.name) - 32))
+        edge = _cut(row.edge, max((right - x) * 0.5, right - x - _width(label) - 32))
         parts.append(f'<text class="edge" x="{x + 4:.0f}" y="{y + 19}">{escape(edge)}</text>')
         x += _width(edge) * 0.93 + 12
-    name = _cut(row.name, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
+    name = _cut(label, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
     wide = min(_width(name) * (1.08 if row.kind == "leaf" else 1.0) + 18, right - x)
     if row.kind == "more":
-        parts.append(f'<text class="soft" x="{x + 4:.0f}" y="{y + 19}">{escape(name)}</text>')
+        parts.append(f'<text class="soft" x="{x + 4:.0f}" y="{y + 19}">{_escaped(name, row)}</text>')
     else:
         colour = _colour(int(tree.label[row.node])) if row.kind == "leaf" else "#e4e9ee"
         opacity = ' fill-opacity="0.14"' if row.kind == "leaf" else ""
+        dashes = ' stroke-dasharray="3 3"' if row.follows else ' stroke-width="1.7"'
+        outline = f' stroke="{_MARKED}"{dashes}' if row.marked else ""
         parts.append(
             f'<rect x="{x:.0f}" y="{y + 1}" width="{wide:.0f}" height="26" rx="{13 if row.kind == "leaf" else 6}" '
-            f'fill="{colour}"{opacity}/>'
+            f'fill="{colour}"{opacity}{outline}/>'
         )
         kind = ' class="class"' if row.kind == "leaf" else ""
         middle = x + wide / 2
-        parts.append(f'<text{kind} x="{middle:.0f}" y="{y + 19}" text-anchor="middle">{escape(name)}</text>')
+        parts.append(f'<text{kind} x="{middle:.0f}" y="{y + 19}" text-anchor="middle">{_escaped(name, row)}</text>')
     if row.node >= 0:
         parts += _mix(tree, row, y, counts)
     return "".join(parts) + "</g>"
 
 
-def _mix(tree: Tree, row: _Row, y: int, counts: bool) -> Iterator[str]:
+def _escaped(name: str, row: Line) -> str:
+    """A name as SVG text, the sign of a mark in its colour."""
+    return escape(name).replace(_SIGN, _MARK, 1) if row.marked else escape(name)
+
+
+def _mix(tree: Tree, row: Line, y: int, counts: bool) -> Iterator[str]:
     """A bar of the classes, and how many rows of which purity."""
     count = tree.counts[row.node]
     total = count.sum()

@@ -33,7 +33,7 @@ def short(value: float) -> str:
     >>> short(3.0), short(0.1), short(1e20)
     ('3', '0.1', '1e+20')
     """
-    return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(value)
+    return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
 
 
 def text(tree: Tree, *, table: Table | None = None) -> str:

@@ -13,7 +13,6 @@ import numpy as np
 
 from leafcover.fast.arrays import Floats, Rows
 from leafcover.measuring.figures import Risk, risk_of
-from leafcover.measuring.pair import Pair
 from leafcover.measuring.sampling import how, some_rows
 
 MOST_PEOPLE = 3_000  # attacked one by one where the law tells rows apart
@@ -71,7 +70,6 @@ class Informed:
 
 
 def informed(
-    pair: Pair,
     evidence: Evidence,
     *,
     law: str = "the plan's own",
@@ -88,7 +86,7 @@ def informed(
     else:
         cost = max(1.0, float(sizes.mean()) * max(evidence.columns, 1))
         wanted = int(np.clip(MOST_SCORES / cost, 100, most))
-        pool = np.arange(len(pair.original)) if people is None else people
+        pool = np.arange(len(groups)) if people is None else people
         chosen = pool[some_rows(len(pool), wanted)]
         better, tied = _standing(evidence, groups, chosen, tell)
     first = np.where(better < 1, 1 / tied, 0.0)

@@ -69,7 +69,7 @@ def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
     order = np.random.default_rng(SEED).permutation(len(pair.original))
     half = len(order) // 2
     evidence = learn(pair, np.sort(order[:half]))
-    return informed(pair, evidence, law="learned from half of the pairs", people=np.sort(order[half:]), most=most)
+    return informed(evidence, law="learned from half of the pairs", people=np.sort(order[half:]), most=most)
 
 
 def learn(pair: Pair, rows: Rows) -> LearnedEvidence:

@@ -1,42 +1,26 @@
-"""Small charts of one column before and after, as SVG that takes its colours from the page.
+"""Small charts of one column before and after.
 
 A strict chart is one that may be published: only the released values, nothing beyond the outer rows at either end,
 no bar for fewer than five rows, no rare level, shares in whole percents.
 """
 
-import re
-import warnings
 from dataclasses import dataclass
-from io import StringIO
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from leafcover.fast.arrays import Array, Floats
+from leafcover.releasing.reporting.drawing import AFTER, BEFORE, INK, LETTERS, LINE, SOFT, shortened, svg
+from leafcover.releasing.reporting.voice import FEWEST, RARE
 from leafcover.table.table import Column
 
-FEWEST = 5  # a count below this is not published
-RARE = 0.005  # a level of a smaller share of the rows is not published
 OUTER = 0.01  # the share of rows at either end that no chart shows
 LEVELS = 5  # bars of a category, besides the others
 BINS = 24  # of a number, about
 TALL = 5.0  # a bar so many times as high as the next is cut off and told in figures
 LARGEST = 1e100  # beyond this the axis of a chart overflows
-WIDTH, HEIGHT = 270.0, 158.0  # of a chart, in the units of its SVG
-LETTERS = 10.5  # their size, in the same units
 
 Kind: TypeAlias = Literal["date", "time", "number"]
-
-# Marks that the drawing uses for colours; the page's own colours take their place.
-_COLOURS = {"#010101": "--ink", "#020202": "--soft", "#030303": "--before", "#040404": "--after", "#050505": "--line"}
-_INK, _SOFT, _BEFORE, _AFTER, _LINE = _COLOURS
-_SETTINGS: Any = {  # matplotlib types its keys one by one
-    "svg.fonttype": "none",
-    "svg.hashsalt": "leafcover",
-    "text.parse_math": False,  # a level may be called $50K$
-    "font.family": "DejaVu Sans",
-    "path.simplify": False,
-}
 
 
 @dataclass(frozen=True)
@@ -148,23 +132,23 @@ def _step_picture(column: Column, steps: Steps) -> str:
     top, tall = _top(heights)
 
     def draw(axes: Any) -> None:
-        axes.stairs(np.minimum(heights[0], top), edges, fill=True, color=_AFTER, linewidth=0)
+        axes.stairs(np.minimum(heights[0], top), edges, fill=True, color=AFTER, linewidth=0)
         for before in heights[1:]:
-            axes.stairs(np.minimum(before, top), edges, color=_BEFORE, linewidth=1.3, baseline=None)
+            axes.stairs(np.minimum(before, top), edges, color=BEFORE, linewidth=1.3, baseline=None)
         if tall >= 0:
             words = f" ↑ {_percent(steps.after[tall])}"
             left = tall < len(width) / 2
             place = edges[tall + 1] if left else edges[tall]
-            axes.text(place, top, words, ha="left" if left else "right", va="top", size=LETTERS, color=_SOFT)
+            axes.text(place, top, words, ha="left" if left else "right", va="top", size=LETTERS, color=SOFT)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, 1.02 * top)
         axes.yaxis.set_visible(False)
-        axes.spines["bottom"].set(visible=True, color=_LINE, linewidth=1)
+        axes.spines["bottom"].set(visible=True, color=LINE, linewidth=1)
         _ticks(axes.xaxis, kind)
-        axes.tick_params(axis="x", bottom=False, labelsize=LETTERS, labelcolor=_SOFT, pad=4)
+        axes.tick_params(axis="x", bottom=False, labelsize=LETTERS, labelcolor=SOFT, pad=4)
 
     words = "before as an outline, after filled" if len(steps.before) else "released values"
-    return _svg(draw, (0.06, 0.16, 0.88, 0.80), f"Histogram of {column.name}: {words}")
+    return svg(draw, (0.06, 0.16, 0.88, 0.80), f"Histogram of {column.name}: {words}")
 
 
 def _top(heights: list[Floats]) -> tuple[float, int]:
@@ -211,63 +195,20 @@ def _bar_picture(name: str, bars: Bars) -> str:
     most = max((*bars.before, *bars.after, 0.01))
 
     def draw(axes: Any) -> None:
-        axes.barh(y, bars.after, height=0.56, color=_AFTER, linewidth=0)
+        axes.barh(y, bars.after, height=0.56, color=AFTER, linewidth=0)
         if bars.before:
-            axes.barh(y, bars.before, height=0.56, facecolor="none", edgecolor=_BEFORE, linewidth=1.3)
+            axes.barh(y, bars.before, height=0.56, facecolor="none", edgecolor=BEFORE, linewidth=1.3)
         for place, share, level in zip(y, bars.after, bars.names, strict=True):
             longest = max(share, bars.before[round(-place)] if bars.before else 0.0)
-            axes.text(-0.03 * most, place, shortened(level), ha="right", va="center", size=LETTERS, color=_INK)
-            axes.text(longest + 0.03 * most, place, _percent(share), ha="left", va="center", size=LETTERS, color=_SOFT)
+            axes.text(-0.03 * most, place, shortened(level), ha="right", va="center", size=LETTERS, color=INK)
+            axes.text(longest + 0.03 * most, place, _percent(share), ha="left", va="center", size=LETTERS, color=SOFT)
         axes.set_xlim(0, most * 1.36)
         axes.set_ylim(min(-(count - 1), -(LEVELS - 1)) - 0.6, 0.6)
         axes.axis("off")
 
     listed = ", ".join(f"{level} {_percent(share)}" for level, share in zip(bars.names, bars.after, strict=True))
-    return _svg(draw, (0.44, 0.02, 0.55, 0.96), f"Most common values of {name} after the release: {listed}")
+    return svg(draw, (0.44, 0.02, 0.55, 0.96), f"Most common values of {name} after the release: {listed}")
 
 
 def _percent(share: float) -> str:
     return "under 1%" if share < 0.005 else f"{share:.0%}"
-
-
-def shortened(words: str, most: int = 18) -> str:
-    """One line that fits; control characters would break the picture."""
-    plain = "".join(c if c.isprintable() else " " for c in words)
-    return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
-
-
-def _svg(draw: Any, place: tuple[float, float, float, float], words: str) -> str:
-    """Draw on one pair of axes and give the SVG without what a page does not need."""
-    from html import escape
-
-    from matplotlib import rc_context
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    found = StringIO()
-    with rc_context(_SETTINGS), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # letters that the measuring font lacks are drawn by the reader's own
-        figure = Figure(figsize=(WIDTH / 72, HEIGHT / 72))
-        FigureCanvasSVG(figure)
-        axes = figure.add_axes(place)
-        axes.patch.set_visible(False)
-        figure.patch.set_visible(False)
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        draw(axes)
-        for artist in (*axes.patches, *axes.collections, *axes.lines):
-            artist.set_clip_on(False)
-        figure.savefig(found, format="svg", metadata={"Date": None, "Creator": None})
-    return _for_page(found.getvalue(), escape(shortened(words, 400), quote=True))
-
-
-def _for_page(svg: str, words: str) -> str:
-    """Only the drawing: colours and letters of the page, no header, no names that two charts would share."""
-    body = re.sub(r"<(metadata|defs)>.*?</\1>", "", svg[svg.index(">", svg.index("<svg")) + 1 :], flags=re.DOTALL)
-    body = re.sub(r' id="[^"]*"', "", re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL))
-    body = body.replace("font-family: 'DejaVu Sans'", "font-family: var(--sans)")
-    body = re.sub(r' transform="rotate\(-0 [^"]*"', "", body)
-    body = re.sub(r"\n\s*", "\n", body)
-    for mark, name in _COLOURS.items():
-        body = body.replace(mark, f"var({name})")
-    return f'<svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{words}">{body.strip()}'

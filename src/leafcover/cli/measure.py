@@ -1,0 +1,164 @@
+"""``leafcover measure``: an original and its release go in, what that cost and what it hides comes out."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
+from leafcover.cli.reading import Reading, refuse_unknown, with_reading
+from leafcover.errors import OutputError, ValueOutOfRange
+
+Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.")]
+ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.")]
+
+
+@app.command()
+@guarded
+@with_reading
+def measure(
+    original: Original,
+    released: ReleasedFile,
+    *,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COL", help="The column whose rules matter.")
+    ] = None,
+    pairs: Annotated[
+        Path | None, typer.Option(metavar="P", help="Which released row is which original row. [RELEASED.pairs]")
+    ] = None,
+    control: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Rows like the original's that were not released.")
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN.toml", help="The plan of the release. [from RELEASED.internal.json]")
+    ] = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="M.json", help="Also write every figure, for machines.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="R.html", help="Also write a report to read.")] = None,
+    max_risk: Annotated[
+        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
+    ] = None,
+    publish_tree: Annotated[
+        bool, typer.Option("--publish-tree", help="Put plan and tree into the public report; cuts are original values.")
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+    reading: Reading,
+) -> None:
+    """Measure RELEASED against ORIGINAL: what it still says, whom it still shows.
+
+    Pairs, plan and held-out rows are found beside a table that `leafcover release` wrote.
+    """
+    from leafcover.measuring.words import words as measured_words
+    from leafcover.releasing.comparison import Comparison
+    from leafcover.releasing.limit import limited_risks, refuse_above
+    from leafcover.releasing.measure import measure_all
+    from leafcover.releasing.planfile import read_plan
+    from leafcover.releasing.recall import read_like, recall, told_of
+
+    if max_risk is not None and not 0 <= max_risk <= 1:
+        raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
+    _check_files(original, released, control, json_file, report, force)
+    told = told_of(released)
+    reading, target = _as_told(reading, target, told)
+    before = reading.read(original, target=target)
+    refuse_unknown(before, reading, target)
+    for words in () if quiet else before.warnings:
+        warn(words)
+    with progress(quiet) as tell:
+        found = recall(
+            released,
+            before,
+            read_like(released, before, **reading.arguments(), drop=reading.drop),
+            target=target or "",
+            pairs=pairs,
+            control=None if control is None else read_like(control, before, **reading.arguments(), drop=reading.drop),
+            plan=None if plan is None else read_plan(plan),
+        )
+        compared = Comparison(found.pair, found.known)
+        if max_risk is not None:
+            tell("attacking the release", 0.0)
+            refuse_above(limited_risks(compared), max_risk)
+        measures = measure_all(compared, tell=tell)
+        _write(json_file, report, found, measures, force=force, publish_tree=publish_tree)
+    if not quiet:
+        typer.echo(measured_words(measures))
+        if json_file:
+            typer.echo(f"\nfigures   {json_file}  (for you alone)")
+        if report:
+            typer.echo(f"report    {_outward(report)}  (to publish)\n          {report}  (for you alone)")
+
+
+def _as_told(reading: Reading, target: str | None, told: dict[str, Any] | None) -> tuple[Reading, str | None]:
+    """How to read, where the user did not say: as the release was read."""
+    if told is None:
+        return reading, target
+    known = told["reading"]
+    roles: dict[str, list[str]] = {}
+    for name, role in known.get("roles", {}).items():
+        roles.setdefault(role, []).append(name)
+    filled: dict[str, Any] = {
+        field: tuple(roles.get(field, ()))
+        for field in ("unchanged", "key", "confidential", "unit", "weight")
+        if not getattr(reading, field)
+    }
+    if not reading.category:
+        filled["category"] = tuple(known.get("category", ()))
+    if not reading.drop:
+        filled["drop"] = tuple(known.get("drop", ()))
+    if not reading.missing:
+        filled["missing"] = tuple(f"{name}={','.join(tokens)}" for name, tokens in known.get("missing", {}).items())
+    if reading.encoding == "utf-8":
+        filled["encoding"] = known.get("encoding", "utf-8")
+    if reading.delimiter is None:
+        filled["delimiter"] = known.get("delimiter")
+    return replace(reading, **filled), target if target is not None else told.get("target")
+
+
+def _check_files(
+    original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
+) -> None:
+    """No output may be an input or another output."""
+    from leafcover.table.whole import check_place
+
+    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
+        raise OutputError(
+            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
+        )
+    taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
+    for path in [*([json_file] if json_file else []), *([report, _outward(report)] if report else [])]:
+        if str(path.resolve()) in taken:
+            raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
+        taken.add(str(path.resolve()))
+        check_place(path, force=force)
+
+
+def _write(
+    json_file: Path | None, report: Path | None, found: Any, measures: Any, *, force: bool, publish_tree: bool
+) -> None:
+    """All outputs or none."""
+    import json
+    from contextlib import ExitStack
+
+    from leafcover.measuring.plain import plain
+    from leafcover.table.whole import whole
+
+    texts: dict[Path, tuple[str, bool]] = {}
+    if json_file is not None:
+        texts[json_file] = (json.dumps(plain(measures), indent=1, ensure_ascii=False) + "\n", True)
+    if report is not None:
+        from leafcover.releasing.report import report as page
+
+        told = {"release": found.release, "measures": measures}
+        texts[report] = (page(found.pair, face="internal", publish_tree=True, **told), True)
+        texts[_outward(report)] = (page(found.pair, face="external", publish_tree=publish_tree, **told), False)
+    with ExitStack() as stack:
+        for path, (content, private) in texts.items():
+            part = stack.enter_context(whole(path, force=force, private=private))
+            part.write_text(content, "utf-8")
+
+
+def _outward(report: Path) -> Path:
+    return report.with_name(report.stem + ".external" + report.suffix)

@@ -1,0 +1,1 @@
+"""What a release kept: trees, predictions, statistics and clusters."""

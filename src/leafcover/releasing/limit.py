@@ -1,0 +1,56 @@
+"""The risks that a limit is set on: informed linkage, and what is learned of people beyond what a pattern tells.
+
+Both count by the upper end of their interval: a small table, of which little is known, must not pass for a safe one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from leafcover.errors import RiskTooHigh
+from leafcover.measuring.figures import Attack, Estimate, Risk
+from leafcover.measuring.risk.inference import inference
+from leafcover.measuring.risk.informed import Informed, informed
+from leafcover.measuring.risk.learned import learned_linkage
+from leafcover.releasing.comparison import Comparison
+from leafcover.releasing.evidence import certain
+from leafcover.releasing.known import Known
+from leafcover.releasing.pairing import keys_of
+from leafcover.releasing.run import Release
+from leafcover.table.table import Table
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A risk and the words for it."""
+
+    what: str
+    risk: Risk | Estimate
+
+
+def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambda share: None) -> tuple[Limited, ...]:
+    """Informed linkage, and inference of every confidential column (else of the target) above control."""
+    pair = compared.pair
+    evidence = compared.evidence
+    linked = learned_linkage(pair) if evidence is None else informed(evidence, tell=tell)
+    found = [] if linked is None else [Limited("informed linkage", linked.first)]
+    for column in pair.confidential or ((pair.target,) if pair.target else ()):
+        attack: Attack = inference(compared.attacked, column, learned=False).nearest
+        if attack.above_control is not None:
+            found.append(Limited(f"inference of {column} above control", attack.above_control))
+    return tuple(found)
+
+
+def certain_linkage(original: Table, release: Release) -> Informed | None:
+    """Informed linkage where it costs nothing: when the plan makes every row of a group as likely as any other."""
+    evidence = certain(Known(original, release.plan, release.partitions), keys_of(original, release))
+    return None if evidence is None else informed(evidence)
+
+
+def refuse_above(risks: tuple[Limited, ...], limit: float) -> None:
+    """End with one line when the upper end of a risk is above the limit."""
+    for one in risks:
+        if one.risk.high > limit:
+            raise RiskTooHigh(
+                f"The risk of {one.what} is {one.risk}, its upper end above the limit {limit}. Nothing was written. "
+                "Raise k, drop columns, or raise --max-risk."
+            )

@@ -1,0 +1,146 @@
+"""What the release does not hide: a few words and a sentence or two each, the worst first."""
+
+from collections.abc import Iterator
+
+from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.reporting.subject import Subject
+from leafcover.releasing.reporting.voice import FEWEST, listed, started
+from leafcover.releasing.run import Release
+
+
+def not_protected(subject: Subject) -> Iterator[tuple[str, str]]:
+    """What is still open."""
+    release = subject.release
+    if subject.unprotected:
+        names = listed(subject.unprotected, most=60)
+        yield "Columns released unchanged", f"{names}: every value is the original one."
+    if release is not None:
+        yield from _by_the_plan(subject, release)
+    else:
+        yield from _by_the_pairs(subject)
+    if subject.internal:
+        yield from _told(subject)
+    yield from _small_groups(subject)
+    yield (
+        "From someone who knows nearly everything",
+        "This is not differential privacy. An attacker who knows every row but one can take away what they know and "
+        "read much of the last row from what is left.",
+    )
+
+
+def _by_the_plan(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+    if release.kept_order:
+        yield "The order of rows", "Rows stand in their original order, so the n-th row is still the n-th person."
+    if not release.publishable:
+        yield "The noise itself", "It was made with a seed, so it can be repeated and undone. It hides nothing."
+    yield from _stuck(subject, release)
+    yield from _small_cells(subject, release)
+    yield from _missing(subject, release)
+    yield from _exact(release)
+
+
+def _stuck(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+    stuck = [f for f in release.columns if f.pinned > 0 and f.name not in release.unprotected]
+    if stuck:
+        worst = sorted(stuck, key=lambda f: -f.pinned)[:3]
+        named = listed([f"{f.name} ({subject.voice.share(f.pinned)} of the rows)" for f in worst])
+        yield (
+            "Values that could not change",
+            f"Where nearly everyone in a cell has the same value, a released value is as good as the original one. "
+            f"Most of all in {named}.",
+        )
+
+
+def _small_cells(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+    voice = subject.voice
+    if single := max((c.single for c in release.cells), default=0.0):
+        yield (
+            "Rows alone in their cell",
+            f"{started(voice.share(single))} of the rows share their cell with nobody: what their leaf says of them is "
+            "published.",
+        )
+    if pooled := max((c.pooled for c in release.cells), default=0):
+        yield (
+            "Rows in pools",
+            f"{started(voice.share(pooled / voice.rows))} of the rows stood in leaves too small to hide them and were "
+            "pooled with neighbouring leaves. They may have changed their leaf.",
+        )
+
+
+def _missing(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+    left = [
+        name
+        for step in release.plan.steps
+        if not (isinstance(step.noise, Shuffle) and step.noise.missing == "moves")
+        for name in step.columns
+        if subject.pair.original[name].missing.sum() >= (1 if subject.internal else FEWEST)
+    ]
+    if left:
+        yield (
+            "Missing values",
+            f"They stay with their row in {listed(left)}. Who knows what a person left out may use it.",
+        )
+
+
+def _exact(release: Release) -> Iterator[tuple[str, str]]:
+    mixed = [name for step in release.plan.steps if isinstance(step.noise, Shuffle) for name in step.columns]
+    if mixed:
+        which = "every column" if len(mixed) == len(release.table.names) else listed(mixed, most=6)
+        yield (
+            "Rare and extreme values",
+            f"The values of {which} only changed places, so all counts are exact: a value that one person had is still "
+            "in the table once, with another row of its cell or the same one.",
+        )
+    if any(not isinstance(step.noise, Shuffle) for step in release.plan.steps):
+        yield (
+            "The range of values",
+            "Columns that were moved or drawn anew still use only values between the lowest and the highest original "
+            "one, and only categories that occurred.",
+        )
+
+
+def _by_the_pairs(subject: Subject) -> Iterator[tuple[str, str]]:
+    """What can be said of a table from elsewhere."""
+    unmoved = None if subject.measures is None else subject.measures.risks.unmoved
+    if unmoved is None:
+        yield "What stayed", "It is not known which released row is whose, so nobody can say which values stayed."
+        return
+    voice = subject.voice
+    yield (
+        "Values that stayed",
+        f"{started(voice.said(unmoved.values))} of a row’s values are still its own, in the worst 1% of the rows "
+        f"{voice.worst(unmoved.values) or 'as many'}; {voice.said(unmoved.whole)} of the rows did not change at all.",
+    )
+    left = [c.column for c in unmoved.columns if c.missing is not None and c.missing.value > 0.5]
+    if left:
+        yield "Missing values", f"Most of them stay with their row in {listed(left)}."
+
+
+def _told(subject: Subject) -> Iterator[tuple[str, str]]:
+    """What the released row as a whole tells of its own original."""
+    rebuilt = None if subject.measures is None else subject.measures.risks.reconstruction
+    column = None if rebuilt is None else rebuilt.most_told
+    if column is None or column.attack.main.low <= column.attack.baseline.high:
+        return
+    voice = subject.voice
+    yield (
+        "People whose released row is known",
+        f"Who knows which row is a person’s reads {column.column} from it, told best of all columns, in "
+        f"{voice.said(column.attack.main)} of cases; by guessing in {voice.said(column.attack.baseline)}.",
+    )
+
+
+def _small_groups(subject: Subject) -> Iterator[tuple[str, str]]:
+    """People who are found far more easily than the mean says."""
+    risk = subject.risk
+    if risk is None:
+        yield (
+            "From someone who looks for a person",
+            "How often a person can be found was not measured, so nothing here says that it is seldom.",
+        )
+    elif risk.worst > max(2 * risk.value, 0.05) and (worst := subject.voice.worst(risk)) not in ("", "not shown"):
+        yield (
+            "The people easiest to find",
+            f"Of the 1% of people who are found most easily, an informed attacker finds {worst}; of all people "
+            f"{subject.voice.said(risk)}.",
+        )

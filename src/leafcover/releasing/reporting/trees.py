@@ -1,0 +1,219 @@
+"""The trees of original and release side by side, and what became of every rule."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from leafcover.measuring.utility.growing import TwoTrees, two_trees
+from leafcover.measuring.utility.rule_words import difference_in_words, rule_in_words
+from leafcover.measuring.utility.rules import KINDS, Difference, rule_differences
+from leafcover.measuring.utility.together import differing_nodes
+from leafcover.measuring.utility.trees import SIMILAR, VERY_SIMILAR, TreeComparison
+from leafcover.releasing.plan import Plan
+from leafcover.releasing.reporting.shapes import (
+    Cell,
+    Listing,
+    Part,
+    Picture,
+    Pictures,
+    Section,
+    Words,
+    fold,
+    listing,
+    section,
+)
+from leafcover.releasing.reporting.subject import Subject
+from leafcover.releasing.reporting.voice import FEWEST, RARE, curled
+from leafcover.split.refine import Refine
+from leafcover.split.trees import Leaves
+from leafcover.table.table import Table
+from leafcover.tree.picture import picture
+from leafcover.tree.show import Spell, spelling
+from leafcover.tree.tree import Attribute, Tree
+
+DEPTH = 3  # tests one below another that are drawn; what lies deeper is counted
+MOST_RULES = 30  # that are listed, those of most rows first
+PUBLISHED = 20  # rows in a branch of a tree that is shown to others, where no plan says how many
+RARE_NAME = "a rare value"
+
+
+def trees_section(subject: Subject) -> Section | None:
+    """The trees, as far as the reader may see them."""
+    title = f"Trees for {subject.target}" if subject.target else "Trees"
+    measured = None if subject.measures is None else subject.measures.utility.trees
+    if measured is None:
+        return section("trees", title, *_guide(subject))
+    guide = list(_guide(subject)) if subject.internal else []
+    shown = _shown(subject)
+    return section(
+        "trees",
+        title,
+        *_figures(subject, measured),
+        *([] if shown is None else _side_by_side(subject, shown)),
+        *([] if subject.opened else [Words(_CLOSED)]),
+        fold("The tree that guided the release", *guide) if guide else None,
+    )
+
+
+_CLOSED = "The trees are not shown, because the cuts of a tree are values of the original table."
+
+
+def _guide(subject: Subject) -> Iterator[Part]:
+    """The tree by which cells were made."""
+    release = subject.release
+    if release is None:
+        return
+    if subject.guide is None:
+        yield Words("No tree for a target guided this release, so there is none to show.")
+    elif not subject.opened:
+        yield Words(_CLOSED)
+    else:
+        found = next(t for p in release.partitions.values() for t in p.trees if t.target == subject.target)
+        yield Words(
+            "The rules that the release keeps. Each line is a test or an answer; the bar shows the mix of "
+            f"{subject.target} among the rows that arrive there.",
+            tone="lead",
+        )
+        yield Pictures((Picture("", _drawn(subject, found, subject.pair.original)),))
+
+
+def _figures(subject: Subject, found: TreeComparison) -> Iterator[Part]:
+    voice = subject.voice
+    yield Words(
+        f"A decision tree for {found.target} was grown on the original and another on the release. They are "
+        f"{found.grade}: {voice.share(found.tolerant)} of the rows stand in a leaf whose rule is also in the other "
+        f"tree (cuts may move by 5% of a column’s range), and both trees answer {voice.share(found.answers)} of the "
+        f"rows alike. By guessing the commonest answer that would be {voice.share(found.guess)}.",
+        tone="lead",
+    )
+    rows = [
+        ("Rows whose rule is kept, cuts equal", voice.share(found.strict), "100% when the same"),
+        ("Rows whose rule is kept, cuts near", voice.share(found.tolerant), "100% when the same"),
+        ("Rows put together alike", voice.figure(found.partition), "adjusted Rand index: 1 when the same, 0 by chance"),
+        ("Rows answered alike", voice.share(found.answers), f"{voice.share(found.guess)} by the commonest answer"),
+    ]
+    if subject.internal:
+        ours, theirs = found.original, found.released
+        rows += [
+            ("Leaves", f"{theirs.leaves:,}", f"{ours.leaves:,} before"),
+            ("Rows answered wrongly", f"{theirs.misclassified:,}", f"{ours.misclassified:,} before"),
+            ("Columns tested", f"{len(theirs.attributes)}", _tested(found)),
+        ]
+    note = (
+        f"Grades go by the rows whose rule is kept, cuts near: from {100 * VERY_SIMILAR:.0f}% very similar, from "
+        f"{100 * SIMILAR:.0f}% similar. Trees change easily; a low grade alone says little."
+    )
+    if subject.internal:
+        note += f" {curled(found.how).capitalize()}."
+    yield listing("How alike the trees are", ("Figure", "Release", "Beside it"), rows, note) or Words(note)
+
+
+def _tested(found: TreeComparison) -> str:
+    both, ours = len(found.tested_in_both), len(found.original.attributes)
+    return f"{ours} before, {both} in both"
+
+
+def _shown(subject: Subject) -> TwoTrees | None:
+    """Both trees: the ones that were measured, or for others such that no branch holds few rows."""
+    if not subject.opened:
+        return None
+    plan = None if subject.release is None else subject.release.plan
+    least = 2 if subject.internal else max(PUBLISHED, *(leaves.min_cell for leaves in _leaves(plan)), FEWEST)
+    bins = next((leaves.bins for leaves in _leaves(plan) if leaves.of == subject.target and leaves.bins), None)
+    return two_trees(subject.pair, min_records=least, bins=bins)
+
+
+def _leaves(plan: Plan | None) -> list[Leaves]:
+    splits = [split for step in (() if plan is None else plan.steps) for split in step.splits]
+    starts = [split.start if isinstance(split, Refine) else split for split in splits]
+    return [start for start in starts if isinstance(start, Leaves)]
+
+
+def _side_by_side(subject: Subject, two: TwoTrees) -> Iterator[Part]:
+    marks = differing_nodes(two.original, two.released)
+    yield Words(
+        "Each line is a test or an answer; the bar shows the mix of answers among the rows that arrive there. What the "
+        "other tree has not is marked.",
+        tone="aside",
+    )
+    yield Pictures(
+        (
+            Picture("Original", _drawn(subject, two.original, two.table, marks[0])),
+            Picture("Release", _drawn(subject, two.released, two.table, marks[1])),
+        )
+    )
+    found = rule_differences(two.original, two.released, two.table)
+    if (rules := _rules(subject, found, two.table)) is not None:
+        counts = Counter(difference.kind for difference in found)
+        told = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
+        yield fold(f"Rule by rule: {told}" if subject.internal else "Rule by rule", rules) or rules
+
+
+def _rules(subject: Subject, found: Sequence[Difference], table: Table) -> Listing | None:
+    """What became of the rules that most rows obey."""
+    rare, few = rare_levels(table), max(FEWEST, RARE * len(table))
+    named = [one for one in found if subject.internal or (one.rows >= few and not _names(one, rare, subject.target))]
+    spell = spelling(table)
+    rows: list[tuple[str | Cell, ...]] = [
+        (one.kind.capitalize(), _said(one, spell), *([f"{one.rows:,.0f}"] if subject.internal else []))
+        for one in named[:MOST_RULES]
+    ]
+    left = len(named) - len(rows)
+    note = f"{left:,} more rules, of fewer rows each, are not listed." if left and subject.internal else ""
+    if not subject.internal:
+        note = "Rules of few rows, and rules that name a rare value, are not listed."
+    head = ("What became of it", "Rule", *(["Rows"] if subject.internal else []))
+    return listing("What became of each rule", head, rows, note)
+
+
+def _said(one: Difference, spell: Spell) -> Cell:
+    """A rule, and what of it is otherwise in the release."""
+    rule = one.original or one.released
+    changed = difference_in_words(one, spell=spell).partition("; in the release ")[2].rstrip(".")
+    said = "" if rule is None else rule_in_words(rule, spell=spell)
+    return Cell(said, f"in the release {changed}" if changed else "")
+
+
+def _names(one: Difference, rare: dict[str, set[str]], target: str) -> bool:
+    """Whether a rule names a rare value."""
+    rules = [rule for rule in (one.original, one.released) if rule is not None]
+    levels = {(c.attribute, level) for rule in rules for c in rule.conditions for level in c.levels}
+    levels |= {(target, rule.answer) for rule in rules}
+    return any(level in rare.get(name, ()) for name, level in levels)
+
+
+def _drawn(subject: Subject, tree: Tree, table: Table, marks: Any = None) -> Any:
+    """A tree's picture; for others without counts and without the names of rare values."""
+    from markupsafe import Markup
+
+    shown = tree if subject.internal else without_rare(tree, table)
+    # made by our own drawing, which escapes every name
+    return Markup(picture(shown, depth=DEPTH, table=table, counts=subject.internal, marks=marks))
+
+
+def rare_levels(table: Table) -> dict[str, set[str]]:
+    """The levels of each category that too few rows have to be named."""
+    found = {}
+    for column in table:
+        if column.is_category:
+            counts = np.bincount(column.values[~column.missing], minlength=len(column.levels)).tolist()
+            few = max(FEWEST, RARE * len(table))
+            found[column.name] = {level for level, n in zip(column.levels, counts, strict=True) if n < few}
+    return found
+
+
+def without_rare(tree: Tree, table: Table) -> Tree:
+    """The same tree with rare levels and classes unnamed, and counts only in fives."""
+    rare = rare_levels(table)
+
+    def unnamed(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(RARE_NAME if level in rare.get(name, ()) else level for level in levels)
+
+    attributes = tuple(
+        a if a.is_number else Attribute(a.name, unnamed(a.name, a.levels), False) for a in tree.attributes
+    )
+    counts = np.ceil(tree.counts / FEWEST) * FEWEST  # up, so that a small branch is not called empty
+    return replace(tree, attributes=attributes, classes=unnamed(tree.target, tree.classes), counts=counts)

@@ -1,0 +1,246 @@
+"""The map of risk against utility as SVG that takes its colours from the page.
+
+Risk grows to the right on a logarithmic scale, agreement upwards. Each recipe has a colour and a shape; points of the
+front are filled, and joined by a line. A point tells its figures when the pointer rests on it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import cos, pi, sin
+from typing import Literal, TypeAlias
+
+from leafcover.measuring.figures import Estimate, known
+from leafcover.releasing.recipes import RECIPES
+from leafcover.sweeping.axes import Format, Scale, risk_ticks, scale_of, ticks_between
+from leafcover.sweeping.candidates import value_text
+from leafcover.sweeping.labels import Box, place_labels
+from leafcover.sweeping.points import Point
+from leafcover.sweeping.sweep import Sweep
+
+Utility: TypeAlias = Literal["target", "others"]
+
+SIGNS = "●■▲◆✚▼"  # one shape and one colour of the page for each recipe, in turn
+SIZE = 6.0  # half the width of a mark
+CHARACTER = 0.58  # the width of a letter against its height, about
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the points of a recipe are drawn."""
+
+    number: int
+
+    @property
+    def sign(self) -> str:
+        """The shape as a letter, for the legend."""
+        return SIGNS[self.number]
+
+    @property
+    def style(self) -> str:
+        """The class of the page that gives the colour."""
+        return f"r{self.number}"
+
+
+def looks_of(sweep: Sweep) -> dict[str, Look]:
+    """A shape and a colour for each recipe, in the order in which recipes are listed."""
+    used = {point.recipe for point in sweep.points}
+    return {name: Look(i % len(SIGNS)) for i, name in enumerate(name for name in RECIPES if name in used)}
+
+
+def drawing(sweep: Sweep, *, utility: Utility, form: Format) -> str:
+    """The map, as SVG text."""
+    looks = looks_of(sweep)
+    points = [point for point in sweep.points if known(_of(point, utility).value)]
+    if not points:
+        return ""
+    floor = sweep.standard.floor if utility == "target" else sweep.standard.others
+    scale = scale_of(
+        form,
+        [point.informed.value for point in points] + ([] if sweep.max_risk is None else [sweep.max_risk]),
+        [_of(point, utility).value for point in points] + [floor.value],
+    )
+    words = f"Map of risk against agreement for {_about(sweep, utility)}. " + _told(sweep, utility)
+    parts = [
+        f'<svg class="map" viewBox="0 0 {form.width:g} {form.height:g}" role="img" '
+        f'aria-label="{escape(words)}" font-size="{form.letters:g}">',
+        *_limit(sweep.max_risk, scale),
+        *_frame(scale, f"agreement for {_about(sweep, utility)}"),
+        *_floor(floor, scale),
+        *_front([point for point in points if point.on_front], utility, scale),
+        *(_bars(point, utility, scale, looks[point.recipe]) for point in points),
+        *(_mark(point, utility, scale, looks[point.recipe]) for point in reversed(points)),
+        *_ring(sweep.recommended, utility, scale),
+        *_labels(points, sweep.recommended, utility, scale, looks, floor.value),
+        "</svg>",
+    ]
+    return "\n".join(parts)
+
+
+def _of(point: Point, utility: Utility) -> Estimate:
+    return point.agreement if utility == "target" else point.others
+
+
+def _about(sweep: Sweep, utility: Utility) -> str:
+    return sweep.target if utility == "target" else "other columns"
+
+
+def _told(sweep: Sweep, utility: Utility) -> str:
+    """The points of the front in words, for whoever does not see the map."""
+    told = [
+        f"{p.name}: risk {p.informed.value:.3f}, agreement {_of(p, utility).value:.3f}"
+        for p in sweep.points
+        if p.on_front
+    ]
+    return "On the front: " + "; ".join(told) + ". The table below lists every point."
+
+
+def _frame(scale: Scale, upwards: str) -> Iterator[str]:
+    form = scale.form
+    left, right = form.left, form.width - form.right
+    bottom = form.height - form.bottom
+    for tick in ticks_between(scale.bottom, scale.top):
+        y = scale.y(tick)
+        yield f'<line class="grid" x1="{left:.1f}" y1="{y:.1f}" x2="{right:.1f}" y2="{y:.1f}"/>'
+        yield f'<text class="tick" x="{left - 8:.1f}" y="{y + 4.5:.1f}" text-anchor="end">{tick:.2f}</text>'
+    for risk in risk_ticks(scale):
+        x = scale.x(risk)
+        yield f'<line class="axis" x1="{x:.1f}" y1="{bottom:.1f}" x2="{x:.1f}" y2="{bottom + 5:.1f}"/>'
+        yield f'<text class="tick" x="{x:.1f}" y="{bottom + 21:.1f}" text-anchor="middle">{risk:g}</text>'
+    yield f'<line class="axis" x1="{left:.1f}" y1="{bottom:.1f}" x2="{right:.1f}" y2="{bottom:.1f}"/>'
+    yield f'<text class="title" x="4" y="{form.letters + 2:.1f}">↑ {escape(upwards)}</text>'
+    yield (
+        f'<text class="title" x="{right:.1f}" y="{form.height - 6:.1f}" text-anchor="end">'
+        "risk: people found by informed linkage →</text>"
+    )
+
+
+def _floor(floor: Estimate, scale: Scale) -> Iterator[str]:
+    if not known(floor.value):
+        return
+    left, right = scale.form.left, scale.form.width - scale.form.right
+    low, high = _ends(floor)
+    top = scale.y(high)
+    yield (
+        f'<rect class="floor-band" x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" '
+        f'height="{max(scale.y(low) - top, 1):.1f}"/>'
+    )
+    y = scale.y(floor.value)
+    yield (
+        f'<line class="floor" x1="{left:.1f}" y1="{y:.1f}" x2="{right:.1f}" y2="{y:.1f}">'
+        f"<title>A fresh sample of the original agrees on {floor}</title></line>"
+    )
+
+
+def _limit(limit: float | None, scale: Scale) -> Iterator[str]:
+    if limit is None:
+        return
+    form, x = scale.form, scale.x(limit)
+    right, bottom = form.width - form.right, form.height - form.bottom
+    yield (
+        f'<rect class="beyond" x="{x:.1f}" y="{form.top:.1f}" width="{max(right - x, 0):.1f}" '
+        f'height="{bottom - form.top:.1f}"/>'
+    )
+    yield f'<line class="limit" x1="{x:.1f}" y1="{form.top:.1f}" x2="{x:.1f}" y2="{bottom:.1f}"/>'
+
+
+def _front(points: Sequence[Point], utility: Utility, scale: Scale) -> Iterator[str]:
+    """The stairs below which everything is worse; for other columns only the marks say who is on the front."""
+    if utility == "others" or len(points) < 2:
+        return
+    places = [(scale.x(p.informed.value), scale.y(_of(p, utility).value)) for p in points]
+    path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in places[1:])
+    yield f'<path class="front" d="{path}"/>'
+
+
+def _bars(point: Point, utility: Utility, scale: Scale, look: Look) -> str:
+    """The intervals of both figures."""
+    figure = _of(point, utility)
+    x, y = scale.x(point.informed.value), scale.y(figure.value)
+    low, high = _ends(figure)
+    path = f"M{scale.x(point.informed.low):.1f} {y:.1f}H{scale.x(point.informed.high):.1f}"
+    path += f"M{x:.1f} {scale.y(low):.1f}V{scale.y(high):.1f}"
+    return f'<path class="bar {look.style}" d="{path}"/>'
+
+
+def _mark(point: Point, utility: Utility, scale: Scale, look: Look) -> str:
+    figure = _of(point, utility)
+    x, y = scale.x(point.informed.value), scale.y(figure.value)
+    words = f"{point.name}: risk {point.informed}, agreement {figure}"
+    filled = " filled" if point.on_front else ""
+    return (
+        f'<path class="mark {look.style}{filled}" d="{_shape(look.number, x, y)}"><title>{escape(words)}</title></path>'
+    )
+
+
+def _ring(point: Point | None, utility: Utility, scale: Scale) -> Iterator[str]:
+    if point is not None and known(_of(point, utility).value):
+        x, y = scale.x(point.informed.value), scale.y(_of(point, utility).value)
+        yield f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="{SIZE + 5:g}"/>'
+
+
+def _labels(
+    points: Sequence[Point],
+    chosen: Point | None,
+    utility: Utility,
+    scale: Scale,
+    looks: dict[str, Look],
+    floor: float,
+) -> Iterator[str]:
+    """The strengths beside the marks; the recommended one first, then the front, so that they find room."""
+    form = scale.form
+    order = sorted(points, key=lambda p: (p is not chosen, not p.on_front))
+    marks = []
+    for point in order:
+        x, y = scale.x(point.informed.value), scale.y(_of(point, utility).value)
+        size = SIZE + (5 if point is chosen else 0)
+        marks.append(Box(x - size, y - size, x + size, y + size))
+    texts = [" · ".join(value_text(value) for value in point.strength.values()) for point in order]
+    height = form.letters * 0.9
+    sizes = [(CHARACTER * form.letters * len(text), height) for text in texts]
+    frame = Box(form.left, 0.0, form.width, form.height - form.bottom)
+    title = Box(0.0, 0.0, form.width, form.letters + 6)
+    places = place_labels(marks, sizes, frame, taken=[title], avoided=list(_lines(points, utility, scale, floor)))
+    for point, text, box in zip(order, texts, places, strict=True):
+        if text and box is not None:
+            bold = " chosen" if point is chosen else ""
+            yield (
+                f'<text class="label {looks[point.recipe].style}{bold}" x="{(box.left + box.right) / 2:.1f}" '
+                f'y="{box.bottom - 1:.1f}" text-anchor="middle">{escape(text)}</text>'
+            )
+
+
+def _lines(points: Sequence[Point], utility: Utility, scale: Scale, floor: float) -> Iterator[Box]:
+    """Bars and the floor: a dash beside a number would read as a minus."""
+    for point in points:
+        figure = _of(point, utility)
+        low, high = _ends(figure)
+        yield _box(scale, (point.informed.low, point.informed.high), (figure.value, figure.value))
+        yield _box(scale, (point.informed.value, point.informed.value), (low, high))
+    if known(floor):
+        yield _box(scale, (0.0, 1.0), (floor, floor))
+
+
+def _ends(figure: Estimate) -> tuple[float, float]:
+    """The ends of an interval; of none the figure itself."""
+    return (figure.low, figure.high) if known(figure.low) and known(figure.high) else (figure.value, figure.value)
+
+
+def _box(scale: Scale, risks: tuple[float, float], shares: tuple[float, float]) -> Box:
+    """What a thin line covers."""
+    return Box(scale.x(risks[0]) - 1, scale.y(shares[1]) - 1, scale.x(risks[1]) + 1, scale.y(shares[0]) + 1)
+
+
+def _shape(number: int, x: float, y: float) -> str:
+    """The outline of a mark around a place: circle, square, triangle, diamond, cross, triangle upside down."""
+    if number == 0:
+        return f"M{x - SIZE:.1f} {y:.1f}a{SIZE} {SIZE} 0 1 0 {2 * SIZE} 0a{SIZE} {SIZE} 0 1 0 {-2 * SIZE} 0Z"
+    if number == 4:
+        arm, half = SIZE * 1.15, SIZE * 0.42
+        corners = [(-half, -arm), (half, -arm), (half, -half), (arm, -half), (arm, half), (half, half)]
+        corners += [(-a, -b) for a, b in corners]
+    else:
+        count, turn = {1: (4, pi / 4), 2: (3, -pi / 2), 3: (4, 0.0), 5: (3, pi / 2)}[number]
+        angles = [turn + 2 * pi * i / count for i in range(count)]
+        corners = [(1.25 * SIZE * cos(angle), 1.25 * SIZE * sin(angle)) for angle in angles]
+    return "M" + "L".join(f"{x + a:.1f} {y + b:.1f}" for a, b in corners) + "Z"

@@ -1,0 +1,133 @@
+"""A sweep in sentences."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from leafcover.measuring.figures import Estimate, Risk
+from leafcover.releasing.recipes import RECIPES
+from leafcover.sweeping.front import safer
+from leafcover.sweeping.points import Point
+from leafcover.sweeping.sweep import Sweep
+
+
+def what_was_tried(sweep: Sweep) -> str:
+    """How many ways, how often, on how many rows."""
+    counts = Counter(point.recipe for point in sweep.points)
+    ways = listed([f"{name} at {_many(counts[name], 'strength')}" for name in RECIPES if name in counts])
+    sample = "" if sweep.rows == sweep.of else f" (a sample of {sweep.rows:,} of {sweep.of:,})"
+    return (
+        f"{_many(len(sweep.points), 'way')} to release this table, each tried {_often(sweep.runs)}: {ways}. A trial "
+        f"releases {sweep.released:,} rows and leaves {sweep.rows - sweep.released:,} out{sample}; those show what the "
+        "release is good for, and what it says of people who are not in it."
+    )
+
+
+def what_to_take(sweep: Sweep) -> str:
+    """The recommendation in one sentence, or why there is none."""
+    if sweep.max_risk is None:
+        best = [point.name for point in sweep.points if point.on_front]
+        return (
+            "No limit was set, so nothing is recommended: add --max-risk. On the front, where nothing else has less "
+            f"risk and as much agreement, {'stands' if len(best) == 1 else 'stand'} {listed(best)}."
+        )
+    if sweep.recommended is None:
+        least = min(sweep.points, key=lambda point: point.highest_risk)
+        return (
+            f"Nothing that was tried stays at or below the limit of {sweep.max_risk:g}: {least.name} comes nearest, "
+            f"with {highest_words(least)}."
+        )
+    return (
+        f"Under the limit of {sweep.max_risk:g}, {sweep.recommended.name} keeps most of the rules for {sweep.target}."
+    )
+
+
+def reasons(sweep: Sweep) -> Iterator[str]:
+    """What the recommended point keeps and whom it gives away; what would do nearly as well."""
+    chosen = sweep.recommended
+    if chosen is None or sweep.max_risk is None:
+        return
+    yield (
+        f"A tree grown on its release gives {_share(chosen.agreement)} of the rows left out the same answer as a tree "
+        f"grown on the original; one grown on a fresh sample of the original does so for "
+        f"{sweep.standard.floor.value:.3f}."
+    )
+    yield (
+        f"An attacker who knows how the release was made, everything but its key, and a person’s values in "
+        f"{_known_columns(sweep)} points at that person’s row in {_share(chosen.informed)} of his tries"
+        f"{_one_in(chosen.informed)}."
+    )
+    for one in chosen.inference:
+        often = "more often" if one.above_control.value > 0 else "no more often"
+        yield (
+            f"From the released row most like a person he reads {one.column} rightly {often} for people in the release "
+            f"than for people who are not: a difference of {_share(one.above_control)}."
+        )
+    other = safer(sweep.points, chosen, sweep.max_risk)
+    if other is not None:
+        yield (
+            f"Consider {other.name}: its agreement of {other.agreement.value:.3f} lies inside that interval, and the "
+            f"attacker finds {other.informed.value:.3f} of the people instead of {chosen.informed.value:.3f}."
+        )
+
+
+def not_said(sweep: Sweep) -> Iterator[tuple[str, str]]:
+    """What a reader may not take from the map."""
+    trials = "one trial" if sweep.runs == 1 else f"the mean of {sweep.runs} trials"
+    yield (
+        "It is not your release",
+        f"Every point is {trials} on {sweep.released:,} rows. "
+        "Measure the release that you make before you publish it: leafcover measure, or release --max-risk.",
+    )
+    yield (
+        "A mean hides the few",
+        "A low risk is an average. The table also tells the risk of the worst 1% of the people: who is rare can be "
+        "found where the average is low.",
+    )
+    asked = listed([sweep.target, *sweep.others])
+    yield (
+        "Agreement is about rules",
+        f"It asks trees about {asked}. Means, correlations and totals are not on the map; leafcover measure looks at "
+        "them.",
+    )
+    yield (
+        "Two attacks are not all attacks",
+        "The limit holds informed linkage and inference above control. Somebody who knows more, or has a second "
+        "release of the same people, may do better.",
+    )
+
+
+def highest_words(point: Point) -> str:
+    """Which risk of a point is the highest, and its upper end."""
+    worst = max(point.inference, key=lambda one: one.above_control.high, default=None)
+    if worst is None or point.informed.high >= worst.above_control.high:
+        return f"informed linkage of up to {point.informed.high:.3f}"
+    return f"inference of {worst.column} above control of up to {worst.above_control.high:.3f}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence lists them.
+
+    >>> listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _known_columns(sweep: Sweep) -> str:
+    return listed(sweep.keys) if sweep.keys else f"all columns but {sweep.target}"
+
+
+def _share(figure: Estimate | Risk) -> str:
+    return str(figure).replace("-", "−")
+
+
+def _one_in(risk: Risk) -> str:
+    return f", about one person in {1 / risk.value:,.0f}" if 0 < risk.value < 0.4 else ""
+
+
+def _often(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

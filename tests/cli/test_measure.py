@@ -1,0 +1,159 @@
+"""`leafcover measure`, and the limit of `release --max-risk`."""
+
+import json
+import stat
+
+import jsonschema
+import pytest
+
+from leafcover.measuring.measures import Measures
+from leafcover.measuring.plain import schema
+from tests.cli.helpers import leafcover, refused, rows_of
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An original and two releases of it: one whole, one with rows held out."""
+    found = tmp_path_factory.mktemp("measure")
+    (found / "in.csv").write_text(rows_of(rows=240))
+    for out, more in (("out.csv", ()), ("held.csv", ("--hold-out", "0.3"))):
+        result = leafcover(
+            "release", found / "in.csv", "-o", found / out, "--target", "class", "--confidential", "job", *more
+        )
+        assert result.exit_code == 0, result.output
+    return found
+
+
+@pytest.fixture(scope="module")
+def measured(folder):
+    """The whole job once: everything but the two tables is found beside the release."""
+    result = leafcover(
+        "measure", folder / "in.csv", folder / "out.csv", "--json", folder / "m.json", "--report", folder / "r.html"
+    )
+    assert result.exit_code == 0, result.output
+    return result, json.loads((folder / "m.json").read_text())
+
+
+def test_words_say_what_was_kept_and_what_is_hidden(measured):
+    said = measured[0].stdout
+    assert "What was kept" in said
+    assert "Informed linkage" in said
+    assert "the plan's own" in said
+    assert "done again 3 times" in said
+
+
+def test_figures_follow_the_documented_schema(measured):
+    jsonschema.validate(measured[1], schema(Measures))
+    assert measured[1]["target"] == "class"
+    assert measured[1]["confidential"] == ["job"]
+    assert [i["column"] for i in measured[1]["risks"]["inferences"]] == ["job"]
+
+
+def test_what_is_for_the_steward_is_private(folder, measured):
+    for name in ("m.json", "r.html"):
+        assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
+    assert (folder / "r.external.html").exists()
+
+
+def test_rows_that_were_held_out_are_the_control(folder):
+    result = leafcover("measure", folder / "in.csv", folder / "held.csv", "--json", folder / "h.json")
+    assert result.exit_code == 0, result.output
+    found = json.loads((folder / "h.json").read_text())
+    assert found["rows"] == 168
+    assert found["control"] == "rows that were held out"
+    assert found["utility"]["prediction"]["tests"] == 72
+
+
+def test_a_table_from_elsewhere_is_measured_without_pairs(folder, tmp_path):
+    (tmp_path / "other.csv").write_text(rows_of(seed=2, rows=240))
+    result = leafcover(
+        "measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--json", tmp_path / "m.json"
+    )
+    assert result.exit_code == 0, result.output
+    assert "No pairs say" in result.stdout
+    found = json.loads((tmp_path / "m.json").read_text())
+    assert found["risks"]["informed"] is None
+    assert found["utility"]["columns"]["rows"] == 240
+
+
+def test_a_control_file_serves_a_table_from_elsewhere(folder, tmp_path):
+    (tmp_path / "other.csv").write_text(rows_of(seed=2, rows=240))
+    (tmp_path / "more.csv").write_text(rows_of(seed=3, rows=100))
+    result = leafcover(
+        "measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--control", tmp_path / "more.csv",
+        "--json", tmp_path / "m.json", "--quiet",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert result.stdout == ""
+    found = json.loads((tmp_path / "m.json").read_text())
+    assert found["utility"]["prediction"]["tests"] == 100
+    assert found["risks"]["membership"] is not None
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (rows_of(rows=239), "The release has 239 rows, the original 240"),
+        (rows_of(rows=240).replace("age,pay", "height,pay"), "column 'height' that the original has not"),
+        (rows_of(rows=240).replace("clerk", "1").replace("nurse", "2").replace("smith", "3"), ""),
+        ("age,pay,job,class\n" + "x,1.0,clerk,yes\n" * 240, "Column 'age' is a number in the original and a category"),
+        ("wholly,other\n1,2\n3,4\n", "column 'wholly'"),
+    ],
+)
+def test_files_that_do_not_match_get_one_line(folder, tmp_path, content, words):
+    (tmp_path / "other.csv").write_text(content)
+    given = ("measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--json", tmp_path / "m.json")
+    if not words:  # the original's category is one here, too, though it looks like a number
+        assert leafcover(*given).exit_code == 0
+        return
+    assert words in refused(*given)
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_pairs_of_another_release_are_refused(folder, tmp_path):
+    (tmp_path / "short").write_text("0\n1\n")
+    (tmp_path / "twice").write_text("0\n" * 240)
+    (tmp_path / "far").write_text("".join(f"{i + 5}\n" for i in range(240)))
+    (tmp_path / "words").write_text("no numbers\n")
+    for name, said in (
+        ("short", "2 rows"),
+        ("twice", "twice"),
+        ("far", "row 245"),
+        ("words", "row numbers"),
+        ("none", "no pairs"),
+    ):
+        line = refused("measure", folder / "in.csv", folder / "out.csv", "--pairs", tmp_path / name)
+        assert said in line
+
+
+def test_names_and_places_are_checked_before_any_work(folder, tmp_path):
+    given = ("measure", folder / "in.csv", folder / "out.csv")
+    assert "clas" in refused(*given, "--target", "clas")
+    assert "something.html" in refused(*given, "--report", tmp_path / "r.txt")
+    assert "named twice" in refused(*given, "--json", folder / "out.csv", "--force")
+    assert "0 to 1" in refused(*given, "--max-risk", "2")
+    assert "There is no" in refused("measure", folder / "none.csv", folder / "out.csv", "--target", "class")
+
+
+def test_a_limit_ends_with_three_and_writes_nothing(folder, tmp_path):
+    line = refused(
+        "measure", folder / "in.csv", folder / "out.csv", "--max-risk", "0.0001", "--json", tmp_path / "m.json", code=3
+    )
+    assert "informed linkage" in line
+    assert not (tmp_path / "m.json").exists()
+    out = tmp_path / "o.csv"
+    line = refused("release", folder / "in.csv", "-o", out, "--target", "class", "--max-risk", "0.0001", code=3)
+    assert "informed linkage" in line
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_limit_counts_inference_above_control(tmp_path):
+    # Nothing but the class is changed, so that whoever knows the rest knows the job.
+    (tmp_path / "in.csv").write_text(rows_of(rows=240))
+    (tmp_path / "plan.toml").write_text(
+        'version = 1\ntarget = "class"\n[[step]]\ncolumns = ["age", "pay"]\n'
+        'within = { split = "whole" }\nnoise = { noise = "shuffle" }\n'
+    )
+    given = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", "--force")
+    assert leafcover(*given, "--max-risk", "0.5", "--confidential", "class", "--key", "age").exit_code == 0
+    assert "above control" in refused(*given, "--max-risk", "0.05", "--confidential", "pay", "--key", "job", code=3)

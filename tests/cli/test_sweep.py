@@ -1,0 +1,120 @@
+"""``leafcover sweep``: its answers, its refusals, its files."""
+
+import json
+
+import pytest
+
+from leafcover.cli import sweep as _  # noqa: F401  # adds its command
+from tests.cli.helpers import leafcover, refused, rows_of
+from tests.sweeping.made import Counted
+
+
+@pytest.fixture
+def csv(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "t.csv"
+    path.write_text(rows_of(rows=80), "utf-8")
+    return path
+
+
+def asked(csv, *more):
+    return ("sweep", csv, "--target", "class", "--jobs", 1, "--runs", 1, *more)
+
+
+def test_a_table_and_a_recommendation_are_printed(csv, monkeypatch):
+    Counted(monkeypatch)
+    result = leafcover(*asked(csv, "--recipes", "cover,random", "--grid", "k=5,20", "--max-risk", 0.2))
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].split() == ["way", "linkage", "up", "to", "learned", "agrees", "others", "accuracy"]
+    assert lines[1].startswith("→ cover k=20")
+    assert lines[2].startswith("★ cover k=5 ")
+    assert "Under the limit of 0.2, cover k=20 keeps most of the rules for class." in result.stdout
+    assert "--recipe cover --set k=20" in result.stdout
+
+
+def test_recipes_by_commas_or_repeated_are_the_same(csv, monkeypatch):
+    Counted(monkeypatch)
+    one = leafcover(*asked(csv, "--recipes", "cover,random", "--seed", 1, "--json"))
+    two = leafcover(*asked(csv, "--recipes", "cover", "--recipes", " random", "--seed", 1, "--json"))
+    assert one.stdout == two.stdout
+    found = json.loads(one.stdout)
+    assert {point["recipe"] for point in found["points"]} == {"cover", "random"}
+    assert found["recommended"] is None
+
+
+def test_quiet_says_nothing_and_the_report_is_written_once(csv, monkeypatch):
+    Counted(monkeypatch)
+    words = asked(csv, "--quiet", "--report", "map.html", "--recipes", "cover")
+    result = leafcover(*words)
+    assert (result.exit_code, result.output) == (0, "")
+    assert "<svg" in (csv.parent / "map.html").read_text("utf-8")
+    assert "Add --force" in refused(*words)
+    assert leafcover(*words, "--force").exit_code == 0
+
+
+def test_nothing_below_the_limit_ends_with_3_and_still_shows_the_map(csv, monkeypatch):
+    Counted(monkeypatch)
+    words = asked(csv, "--max-risk", 0.001, "--report", "map.html")
+    assert "Nothing that was tried stays at or below the limit of 0.001" in refused(*words, code=3)
+    assert (csv.parent / "map.html").exists()
+    result = leafcover(*asked(csv, "--max-risk", 0.001, "--json"))
+    assert (result.exit_code, json.loads(result.stdout)["recommended"]) == (3, None)
+
+
+def test_stopped_by_hand_it_keeps_its_scores_and_goes_on(csv, monkeypatch):
+    words = asked(csv, "--recipes", "cover", "--scores", "s.json")
+    Counted(monkeypatch, stop_after=2)
+    result = leafcover(*words)
+    assert result.exit_code == 130
+    assert result.stderr == "stopped; the scores so far are in s.json; the same command goes on.\n"
+    counted = Counted(monkeypatch)
+    assert leafcover(*words).exit_code == 0
+    assert len(counted.scores) == 5 - 2
+    Counted(monkeypatch, stop_after=0)
+    assert leafcover(*asked(csv)).stderr == "stopped; nothing was kept.\n"
+
+
+def test_recipes_that_cannot_run_are_named(csv, monkeypatch):
+    Counted(monkeypatch)
+    result = leafcover(*asked(csv, "--drop", "job", "--unchanged", "class"))
+    assert result.exit_code == 0
+    assert "warning: detective was left out." in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--recipes", "covr"], "Did you mean 'cover'?"),
+        (["--grid", "k="], "such as --grid k=5,20,100"),
+        (["--grid", "kk=5"], "There is no parameter 'kk'"),
+        (["--set", "cousins"], "such as --set cousins=2"),
+        (["--set", "k=5", "--set", "k=6"], "given twice"),
+        (["--max-risk", "1.1"], "--max-risk must be a share from 0 to 1"),
+        (["--runs", "0"], "--runs must be"),
+        (["--jobs", "0"], "--jobs must be"),
+        (["--target", "clas"], "Did you mean 'class'?"),
+        (["--target", "pay"], "--bins"),
+        (["--key", "nobody"], "There is no column 'nobody'"),
+        (["--report", "map.pdf"], "must be called something.html"),
+        (["--report", "nowhere/map.html"], "there is no directory"),
+        (["--scores", "t.csv"], "would be both the table and the scores"),
+        (["--report", "a.html", "--scores", "a.html"], "would be both the report and the scores"),
+    ],
+)
+def test_mistakes_end_with_one_line(csv, more, words):
+    assert words in refused("sweep", csv, *(() if "--target" in more else ("--target", "class")), *more)
+
+
+def test_a_missing_target_is_a_matter_of_usage(csv):
+    result = leafcover("sweep", csv)
+    assert result.exit_code == 2
+    assert "--target" in result.output
+
+
+def test_scores_of_another_table_are_refused(csv, monkeypatch):
+    Counted(monkeypatch)
+    words = asked(csv, "--recipes", "cover", "--scores", "s.json")
+    assert leafcover(*words).exit_code == 0
+    csv.write_text(rows_of(seed=2, rows=80), "utf-8")
+    assert "belong to another table" in refused(*words)
