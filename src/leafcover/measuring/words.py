@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from leafcover.measuring.figures import Estimate, Risk
+from leafcover.measuring.figures import Estimate, Risk, known
 from leafcover.measuring.measures import Measures, Risks, Utility
 
 
@@ -24,8 +24,9 @@ def kept(utility: Utility) -> Iterator[str]:
     """What the release still says."""
     if (trees := utility.trees) is not None:
         yield (
-            f"The tree for {trees.target} is {trees.grade}: its rules cover {trees.tolerant:.0%} of the rows "
-            f"({trees.strict:.0%} when no cut may move), and both trees answer {trees.answers:.1%} of the rows alike."
+            f"The tree for {trees.target} is {trees.grade}: rules that it shares with the original's cover "
+            f"{trees.tolerant:.0%} of the rows ({trees.strict:.0%} when no cut may move), and both trees answer "
+            f"{trees.answers:.1%} of the rows alike."
         )
     if (agreements := utility.agreement) is not None:
         if (own := agreements.target) is not None:
@@ -60,22 +61,25 @@ def hidden(measures: Measures) -> Iterator[str]:
     if (informed := risks.informed) is not None:
         yield (
             f"Informed linkage: an attacker who knows {_keys(measures)} of a person and the law of the noise "
-            f"({informed.law}) points at their row in {_risk(informed.first)} of cases, "
-            f"among his ten best in {informed.ten}; {informed.how} attacked."
+            f"({informed.law}) points at their row in {_cases(informed.first)}, "
+            f"and has it among his ten best in {informed.ten}; {informed.how} attacked."
         )
     if (linkage := risks.linkage) is not None:
-        yield f"The nearest released row is a person's own in {_risk(linkage.nearest)} of cases."
+        yield f"The nearest released row is a person's own in {_cases(linkage.nearest)}."
     if worst := _most_inferred(risks):
         yield worst
     if (rebuilt := risks.reconstruction) is not None and (column := rebuilt.most_told) is not None:
         yield (
-            f"The value told most surely by the whole released row is {column.column}: {_risk(column.attack.main)}, "
-            f"by guessing {column.attack.baseline}."
+            f"The value told most surely by the whole released row is {column.column}: right in "
+            f"{_cases(column.attack.main)}, by guessing {column.attack.baseline}."
         )
     if (member := risks.membership) is not None:
-        yield f"Being in the release is told from distance in {_risk(member.area)} of cases (0.5 is a coin)."
+        yield f"Being in the release is told from distance in {_cases(member.area)} (0.5 is a coin)."
     if (unmoved := risks.unmoved) is not None:
-        yield f"{_risk(unmoved.values)} of all values are unchanged, {unmoved.whole} of the rows wholly."
+        yield (
+            f"{unmoved.values} of all values are unchanged, {unmoved.values.worst:.2f} in the worst 1% of the rows; "
+            f"{unmoved.whole} of the rows are wholly unchanged."
+        )
     yield f"Control: {measures.control}."
 
 
@@ -86,8 +90,9 @@ def _most_inferred(risks: Risks) -> str:
         return ""
     inference, above = max(found, key=lambda one: one[1].value)
     return (
-        f"Inference from the nearest released row tells most of {inference.column}: {_risk(inference.nearest.main)}, "
-        f"of people not released {inference.nearest.control}, so {above} above control."
+        f"Inference from the nearest released row tells most of {inference.column}: right in "
+        f"{_cases(inference.nearest.main)}, of people not released in {inference.nearest.control}; "
+        f"{above} above control."
     )
 
 
@@ -96,10 +101,11 @@ def _keys(measures: Measures) -> str:
     return "the key column" if count == 1 else f"the {count} key columns"
 
 
-def _risk(risk: Risk) -> str:
+def _cases(risk: Risk) -> str:
     """A risk with its interval and its worst rows."""
-    return str(risk) if risk.worst != risk.worst else f"{risk}, for the worst 1% {risk.worst:.2f}"
+    told = f"{risk} of cases"
+    return f"{told} ({risk.worst:.2f} among the worst 1%)" if known(risk.worst) else told
 
 
 def _share(estimate: Estimate) -> str:
-    return str(estimate) if estimate.low == estimate.low else f"{estimate.value:.3f}"
+    return str(estimate) if known(estimate.low) else f"{estimate.value:.3f}"
