@@ -3,10 +3,9 @@
 Run by itself it prints the table that `text` gives.
 """
 
-import time
-
 import numpy as np
 from numba import njit
+from timing import cpu
 
 ROWS, COLUMNS, NOISE = 100_000, 10, 0.3
 COMPARED = 2_000  # people whom the slow search attacks; its time for all is this share scaled up
@@ -37,16 +36,6 @@ def own_among_nearest(people, others, numbers, own):
         if hit:
             found[i] = 1.0 / ties
     return found
-
-
-def cpu(work, times=2):
-    """The least CPU seconds of several runs, and what the last one gave."""
-    best, found = np.inf, None
-    for _ in range(times):
-        began = time.process_time()
-        found = work()
-        best = min(best, time.process_time() - began)
-    return best, found
 
 
 def noisy_numbers(rows=ROWS):
@@ -86,8 +75,8 @@ def measured(name, original, released):
     own = np.arange(rows)
     ours, theirs = (np.ascontiguousarray(np.hstack((t.numbers, t.codes))) for t in (original, released))
     some = np.linspace(0, rows - 1, COMPARED).astype(np.int64)
-    linked, (closer, tied) = cpu(lambda: closer_than_own(original, released, own, enough=1))
-    found, near = cpu(lambda: nearest(original, released))
+    linked, (closer, tied) = cpu(lambda: closer_than_own(original, released, own, enough=1), 2)
+    found, near = cpu(lambda: nearest(original, released), 2)
     slow, hits = cpu(lambda: own_among_nearest(ours[some], theirs, numbers, some), 1)
     assert np.array_equal(hits, chance_among(1, closer, tied)[some])
     apart = np.abs(original.numbers - released.numbers[near.row[:, 0]]).sum(axis=1)

@@ -7,12 +7,12 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nearest
 import numpy as np
 import pandas as pd
+from timing import cpu
 
 HERE = Path(__file__).resolve().parent
 TABLES = HERE / "tables"
@@ -36,16 +36,6 @@ def tables(rows: int) -> Path:
         for name in ("train.arff", "test.arff", "s.data", "s.test", "s.names"):
             (folder / name).unlink(missing_ok=True)
     return folder
-
-
-def cpu(work, times=3):
-    """The least CPU seconds of several runs, and what the last one gave."""
-    best, found = np.inf, None
-    for _ in range(times):
-        began = time.process_time()
-        found = work()
-        best = min(best, time.process_time() - began)
-    return best, found
 
 
 def spent(words):

@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
+from leafcover.cli.reports import check_report, outward, pages
 from leafcover.errors import OutputError, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.measuring.measures import Measures
+    from leafcover.releasing.recall import Recalled
 
 Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.")]
 ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.")]
@@ -88,7 +93,7 @@ def measure(
         if json_file:
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
-            typer.echo(f"report    {_outward(report)}  (to publish)\n          {report}  (for you alone)")
+            typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
 
 
 def _as_told(reading: Reading, target: str | None, told: dict[str, Any] | None) -> tuple[Reading, str | None]:
@@ -123,12 +128,9 @@ def _check_files(
     """No output may be an input or another output."""
     from leafcover.table.whole import check_place
 
-    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
-        raise OutputError(
-            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
-        )
+    check_report(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
-    for path in [*([json_file] if json_file else []), *([report, _outward(report)] if report else [])]:
+    for path in [*([json_file] if json_file else []), *([report, outward(report)] if report else [])]:
         if str(path.resolve()) in taken:
             raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
         taken.add(str(path.resolve()))
@@ -136,7 +138,13 @@ def _check_files(
 
 
 def _write(
-    json_file: Path | None, report: Path | None, found: Any, measures: Any, *, force: bool, publish_tree: bool
+    json_file: Path | None,
+    report: Path | None,
+    found: "Recalled",
+    measures: "Measures",
+    *,
+    force: bool,
+    publish_tree: bool,
 ) -> None:
     """All outputs or none."""
     import json
@@ -149,16 +157,8 @@ def _write(
     if json_file is not None:
         texts[json_file] = (json.dumps(plain(measures), indent=1, ensure_ascii=False) + "\n", True)
     if report is not None:
-        from leafcover.releasing.report import report as page
-
-        told = {"release": found.release, "measures": measures}
-        texts[report] = (page(found.pair, face="internal", publish_tree=True, **told), True)
-        texts[_outward(report)] = (page(found.pair, face="external", publish_tree=publish_tree, **told), False)
+        texts |= pages(report, found.pair, found.release, measures, publish_tree=publish_tree)
     with ExitStack() as stack:
         for path, (content, private) in texts.items():
             part = stack.enter_context(whole(path, force=force, private=private))
             part.write_text(content, "utf-8")
-
-
-def _outward(report: Path) -> Path:
-    return report.with_name(report.stem + ".external" + report.suffix)

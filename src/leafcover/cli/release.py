@@ -8,6 +8,7 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
+from leafcover.cli.reports import check_report, outward, pages
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def release(
     _check(max_risk, hold_out, key_file, seed)
     places = Places(out)
     _check_files(table, places, report, key_file, hold_out is not None)
-    reports = [report, _outward(report)] if report else []
+    reports = [report, outward(report)] if report else []
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
     for path in files if hold_out is None else [*files, places.held_out]:
         check_place(path, force=force)
@@ -94,7 +95,7 @@ def release(
             texts[key_file] = (key_text(key), True)
         told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
         told["drop"] = list(reading.drop)
-        outward = deliver(
+        manifest = deliver(
             made,
             places,
             reading=told,
@@ -105,7 +106,7 @@ def release(
             texts=texts,
         )
     if as_json:
-        typer.echo(json.dumps(outward, ensure_ascii=False))
+        typer.echo(json.dumps(manifest, ensure_ascii=False))
     elif not quiet:
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings), quiet)
         typer.echo(summary(made, None if measures else certain_linkage(original, made)))
@@ -113,7 +114,7 @@ def release(
             typer.echo(f"\n{measures}")
         typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")
         if report:
-            typer.echo(f"report    {_outward(report)}  (to publish)\n          {report}  (for you alone)")
+            typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
         typer.echo(f"private   {places.internal.name}, {places.pairs.name}: never publish these")
 
 
@@ -130,16 +131,13 @@ def _check_files(table: Path, places: "Places", report: Path | None, key_file: P
     """No file of a release may be another of them, or the original."""
     if not places.table.name or places.table.name == "..":
         raise OutputError(f"Output '{places.table}' has no file name. Give one, such as -o released.csv.")
-    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
-        raise OutputError(
-            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
-        )
+    check_report(report)
     named = {"the original": table, "the released table": places.table, "its manifest": places.manifest}
     named |= {"its internal manifest": places.internal, "its pairs": places.pairs}
     if held_out:
         named["the rows held out"] = places.held_out
     if report is not None:
-        named |= {"the report": report, "the public report": _outward(report)}
+        named |= {"the report": report, "the public report": outward(report)}
     if key_file is not None:
         named["the key file"] = key_file
     taken: dict[str, str] = {}
@@ -148,10 +146,6 @@ def _check_files(table: Path, places: "Places", report: Path | None, key_file: P
         if place in taken:
             raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
         taken[place] = words
-
-
-def _outward(report: Path) -> Path:
-    return report.with_name(report.stem + ".external" + report.suffix)
 
 
 def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
@@ -244,9 +238,6 @@ def _measured(
     if report is None:
         return None, {}
     from leafcover.releasing.measure import measure_all
-    from leafcover.releasing.report import report as page
 
     measures = measure_all(compared, tell=tell)
-    inward = page(compared.pair, release=made, measures=measures, face="internal", publish_tree=True)
-    outward = page(compared.pair, release=made, measures=measures, face="external", publish_tree=publish_tree)
-    return measures, {report: (inward, True), _outward(report): (outward, False)}
+    return measures, pages(report, compared.pair, made, measures, publish_tree=publish_tree)
