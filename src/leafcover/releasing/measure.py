@@ -4,8 +4,7 @@ from leafcover.measuring.measures import Facts, Measures, measures
 from leafcover.releasing.comparison import Comparison
 from leafcover.releasing.known import Known, alone, disclosed, pinned, widths
 from leafcover.releasing.run import Progress
-from leafcover.split.refine import Refine
-from leafcover.split.trees import Leaves
+from leafcover.releasing.target import bins_of
 
 
 def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: None) -> Measures:
@@ -19,7 +18,7 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
         control=compared.control,
         evidence=compared.evidence,
         facts=None if known is None else facts_of(known),
-        bins=None if known is None else _bins(known),
+        bins=None if known is None else bins_of(known.plan),
         tell=tell,
     )
 
@@ -27,12 +26,3 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
 def facts_of(known: Known) -> Facts:
     """What the plan alone tells of the original."""
     return Facts(pinned(known), widths(known), alone(known), disclosed(known))
-
-
-def _bins(known: Known) -> int | None:
-    """Into how many classes the plan put a number as target."""
-    for split in (split for step in known.plan.steps for split in step.splits):
-        leaves = split.start if isinstance(split, Refine) else split
-        if isinstance(leaves, Leaves) and leaves.of == known.plan.target and leaves.bins is not None:
-            return leaves.bins
-    return None

@@ -96,5 +96,7 @@ def _absent(subject: Subject) -> Section | None:
     if measures is None:
         words = "Nothing was measured for this report: it tells what the method did, not what that cost or hides."
         return section("absent", "What was not measured", Words(words))
-    items = [(started(one.what), curled(one.why)) for one in measures.absent]
+    # what to do about it is for the steward alone
+    said = (one.why if subject.internal else one.why.partition(" Give ")[0] for one in measures.absent)
+    items = [(started(one.what), curled(why)) for one, why in zip(measures.absent, said, strict=True)]
     return section("absent", "What could not be measured", Terms(tuple(items)) if items else None)

@@ -106,7 +106,7 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
         html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
         assert "no control" in html.casefold()
         assert "It is not known which released row is whose" in html
-        assert "Give --pairs" in html
+        assert ("Give --pairs" in html) == (face == "internal")
         assert 'id="models"' not in html
 
 

@@ -33,6 +33,8 @@ def verdicts(subject: Subject) -> Iterator[Verdict]:
     """For whom the release is fit and for whom not; the hardest no first."""
     for why in subject.refusals:
         yield Verdict("no", "Anybody outside the house", f"Do not publish. {why}")
+    if not subject.refusals:
+        yield _outside(subject)
     measures = subject.measures
     if measures is None:
         yield Verdict("not known", "Miners", "What models and statistics lose was not measured.")
@@ -41,10 +43,10 @@ def verdicts(subject: Subject) -> Iterator[Verdict]:
         yield from _counting(subject, measures)
     changed = subject.changed
     if changed is None or changed > 0:
-        share = "Values" if changed is None else f"{started(subject.voice.share(changed))} of the values"
-        yield Verdict("no", "Work on single rows", f"{share} are not the person’s own. A row is nobody’s record.")
-    if not subject.refusals:
-        yield _outside(subject)
+        how = "Which values are the person’s own is not known."
+        if changed is not None:
+            how = f"{started(subject.voice.share(changed))} of the values are not the person’s own."
+        yield Verdict("no", "Work on single rows", f"{how} A row is nobody’s record.")
 
 
 def _mining(subject: Subject, measures: Measures) -> Iterator[Verdict]:
@@ -135,8 +137,8 @@ def _outside(subject: Subject) -> Verdict:
         highest = max(highest, above.high)
         value, interval = voice.points(above)
         said.append(
-            f"The nearest released row tells {one.column} better than of people who are not in it by {value} points "
-            f"({interval})."
+            f"The nearest released row tells {one.column} of people in the release better than of others by {value} "
+            f"points ({interval})."
         )
     else:
         said.append("Without a control nobody can say what it tells of a person beyond patterns.")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from leafcover.measuring.figures import Estimate, Risk
 
 Tone: TypeAlias = Literal["plain", "lead", "aside"]
+BRIEF = 18  # letters of small print that fit a third of a phone
 ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # where the scale of a strip of risks may end
 
 
@@ -59,6 +60,11 @@ class Listing:
     head: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+
+    @property
+    def short(self) -> bool:
+        """Whether three fields fit side by side on a phone."""
+        return all(len(cell.note) < BRIEF for row in self.rows for cell in row[1:])
 
 
 @dataclass(frozen=True)

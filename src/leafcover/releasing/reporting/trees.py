@@ -12,7 +12,6 @@ from leafcover.measuring.utility.rule_words import difference_in_words, rule_in_
 from leafcover.measuring.utility.rules import KINDS, Difference, rule_differences
 from leafcover.measuring.utility.together import differing_nodes
 from leafcover.measuring.utility.trees import SIMILAR, VERY_SIMILAR, TreeComparison
-from leafcover.releasing.plan import Plan
 from leafcover.releasing.reporting.shapes import (
     Cell,
     Listing,
@@ -27,8 +26,7 @@ from leafcover.releasing.reporting.shapes import (
 )
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import FEWEST, RARE, curled
-from leafcover.split.refine import Refine
-from leafcover.split.trees import Leaves
+from leafcover.releasing.target import bins_of, leaves_of
 from leafcover.table.table import Table
 from leafcover.tree.picture import picture
 from leafcover.tree.show import Spell, spelling
@@ -121,15 +119,9 @@ def _shown(subject: Subject) -> TwoTrees | None:
     if not subject.opened:
         return None
     plan = None if subject.release is None else subject.release.plan
-    least = 2 if subject.internal else max(PUBLISHED, *(leaves.min_cell for leaves in _leaves(plan)), FEWEST)
-    bins = next((leaves.bins for leaves in _leaves(plan) if leaves.of == subject.target and leaves.bins), None)
-    return two_trees(subject.pair, min_records=least, bins=bins)
-
-
-def _leaves(plan: Plan | None) -> list[Leaves]:
-    splits = [split for step in (() if plan is None else plan.steps) for split in step.splits]
-    starts = [split.start if isinstance(split, Refine) else split for split in splits]
-    return [start for start in starts if isinstance(start, Leaves)]
+    cells = [] if plan is None else [leaves.min_cell for leaves in leaves_of(plan)]
+    least = 2 if subject.internal else max(PUBLISHED, *cells, FEWEST)
+    return two_trees(subject.pair, min_records=least, bins=None if plan is None else bins_of(plan))
 
 
 def _side_by_side(subject: Subject, two: TwoTrees) -> Iterator[Part]:
