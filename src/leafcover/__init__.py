@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from leafcover.releasing.planfile import to_toml as plan_text
     from leafcover.split.refine import Refine
     from leafcover.split.trees import Leaves, Whole
+    from leafcover.sweeping.sweep import sweep
     from leafcover.table.files import write
     from leafcover.table.frames import from_frame
     from leafcover.table.samples import sample
@@ -59,6 +60,7 @@ _HOMES = {
     "recipes": "leafcover.releasing.recipes:",
     "release": "leafcover.releasing.api",
     "sample": "leafcover.table.samples",
+    "sweep": "leafcover.sweeping.sweep",
     "write": "leafcover.table.files",
 }
 
@@ -85,6 +87,7 @@ __all__ = [
     "recipes",
     "release",
     "sample",
+    "sweep",
     "write",
 ]
 

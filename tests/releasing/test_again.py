@@ -41,6 +41,13 @@ def test_recipes_called_in_python_remember_their_settings():
     assert lc.recipes.cover(original, target="class").settings == {}
 
 
+def test_units_are_left_out_of_release_and_control():
+    original = mixed(2)
+    with_unit = lc.Table((*original.columns, number("who", np.arange(300))), roles={"who": "unit"})
+    plan = lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class")
+    assert again(with_unit, plan, np.arange(150), seed=1).pair.names == original.names
+
+
 def test_folds_hold_out_every_row_once():
     original = mixed(3, rows=90)
     plan = plan_for(original, "random", target="class")

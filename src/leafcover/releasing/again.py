@@ -36,6 +36,7 @@ def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
 
     A plan that no recipe wrote is carried out as it is: its trees and cells are made anew from these rows all the same.
     """
+    table = table.select(name for name in table.names if table.roles.get(name) != "unit")  # never released
     inside = np.zeros(len(table), bool)
     inside[rows] = True
     part = table.take(rows)
