@@ -147,6 +147,14 @@ def test_a_limit_ends_with_three_and_writes_nothing(folder, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_limit_that_cannot_be_held_is_refused(folder, tmp_path):
+    (tmp_path / "other.csv").write_text(rows_of(seed=2, rows=240))
+    (tmp_path / "pairs").write_text("".join(f"{i}\n" for i in range(240)))
+    given = ("measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--max-risk", "0.9")
+    assert "--pairs" in refused(*given)
+    assert "--control" in refused(*given, "--pairs", tmp_path / "pairs")
+
+
 def test_a_limit_counts_inference_above_control(tmp_path):
     # Nothing but the class is changed, so that whoever knows the rest knows the job.
     (tmp_path / "in.csv").write_text(rows_of(rows=240))

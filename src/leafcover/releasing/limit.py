@@ -6,8 +6,8 @@ Both count by the upper end of their interval: a small table, of which little is
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from leafcover.errors import RiskTooHigh
-from leafcover.measuring.figures import Attack, Estimate, Risk
+from leafcover.errors import RiskTooHigh, TableError
+from leafcover.measuring.figures import Estimate, Risk
 from leafcover.measuring.risk.inference import inference
 from leafcover.measuring.risk.informed import Informed, informed
 from leafcover.measuring.risk.learned import learned_linkage
@@ -32,11 +32,17 @@ def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambd
     pair = compared.pair
     evidence = compared.evidence
     linked = learned_linkage(pair) if evidence is None else informed(evidence, tell=tell)
-    found = [] if linked is None else [Limited("informed linkage", linked.first)]
+    if linked is None:
+        raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
+    found = [Limited("informed linkage", linked.first)]
     for column in pair.confidential or ((pair.target,) if pair.target else ()):
-        attack: Attack = inference(compared.attacked, column, learned=False).nearest
-        if attack.above_control is not None:
-            found.append(Limited(f"inference of {column} above control", attack.above_control))
+        above = inference(compared.attacked, column, learned=False).nearest.above_control
+        if above is None:
+            raise TableError(
+                f"A limit was set on the risk, but without rows that were not released nobody can tell what is learned "
+                f"of {column} above control. Give --control, or release with --hold-out."
+            )
+        found.append(Limited(f"inference of {column} above control", above))
     return tuple(found)
 
 
