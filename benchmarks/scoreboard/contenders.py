@@ -1,0 +1,161 @@
+"""Everything that is compared: our recipes, packages of others, textbook methods, and yardsticks."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from benchmarks.scoreboard import works
+
+Family: TypeAlias = Literal["ours", "installed", "textbook", "yardstick"]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row of the scoreboard."""
+
+    name: str
+    family: Family
+    about: str  # for the page
+    work: works.Work
+
+
+CONTENDERS: tuple[Contender, ...] = (
+    Contender(
+        "cover, k = 20",
+        "ours",
+        "The default recipe: blocks of columns shuffled inside cells of at least 20 rows that obey the same rules.",
+        works.ours("cover", k=20),
+    ),
+    Contender("cover, k = 10", "ours", "The same with cells of at least 10 rows.", works.ours("cover", k=10)),
+    Contender("cover, k = 50", "ours", "The same with cells of at least 50 rows.", works.ours("cover", k=50)),
+    Contender(
+        "framework",
+        "ours",
+        "Noise inside the leaves of the target's tree, categories redrawn among similar ones, "
+        "the class shuffled inside its leaf; sound defaults.",
+        works.ours("framework"),
+    ),
+    Contender("framework-paper", "ours", "The same as its authors printed it.", works.ours("framework-paper")),
+    Contender(
+        "detective",
+        "ours",
+        "Categories redrawn among those their own trees find similar; numbers leave as they came in.",
+        works.ours("detective"),
+    ),
+    Contender("random", "ours", "Every value changed a little, with no regard to patterns.", works.ours("random")),
+    Contender(
+        "pram",
+        "installed",
+        "PyPI `pram`, its defaults (least diagonal 0.8, alpha 0.5), on the nine categories; it "
+        "would treat numbers as tokens, so they leave as they came in.",
+        works.rival("pram"),
+    ),
+    Contender(
+        "pram, strong", "installed", "The same with a least diagonal of 0.5 and alpha 1.", works.rival("pram-strong")
+    ),
+    Contender(
+        "anonypyx Mondrian, drawn",
+        "installed",
+        "PyPI `anonypyx`, Mondrian, k = 20 over all columns but the "
+        "target. A released interval is mined by its middle, a released set of levels by one level drawn for "
+        "each row.",
+        works.rival("anonypyx-mondrian"),
+    ),
+    Contender(
+        "anonypyx Mondrian, centre",
+        "installed",
+        "The same groups, each mined by its mean and its most frequent "
+        "level (kinder than what is published, which holds neither).",
+        works.rival("anonypyx-mondrian-mean"),
+    ),
+    Contender(
+        "anonypyx MDAV",
+        "installed",
+        "PyPI `anonypyx`, MDAV-generic, k = 20 over all columns but the target; mean "
+        "and most frequent level of each group.",
+        works.rival("anonypyx-mdav"),
+    ),
+    Contender(
+        "diffprivlib tree, ε = 1",
+        "installed",
+        "PyPI `diffprivlib`: one private tree for each target, each with "
+        "the whole ε, of depth 10; ranges and levels are given as public. No table leaves, so nobody can be "
+        "linked, and nothing else can be mined.",
+        works.rival("diffprivlib-tree-1", model=True),
+    ),
+    Contender(
+        "diffprivlib tree, ε = 10", "installed", "The same with ε = 10.", works.rival("diffprivlib-tree-10", model=True)
+    ),
+    Contender(
+        "diffprivlib forest, ε = 1",
+        "installed",
+        "The same with the package's forest of ten trees.",
+        works.rival("diffprivlib-forest-1", model=True),
+    ),
+    Contender(
+        "diffprivlib forest, ε = 10",
+        "installed",
+        "The forest with ε = 10.",
+        works.rival("diffprivlib-forest-10", model=True),
+    ),
+    Contender(
+        "MDAV of numbers",
+        "textbook",
+        "Microaggregation of the six numbers in groups of 20 (our own code); categories leave as they came in.",
+        works.microaggregated,
+    ),
+    Contender(
+        "noise",
+        "textbook",
+        "Normal noise of half a standard deviation on the numbers; categories leave as they came in.",
+        works.by_column(works.noisy(0.5), works.as_it_is),
+    ),
+    Contender(
+        "noise and PRAM",
+        "textbook",
+        "The same, and each category redrawn from its column with chance 0.2.",
+        works.by_column(works.noisy(0.5), works.randomised(0.2)),
+    ),
+    Contender(
+        "noise and PRAM, strong",
+        "textbook",
+        "Noise of a whole standard deviation, categories redrawn with chance 0.5.",
+        works.by_column(works.noisy(1.0), works.randomised(0.5)),
+    ),
+    Contender(
+        "rank swap",
+        "textbook",
+        "Numbers swapped with others at most 10 % of the ranks away; categories leave as they came in.",
+        works.by_column(works.swapped(0.1), works.as_it_is),
+    ),
+    Contender(
+        "rank swap and PRAM",
+        "textbook",
+        "The same, and each category redrawn from its column with chance 0.2.",
+        works.by_column(works.swapped(0.1), works.randomised(0.2)),
+    ),
+    Contender(
+        "rank swap and PRAM, strong",
+        "textbook",
+        "Ranks at most 30 % away, categories redrawn with chance 0.6.",
+        works.by_column(works.swapped(0.3), works.randomised(0.6)),
+    ),
+    Contender(
+        "the original",
+        "yardstick",
+        "The rows themselves: the best utility and the worst risk.",
+        works.by_column(works.as_it_is, works.as_it_is),
+    ),
+    Contender(
+        "a fresh sample",
+        "yardstick",
+        "A bootstrap sample of the original, the floor: two samples of one "
+        "population agree no better, so whoever reaches it has lost nothing.",
+        works.resampled,
+    ),
+    Contender(
+        "columns apart",
+        "yardstick",
+        "Every column permuted on its own: nobody is shown and nothing is kept.",
+        works.by_column(works.permuted, works.permuted),
+    ),
+)

@@ -1,0 +1,103 @@
+"""Names beside the points of a picture, each where nothing stands yet."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from leafcover.fast.arrays import Bools, Floats, Rows
+
+PLACES = (  # right and up in points, and the side of the words that stands there; the best first
+    (6, 0, "left"), (-6, 0, "right"), (0, 9, "center"), (0, -9, "center"),
+    (5, 8, "left"), (5, -8, "left"), (-5, 8, "right"), (-5, -8, "right"),
+    (0, 18, "center"), (0, -18, "center"), (7, 17, "left"), (7, -17, "left"), (-7, 17, "right"), (-7, -17, "right"),
+    (0, 28, "center"), (0, -28, "center"), (9, 27, "left"), (9, -27, "left"), (-9, 27, "right"), (-9, -27, "right"),
+)  # fmt: skip
+FAR = 10  # points beyond which a thin line leads from the name to its point
+MARKER = 4  # points around the middle of a marker that are its own
+HALO = 2.5  # points of white around a name, so that lines do not cross it
+OVERLAP = 100  # what an overlap costs, in steps down the list of places
+STARTS = 200  # attempts, of which the cheapest is taken
+
+
+class Point(NamedTuple):
+    """A point, its name and its colour."""
+
+    x: float
+    y: float
+    name: str
+    colour: str
+
+
+def label(figure: Any, panel: Any, points: Sequence[Point], size: float) -> None:
+    """Write every name at the best place around its point that the other names leave it."""
+    renderer = figure.canvas.get_renderer()
+    margin = MARKER * figure.dpi / 72
+    middles = panel.transData.transform([(point.x, point.y) for point in points])
+    fixed = [np.array([x - margin, y - margin, x + margin, y + margin]) for x, y in middles]
+    fixed += [text.get_window_extent(renderer).extents for text in panel.texts]
+    boxes = np.array([[_box(panel, point, place, size, renderer) for place in PLACES] for point in points])
+    frame = panel.get_window_extent(renderer).extents
+    leaves = (boxes[..., :2] < frame[:2]).any(axis=-1) | (boxes[..., 2:] > frame[2:]).any(axis=-1)
+    own = np.arange(len(PLACES)) + OVERLAP * (overlaps(boxes, np.array(fixed)).sum(axis=-1) + leaves)
+    for point, place in zip(points, chosen(boxes, own), strict=True):
+        _written(panel, point, PLACES[place], size)
+
+
+def overlaps(boxes: Floats, others: Floats) -> Bools:
+    """Whether each box (left, low, right, high) shares some of its space with each of the others."""
+    one = boxes[(..., *[None] * (others.ndim - 1), slice(None))]
+    return ((one[..., :2] < others[..., 2:]) & (others[..., :2] < one[..., 2:])).all(axis=-1)
+
+
+def chosen(boxes: Floats, own: Floats) -> Rows:
+    """A place for each name: from random starts, one name after the other takes its cheapest, until all are content.
+
+    ``boxes`` is (names, places, 4) and ``own`` (names, places) what a place costs whatever the others do.
+    """
+    names = np.arange(len(boxes))
+    clash = OVERLAP * overlaps(boxes, boxes).astype(float)  # (names, places, names, places)
+    clash[names, :, names, :] = 0.0
+    best, cheapest = np.zeros(len(boxes), np.int64), np.inf
+    rng = np.random.default_rng(0)
+    for _ in range(STARTS):
+        places = rng.integers(0, boxes.shape[1], len(boxes))
+        before = None
+        while before is None or (places != before).any():
+            before = places.copy()
+            for name in rng.permutation(len(boxes)):
+                places[name] = (own[name] + clash[name][:, names, places].sum(axis=1)).argmin()
+        cost = own[names, places].sum() + clash[names, places][:, names, places].sum() / 2
+        if cost < cheapest:
+            best, cheapest = places.copy(), cost
+    return best
+
+
+def _box(panel: Any, point: Point, place: tuple[int, int, str], size: float, renderer: Any) -> Floats:
+    """Where the words would stand, without their line."""
+    from matplotlib.text import Text
+
+    text = _written(panel, point, place, size)
+    text.update_positions(renderer)
+    box: Floats = Text.get_window_extent(text, renderer).extents
+    text.remove()
+    return box
+
+
+def _written(panel: Any, point: Point, place: tuple[int, int, str], size: float) -> Any:
+    from matplotlib.patheffects import withStroke
+
+    right, up, side = place
+    lead = {"arrowstyle": "-", "color": point.colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": MARKER}
+    return panel.annotate(
+        point.name,
+        (point.x, point.y),
+        xytext=(right, up),
+        textcoords="offset points",
+        ha=side,
+        va="center",
+        color=point.colour,
+        fontsize=size,
+        arrowprops=lead if abs(up) > FAR else None,
+        path_effects=[withStroke(linewidth=HALO, foreground="white")],
+    )

@@ -1,0 +1,110 @@
+"""The textbook methods, in a few lines each: microaggregation, additive noise, rank swapping, post-randomisation.
+
+Arrays in, arrays out. They are here to be compared with, so they are written as the literature has them.
+"""
+
+import numpy as np
+
+from leafcover.fast.arrays import Array, Codes, Floats, Rows
+
+
+def mdav(numbers: Floats, k: int) -> Rows:
+    """The group of every row, each of at least k and fewer than 2k rows (all in one when there are fewer than 2k).
+
+    MDAV (Domingo-Ferrer and Torra 2005), on standardised columns: the row farthest from the centre takes its k - 1
+    nearest, then the row farthest from that one does, until fewer than 3k rows are left.
+    """
+    points = standardised(numbers)
+    group: Rows = np.zeros(len(points), np.int64)
+    left = np.arange(len(points))
+    groups = 0
+    while len(left) >= 3 * k:
+        first = _farthest(points, left, points[left].mean(axis=0))
+        second = _farthest(points, left, points[first])
+        for centre in (first, second):
+            near = _nearest(points, left, centre, k)
+            group[near] = groups
+            groups += 1
+            left = np.setdiff1d(left, near, assume_unique=True)
+    if len(left) >= 2 * k:
+        near = _nearest(points, left, _farthest(points, left, points[left].mean(axis=0)), k)
+        group[near] = groups
+        groups += 1
+        left = np.setdiff1d(left, near, assume_unique=True)
+    group[left] = groups
+    return group
+
+
+def standardised(numbers: Floats) -> Floats:
+    """Every column with mean 0 and standard deviation 1; a constant one is 0."""
+    spread = numbers.std(axis=0)
+    found: Floats = (numbers - numbers.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    return found
+
+
+def _squared(points: Floats, rows: Rows, centre: Floats) -> Floats:
+    apart = points[rows] - centre
+    found: Floats = np.einsum("ij,ij->i", apart, apart)
+    return found
+
+
+def _farthest(points: Floats, left: Rows, centre: Floats) -> int:
+    return int(left[np.argmax(_squared(points, left, centre))])
+
+
+def _nearest(points: Floats, left: Rows, centre: int, k: int) -> Rows:
+    """The k rows nearest to a row, itself always among them, though others may be its equals."""
+    squared = _squared(points, left, points[centre])
+    squared[left == centre] = -1.0
+    near: Rows = left[np.argpartition(squared, k - 1)[:k]]
+    return near
+
+
+def group_means(values: Floats, group: Rows) -> Floats:
+    """Every value replaced by the mean of its group.
+
+    >>> group_means(np.array([1.0, 3.0, 10.0]), np.array([0, 0, 1]))
+    array([ 2.,  2., 10.])
+    """
+    means: Floats = np.bincount(group, values) / np.bincount(group)
+    return means[group]
+
+
+def additive_noise(values: Floats, share: float, rng: np.random.Generator) -> Floats:
+    """Normal noise whose standard deviation is a share of the column's own; neither rounded nor clipped."""
+    return values + rng.normal(0.0, share * values.std(ddof=1), len(values))
+
+
+def rank_swap(values: Array, reach: float, rng: np.random.Generator) -> Array:
+    """Every value exchanged with one whose rank differs by at most a share of the rows (Moore 1996).
+
+    Ranks are taken in turn from the lowest; a partner is drawn among the ones above that have not been swapped yet.
+    Equal values are ranked in random order.
+    """
+    rows = len(values)
+    order = np.lexsort((rng.random(rows), values))
+    most = max(1, int(reach * rows))
+    free = np.ones(rows, bool)
+    partner = np.arange(rows)
+    for rank in range(rows):
+        if not free[rank]:
+            continue
+        open_ones = rank + 1 + np.flatnonzero(free[rank + 1 : rank + 1 + most])
+        free[rank] = False
+        if len(open_ones):
+            other = int(open_ones[rng.integers(len(open_ones))])
+            free[other] = False
+            partner[rank], partner[other] = other, rank
+    swapped = np.empty_like(values)
+    swapped[order] = values[order[partner]]
+    return swapped
+
+
+def post_randomise(codes: Codes, share: float, rng: np.random.Generator) -> Codes:
+    """PRAM: a share of the codes is drawn anew from the column itself, so that every level is as frequent as before.
+
+    A redrawn code may be the one that stood there, so fewer than the share differ.
+    """
+    redrawn = rng.random(len(codes)) < share
+    found: Codes = np.where(redrawn, codes[rng.integers(len(codes), size=len(codes))], codes)
+    return found

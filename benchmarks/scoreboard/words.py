@@ -1,0 +1,101 @@
+"""What the figures say, in words that are computed from them."""
+
+from collections.abc import Sequence
+
+from benchmarks.scoreboard.summary import FIGURES, Summary, front, verdict
+
+from leafcover.measuring.figures import Estimate, Risk
+
+OURS = "cover, k = 20"
+FLOOR = "a fresh sample"
+MUCH = 0.05  # linkage above it is named
+RIVALS = ("installed", "textbook")
+KEPT, OTHERS, HIDDEN = (
+    next(figure for figure in FIGURES if figure.words == words)
+    for words in ("agreement", "agreement for other targets", "informed linkage")
+)
+SAID = {"better": "**better**", "alike": "*as good*", "worse": "worse", None: "–"}
+
+
+def estimate_text(found: Estimate | Risk | None, digits: int = 3) -> str:
+    """A figure and its interval in a cell of the table.
+
+    >>> estimate_text(Risk(0.0, 0.0, 0.0012, 3000))
+    '0.000 (0.000 to 0.001)'
+    """
+    if found is None:
+        return "–"
+    if found.low != found.low:
+        return f"{found.value:.{digits}f}"
+    value, low, high = (f"{x:.{digits}f}" for x in (found.value, found.low, found.high))
+    return f"{value} ({low} to {high})".replace("-0.000", "0.000")
+
+
+def verdicts(rows: Sequence[Summary]) -> str:
+    """A table of every rival against our default, figure by figure."""
+    ours = _named(rows, OURS)
+    lines = ["| rival | " + " | ".join(figure.words for figure in FIGURES) + " |", "|---" * (len(FIGURES) + 1) + "|"]
+    for row in rows:
+        if row.contender.family in RIVALS and row.scores:
+            said = [SAID[verdict(row, ours, figure)] for figure in FIGURES]
+            lines.append(f"| {row.name} | " + " | ".join(said) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def sentences(rows: Sequence[Summary]) -> list[str]:
+    """Ourselves, who equals us, who stands at the floor, who is on the front, and whom our own recipes show."""
+    ours, floor = _named(rows, OURS), _named(rows, FLOOR)
+    found = [_ourselves(ours, floor), _equals(rows, ours)]
+    for figure, words in ((KEPT, "income"), (OTHERS, "the six other targets")):
+        reached = [row.name for row in _tables(rows) if verdict(row, floor, figure) in ("alike", "better")]
+        found.append(f"At the floor of {words} or above it: {_listed(reached)}.")
+    for utility, words in (("agreement", "income"), ("others", "the six other targets")):
+        names = [row.name for row in front(_tables(rows), utility)]
+        found.append(
+            f"The front for {words}, tables that no other beats in hiding and agreement at once: {_listed(names)}."
+        )
+    shown = [row for row in _tables(rows) if row.contender.family == "ours" and row.informed.value > MUCH]
+    named = _listed([f"{row.name} ({row.informed.value:.2f})" for row in shown])
+    found.append(
+        f"Our own recipes that let an informed attacker find more than {100 * MUCH:.0f} % of the people: {named}."
+    )
+    found += [f"**{row.name}** {row.trouble}." for row in rows if row.trouble]
+    return found
+
+
+def _ourselves(ours: Summary, floor: Summary) -> str:
+    def beside_floor(figure: str) -> str:
+        return f"{ours.estimate(figure).value:.3f} (floor {floor.estimate(figure).value:.3f})"
+
+    return (
+        f"`{OURS}` answers as the original's tree in {beside_floor('agreement')} of the cases, for other targets in "
+        f"{beside_floor('others')}; an informed attacker finds {estimate_text(ours.informed)} of the people."
+    )
+
+
+def _equals(rows: Sequence[Summary], ours: Summary) -> str:
+    """Rivals that keep as much and hide as well."""
+    found = [
+        row.name
+        for row in _tables(rows)
+        if row.contender.family in RIVALS
+        and all(verdict(row, ours, figure) in ("alike", "better") for figure in (KEPT, OTHERS, HIDDEN))
+    ]
+    at_once = "agreement, agreement for other targets and informed linkage at once"
+    if not found:
+        return f"No rival is as good as `{OURS}` in {at_once}."
+    return f"As good as `{OURS}`, or better, in {at_once}: {_listed(found)}."
+
+
+def _tables(rows: Sequence[Summary]) -> list[Summary]:
+    """The methods of whom a table of people leaves."""
+    return [row for row in rows if row.releases and row.contender.family != "yardstick"]
+
+
+def _named(rows: Sequence[Summary], name: str) -> Summary:
+    return next(row for row in rows if row.name == name)
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Names in a row, apart from each other though they hold commas."""
+    return "; ".join(words) if words else "none"

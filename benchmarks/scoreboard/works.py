@@ -1,0 +1,92 @@
+"""How each method is put to work on a split: functions that give functions, one for each kind of method."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from benchmarks.scoreboard.methods import additive_noise, group_means, mdav, post_randomise, rank_swap
+from benchmarks.scoreboard.outcome import Outcome, Split
+from benchmarks.scoreboard.outside import outside
+
+from leafcover.draws import Key
+from leafcover.releasing.recipes import plan_for
+from leafcover.releasing.run import run
+from leafcover.table.table import Column, Table
+
+TARGET = "income"
+K = 20
+
+Work: TypeAlias = Callable[[Split, bool], Outcome]  # the flag asks for a fresh run
+Change: TypeAlias = Callable[[Column, np.random.Generator], Column]
+
+
+def ours(recipe: str, **settings: Any) -> Work:
+    def work(split: Split, _: bool) -> Outcome:
+        first = split.train.take(np.arange(1_000))
+        _release(first, recipe, split.seed, settings)  # so that no compilation is counted
+        began = time.process_time()
+        found = _release(split.train, recipe, split.seed, settings)
+        return Outcome(time.process_time() - began, release=found)
+
+    return work
+
+
+def _release(table: Table, recipe: str, seed: int, settings: dict[str, Any]) -> Any:
+    made: dict[Any, Any] = {}
+    plan = plan_for(table, recipe, target=TARGET, settings=settings, made=made)
+    return run(table, plan, key=Key.from_seed(seed), made=made)
+
+
+def rival(name: str, *, model: bool = False) -> Work:
+    return lambda split, fresh: outside(split, name, model=model, fresh=fresh)
+
+
+def by_column(number: Change, category: Change) -> Work:
+    """A method that treats every column alone; the target is a category like the others."""
+
+    def work(split: Split, _: bool) -> Outcome:
+        rng = np.random.default_rng([split.seed, 1])
+        began = time.process_time()
+        changed = [(category if column.is_category else number)(column, rng) for column in split.train]
+        return Outcome(time.process_time() - began, table=split.train.replace(changed))
+
+    return work
+
+
+def as_it_is(column: Column, _: np.random.Generator) -> Column:
+    return column
+
+
+def _with(column: Column, values: Any) -> Column:
+    return replace(column, values=values, stored=None, grid=None)
+
+
+def noisy(share: float) -> Change:
+    return lambda column, rng: _with(column, additive_noise(column.values, share, rng))
+
+
+def swapped(reach: float) -> Change:
+    return lambda column, rng: _with(column, rank_swap(column.values, reach, rng))
+
+
+def randomised(share: float) -> Change:
+    return lambda column, rng: _with(column, post_randomise(column.values, share, rng))
+
+
+def permuted(column: Column, rng: np.random.Generator) -> Column:
+    return _with(column, rng.permutation(column.values))
+
+
+def microaggregated(split: Split, _: bool) -> Outcome:
+    began = time.process_time()
+    columns = [column for column in split.train if not column.is_category]
+    group = mdav(np.column_stack([column.values for column in columns]), K)
+    changed = [_with(column, group_means(column.values, group)) for column in columns]
+    return Outcome(time.process_time() - began, table=split.train.replace(changed))
+
+
+def resampled(split: Split, _: bool) -> Outcome:
+    rows = np.random.default_rng([split.seed, 2]).integers(0, len(split.train), len(split.train))
+    return Outcome(0.0, table=split.train.take(rows), paired=False)
