@@ -41,4 +41,4 @@ class Score:
 def _unpacked(value: object) -> object:
     if isinstance(value, dict):
         return Share(**value)
-    return tuple(_unpacked(one) for one in value) if isinstance(value, list) else value
+    return tuple(_unpacked(one) for one in value) if isinstance(value, list | tuple) else value
