@@ -233,6 +233,8 @@ def test_scores_are_kept_by_method_and_split(tmp_path):
     Store(tmp_path / "scores.json").put(contender, 0, score(0.9, 0.1, by_plan=Share(0.1, 5)))
     Store(tmp_path / "scores.json").put(contender, 1, "could not be installed")
     again = Store(tmp_path / "scores.json")
+    again.put(contender, 3, score(0.9, 0.1))
+    assert again.get(contender, 3) == score(0.9, 0.1)  # before it went through the file, too
     assert again.get(contender, 0) == score(0.9, 0.1, by_plan=Share(0.1, 5))
     assert again.get(contender, 1) == "could not be installed"
     assert again.get(contender, 2) is None

@@ -14,7 +14,8 @@ PLACES = (  # right and up in points, and the side of the words that stands ther
     (0, 28, "center"), (0, -28, "center"), (9, 27, "left"), (9, -27, "left"), (-9, 27, "right"), (-9, -27, "right"),
 )  # fmt: skip
 FAR = 10  # points beyond which a thin line leads from the name to its point
-MARKER = 4  # points around the middle of a marker that are its own
+MARKER = 4  # points from the middle of a marker to its edge
+CLEAR = 9  # points around the middle of a marker that no other's name may enter, or it would seem to be its own
 HALO = 2.5  # points of white around a name, so that lines do not cross it
 OVERLAP = 100  # what an overlap costs, in steps down the list of places
 STARTS = 200  # attempts, of which the cheapest is taken
@@ -32,14 +33,15 @@ class Point(NamedTuple):
 def label(figure: Any, panel: Any, points: Sequence[Point], size: float) -> None:
     """Write every name at the best place around its point that the other names leave it."""
     renderer = figure.canvas.get_renderer()
-    margin = MARKER * figure.dpi / 72
+    margin = CLEAR * figure.dpi / 72
     middles = panel.transData.transform([(point.x, point.y) for point in points])
-    fixed = [np.array([x - margin, y - margin, x + margin, y + margin]) for x, y in middles]
-    fixed += [text.get_window_extent(renderer).extents for text in panel.texts]
     boxes = np.array([[_box(panel, point, place, size, renderer) for place in PLACES] for point in points])
+    near = overlaps(boxes, np.hstack([middles - margin, middles + margin]))  # (names, places, markers)
+    near &= ~np.eye(len(points), dtype=bool)[:, None, :]
+    words = overlaps(boxes, np.array([text.get_window_extent(renderer).extents for text in panel.texts]))
     frame = panel.get_window_extent(renderer).extents
     leaves = (boxes[..., :2] < frame[:2]).any(axis=-1) | (boxes[..., 2:] > frame[2:]).any(axis=-1)
-    own = np.arange(len(PLACES)) + OVERLAP * (overlaps(boxes, np.array(fixed)).sum(axis=-1) + leaves)
+    own = np.arange(len(PLACES)) + OVERLAP * (near.sum(axis=-1) + words.sum(axis=-1) + leaves)
     for point, place in zip(points, chosen(boxes, own), strict=True):
         _written(panel, point, PLACES[place], size)
 

@@ -72,7 +72,7 @@ def _points(panel: Any, rows: Sequence[Summary], utility: str) -> None:
 def _lines(panel: Any, rows: Sequence[Summary], utility: str) -> None:
     """What has no place on the axis of risk: the floor, and the best of the models that leave without a table."""
     for family, words, style, up in (
-        ("yardstick", "a fresh sample (floor)", "--", 3),
+        ("yardstick", "a fresh sample", "--", 3),
         ("installed", "best private model", ":", -10),
     ):
         found = [row for row in rows if row.scores and not row.releases and row.contender.family == family]

@@ -16,6 +16,7 @@ from leafcover.measuring.figures import Risk, risk_of
 from leafcover.measuring.sampling import how, some_rows
 
 MOST_PEOPLE = 3_000  # attacked one by one where the law tells rows apart
+FEWEST_PEOPLE = 60  # however much it costs
 MOST_SCORES = 200_000_000  # scores of a person against a row and a column, at most about
 AT_ONCE = 4_000_000  # scores held in memory
 ALIKE = 1e-9  # scores no further apart are ties
@@ -85,7 +86,7 @@ def informed(
         better, tied = np.zeros(len(chosen)), sizes[chosen].astype(np.float64)
     else:
         cost = max(1.0, float(sizes.mean()) * max(evidence.columns, 1))
-        wanted = int(np.clip(MOST_SCORES / cost, 100, most))
+        wanted = int(np.clip(MOST_SCORES / cost, FEWEST_PEOPLE, most))
         pool = np.arange(len(groups)) if people is None else people
         chosen = pool[some_rows(len(pool), wanted)]
         better, tied = _standing(evidence, groups, chosen, tell)
