@@ -24,7 +24,7 @@ class Told:
         return self.matrix is None
 
     def scores(self, people, rows):
-        return self.matrix[np.ix_(people, rows)]
+        return (self.matrix[np.ix_(people, rows)],)
 
 
 def test_rows_that_cannot_be_told_apart_are_drawn_among():

@@ -13,8 +13,10 @@ from leafcover.releasing.plan import Step
 from leafcover.releasing.run import whole_part
 from leafcover.table.table import Column, Table
 
-BACKGROUND = 64  # people of a group whose laws together say how common a released value is, at most
-BACKGROUND_WORK = 1_000_000  # likelihoods of the background for one group and column, about
+FEWEST_ASKED, MOST_ASKED = 16, 3_000  # people of a group whose laws say how common a released row is
+FULLY_ASKED = 300  # rows of a group that costs nothing to ask wholly
+BACKGROUND_WORK = 500_000  # likelihoods of a group's background in one column, about
+ALL_WORK = 10_000_000  # the same over all large groups
 AT_ONCE = 2_000_000  # likelihoods spelled out at once
 LEAST = 1e-300  # a likelihood of 0 as a logarithm that still compares
 
@@ -46,17 +48,32 @@ class PlanEvidence:
         """How many columns are weighed."""
         return len(self.lenses)
 
-    def scores(self, people: Rows, rows: Rows) -> Floats:
-        """Column by column: the likelihood given the person, against the mean over people of the same group."""
-        total = np.zeros((len(people), len(rows)))
+    def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
+        """How likely each released row is for each person, weighed in three ways.
+
+        Against how likely it is for the people of the group together (what Bayes asks for, and best where the group is
+        small enough to ask everybody); the same column by column (for large groups, where few people can be asked); and
+        by itself (where noise is so narrow that those few are near no row).
+        """
+        likely = np.zeros((len(people), len(rows)))
+        by_column = np.zeros(len(rows))
+        everyone = rows[some_rows(len(rows), self._asked(len(rows)))]
+        together = np.zeros((len(everyone), len(rows)))
         for lens in self.lenses:
             distinct, at = np.unique(lens.released[rows], return_inverse=True)
-            wanted = int(np.clip(BACKGROUND_WORK / len(distinct), 8, BACKGROUND))
-            everyone = rows[some_rows(len(rows), wanted)]
-            common = _likelihood(lens, everyone, distinct).mean(axis=0)
-            own = _likelihood(lens, people, distinct)
-            total += (np.log(np.maximum(own, LEAST)) - np.log(np.maximum(common, LEAST)))[:, at.ravel()]
-        return total
+            at = at.ravel()
+            likely += _log(_likelihood(lens, people, distinct))[:, at]
+            common = _likelihood(lens, everyone, distinct)
+            together += _log(common)[:, at]
+            by_column += _log(common.mean(axis=0))[at]
+        highest = together.max(axis=0)
+        joint = highest + np.log(np.exp(together - highest).sum(axis=0))
+        return likely - joint, likely - by_column, likely
+
+    def _asked(self, size: int) -> int:
+        """How many people of a group say how common its rows are: all of a small one."""
+        large = max(1, int((np.bincount(self.groups) > FULLY_ASKED).sum()))
+        return int(np.clip(min(BACKGROUND_WORK, ALL_WORK / large) / size, FEWEST_ASKED, MOST_ASKED))
 
 
 def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvidence:
@@ -102,6 +119,11 @@ def _lenses(part: Part, noise: Noise, released: Table) -> Iterator[_Lens]:
     for column in part.columns:
         values = _in_codes_of(column, released[column.name])
         yield _Lens(replace(part, columns=(column,)), noise, summary, values)
+
+
+def _log(likelihood: Floats) -> Floats:
+    found: Floats = np.log(np.maximum(likelihood, LEAST))
+    return found
 
 
 def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:

@@ -16,7 +16,7 @@ from leafcover.measuring.figures import Risk, risk_of
 from leafcover.measuring.sampling import how, some_rows
 
 MOST_PEOPLE = 3_000  # attacked one by one where the law tells rows apart
-FEWEST_PEOPLE = 60  # however much it costs
+FEWEST_PEOPLE = 40  # however much it costs
 MOST_SCORES = 200_000_000  # scores of a person against a row and a column, at most about
 AT_ONCE = 4_000_000  # scores held in memory
 ALIKE = 1e-9  # scores no further apart are ties
@@ -38,8 +38,8 @@ class Evidence(Protocol):
     def columns(self) -> int:
         """How many columns are weighed for each score: what a score costs."""
 
-    def scores(self, people: Rows, rows: Rows) -> Floats:
-        """(people, rows) how much likelier, as a logarithm, each released row is a person's than somebody's."""
+    def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
+        """(people, rows) how strongly each released row speaks for a person; one matrix for each way to weigh it."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def informed(
         wanted = int(np.clip(MOST_SCORES / cost, FEWEST_PEOPLE, most))
         pool = np.arange(len(groups)) if people is None else people
         chosen = pool[some_rows(len(pool), wanted)]
-        better, tied = _standing(evidence, groups, chosen, tell)
+        better, tied = _strongest(_standing(evidence, groups, chosen, tell))
     first = np.where(better < 1, 1 / tied, 0.0)
     ten = np.clip((10 - better) / tied, 0.0, 1.0)
     crowd = sizes[chosen]
@@ -105,9 +105,16 @@ def informed(
     )
 
 
-def _standing(evidence: Evidence, groups: Rows, people: Rows, tell: Callable[[float], None]) -> tuple[Floats, Floats]:
-    """For each person how many rows score better than the own one, and how many as well (the own one counted)."""
-    better, tied = np.zeros(len(people)), np.ones(len(people))
+def _strongest(standings: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The way to weigh that finds most people: no attacker is taken to use a worse one."""
+    return max(standings, key=lambda one: float(np.where(one[0] < 1, 1 / one[1], 0.0).sum()))
+
+
+def _standing(
+    evidence: Evidence, groups: Rows, people: Rows, tell: Callable[[float], None]
+) -> list[tuple[Floats, Floats]]:
+    """By each way to weigh, for each person: how many rows score better than the own one, and how many as well."""
+    found: list[tuple[Floats, Floats]] = []
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(int(groups.max(initial=0)) + 2))
     done = 0
@@ -118,13 +125,16 @@ def _standing(evidence: Evidence, groups: Rows, people: Rows, tell: Callable[[fl
         step = max(1, AT_ONCE // max(len(rows), 1))
         for begin in range(0, len(places), step):
             some = places[begin : begin + step]
-            scores = evidence.scores(people[some], rows)
-            mine = scores[np.arange(len(some)), own[begin : begin + step]][:, None]
-            better[some] = (scores > mine + ALIKE).sum(axis=1)
-            tied[some] = (np.abs(scores - mine) <= ALIKE).sum(axis=1)
+            for way, scores in enumerate(evidence.scores(people[some], rows)):
+                if way == len(found):
+                    found.append((np.zeros(len(people)), np.ones(len(people))))
+                mine = scores[np.arange(len(some)), own[begin : begin + step]][:, None]
+                better, tied = found[way]
+                better[some] = (scores > mine + ALIKE).sum(axis=1)
+                tied[some] = (np.abs(scores - mine) <= ALIKE).sum(axis=1)
         done += len(places)
         tell(done / len(people))
-    return better, tied
+    return found
 
 
 def _by_group(label: Rows) -> Iterator[Rows]:

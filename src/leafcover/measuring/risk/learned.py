@@ -5,18 +5,20 @@ gets a weight for how the known value compares with the released one, the logari
 between a person's own two values against how often between strangers'.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafcover.fast.arrays import Array, Floats, Rows
+from leafcover.fast.arrays import MISSING, Array, Floats, Rows
 from leafcover.measuring.pair import Pair
 from leafcover.measuring.risk.informed import Informed, informed
 from leafcover.measuring.sampling import SEED
+from leafcover.table.table import Column
 
 FINEST = 30  # halvings of a number's range that are told apart; an equal value is a comparison of its own
 STRANGERS = 200_000  # random pairs of rows that say how strangers compare
 SMOOTHING = 0.5  # of a pair, added to every comparison so that none is impossible
+NEIGHBOURS = 5  # values seen before that say what a number becomes
 MOST_TABLE = 2_500  # pairs of levels with weights of their own; beyond that levels are equal or not
 
 
@@ -42,7 +44,8 @@ class LearnedEvidence:
     """The weights of every key column; no row is ruled out for certain."""
 
     groups: Rows
-    weighers: tuple[_Weigher, ...]
+    weighers: tuple[_Weigher, ...]  # of the values as they are
+    foreseen: tuple[_Weigher, ...]  # of what the attacker expects a value to become
 
     @property
     def uniform(self) -> bool:
@@ -54,12 +57,16 @@ class LearnedEvidence:
         """How many columns are weighed."""
         return len(self.weighers)
 
-    def scores(self, people: Rows, rows: Rows) -> Floats:
-        """The weights of all columns together."""
-        total = np.zeros((len(people), len(rows)))
-        for weigher in self.weighers:
-            total += weigher.of(people, rows)
-        return total
+    def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
+        """The weights of all columns together: compared as they are, and as they are expected to become."""
+        return tuple(_summed(way, people, rows) for way in (self.weighers, self.foreseen))
+
+
+def _summed(weighers: tuple[_Weigher, ...], people: Rows, rows: Rows) -> Floats:
+    total = np.zeros((len(people), len(rows)))
+    for weigher in weighers:
+        total += weigher.of(people, rows)
+    return total
 
 
 def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
@@ -79,7 +86,32 @@ def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
     other = (one + rng.integers(1, len(rows), STRANGERS)) % len(rows)  # never the same row
     strangers = rows[one], rows[other]
     weighers = tuple(_weigher(pair, name, rows, strangers) for name in pair.keys)
-    return LearnedEvidence(np.zeros(len(pair.original), np.int64), weighers)
+    becoming = replace(pair, original=pair.original.replace(_foreseen(pair, name, rows) for name in pair.keys))
+    foreseen = tuple(_weigher(becoming, name, rows, strangers) for name in pair.keys)
+    return LearnedEvidence(np.zeros(len(pair.original), np.int64), weighers, foreseen)
+
+
+def _foreseen(pair: Pair, name: str, rows: Rows) -> Column:
+    """What each original value is expected to become, by what the nearest values seen before became.
+
+    So a release that turns numbers around, stretches them or renames levels hides nobody.
+    """
+    before, after = pair.original[name], pair.released[name]
+    if before.is_category:
+        seen = np.full(len(before.levels) + 1, MISSING, np.int32)
+        both, count = np.unique(np.column_stack([before.values[rows], after.values[rows]]), axis=0, return_counts=True)
+        order = np.argsort(count, kind="stable")  # the commonest is written last
+        seen[both[order, 0]] = both[order, 1]
+        return replace(before, values=seen[before.values])
+    known = rows[~(before.missing | after.missing)[rows]]
+    if not len(known):
+        return before
+    order = known[np.argsort(before.values[known], kind="stable")]
+    at, became = before.values[order], after.values[order]
+    window = min(NEIGHBOURS, len(order))
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(became, window), axis=1)
+    place = np.clip(np.searchsorted(at, before.values) - window // 2, 0, len(middle) - 1)
+    return replace(before, values=np.where(before.missing, np.nan, middle[place]), declared=after.domain)
 
 
 def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) -> _Weigher:
