@@ -155,6 +155,11 @@ def test_a_limit_that_cannot_be_held_is_refused(folder, tmp_path):
     assert "--control" in refused(*given, "--pairs", tmp_path / "pairs")
 
 
+def test_a_kept_order_and_a_limit_do_not_go_together(folder, tmp_path):
+    given = ("release", folder / "in.csv", "-o", tmp_path / "o.csv", "--target", "class", "--keep-order")
+    assert "--keep-order" in refused(*given, "--max-risk", "0.5")
+
+
 def test_a_limit_counts_inference_above_control(tmp_path):
     # Nothing but the class is changed, so that whoever knows the rest knows the job.
     (tmp_path / "in.csv").write_text(rows_of(rows=240))

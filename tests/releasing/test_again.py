@@ -41,6 +41,15 @@ def test_recipes_called_in_python_remember_their_settings():
     assert lc.recipes.cover(original, target="class").settings == {}
 
 
+def test_levels_of_the_others_are_never_drawn():
+    rare = [f"only{i}" for i in range(40)]
+    original = table(category("c", ["a", "b", "c"] * 20 + rare), category("class", list("pq") * 50))
+    for recipe in ("random", "detective"):
+        plan = plan_for(original, recipe, target="class", settings={"others": 0.9})
+        shown = again(original, plan, np.arange(60), seed=1).pair.released["c"]
+        assert {shown.levels[code] for code in np.unique(shown.values)} == {"a", "b", "c"}
+
+
 def test_units_are_left_out_of_release_and_control():
     original = mixed(2)
     with_unit = lc.Table((*original.columns, number("who", np.arange(300))), roles={"who": "unit"})

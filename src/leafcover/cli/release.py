@@ -70,9 +70,10 @@ def release(
     from leafcover.releasing.limit import certain_linkage
     from leafcover.releasing.run import run
     from leafcover.releasing.summary import summary
+    from leafcover.table.alone import taken_alone
     from leafcover.table.whole import check_place
 
-    _check(max_risk, hold_out, key_file, seed)
+    _check(max_risk, hold_out, key_file, seed, keep_order)
     places = Places(out)
     _check_files(table, places, report, key_file, hold_out is not None)
     reports = [report, outward(report)] if report else []
@@ -85,7 +86,7 @@ def release(
     key, new_key = _key(key_file, seed)
     kept, held = set_aside(original, hold_out, key)
     aside = original.take(held) if len(held) else None
-    original = original.take(kept) if len(held) else original
+    original = taken_alone(original, kept) if len(held) else original
     with progress(quiet or as_json) as tell:
         cells: dict[Any, Any] = {}
         chosen = _plan(original, plan, recipe, target, settings, bins, cells)
@@ -118,11 +119,17 @@ def release(
         typer.echo(f"private   {places.internal.name}, {places.pairs.name}: never publish these")
 
 
-def _check(max_risk: float | None, hold_out: float | None, key_file: Path | None, seed: int | None) -> None:
+def _check(
+    max_risk: float | None, hold_out: float | None, key_file: Path | None, seed: int | None, keep_order: bool
+) -> None:
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
     if hold_out is not None and not 0 < hold_out < 1:
         raise ValueOutOfRange("--hold-out", hold_out, "a share above 0 and below 1")
+    if max_risk is not None and keep_order:
+        raise PlanError(
+            "--max-risk and --keep-order were both given. Rows in their order are all found. Use one of them."
+        )
     if key_file is not None and seed is not None:
         raise PlanError("--key-file and --seed were both given. Use --key-file to publish, --seed to experiment.")
 

@@ -71,7 +71,7 @@ def hidden(measures: Measures) -> Iterator[str]:
     if (rebuilt := risks.reconstruction) is not None and (column := rebuilt.most_told) is not None:
         yield (
             f"The value told most surely by the whole released row is {column.column}: right in "
-            f"{_cases(column.attack.main)}, by guessing {column.attack.baseline}."
+            f"{_cases(column.best)}, by guessing {column.attack.baseline}."
         )
     if (member := risks.membership) is not None:
         yield f"Being in the release is told from distance in {_cases(member.area)} (0.5 is a coin)."

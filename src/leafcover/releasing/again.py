@@ -16,6 +16,7 @@ from leafcover.releasing.plan import Plan
 from leafcover.releasing.recipes import RECIPES, plan_for
 from leafcover.releasing.run import run
 from leafcover.split.partition import Partition, Split
+from leafcover.table.alone import taken_alone
 from leafcover.table.table import Table
 
 MOST_ROWS = (
@@ -39,7 +40,7 @@ def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")  # never released
     inside = np.zeros(len(table), bool)
     inside[rows] = True
-    part = table.take(rows)
+    part = taken_alone(table, rows)
     made: dict[Split, Partition] = {}
     written = plan
     if plan.settings is not None and plan.recipe in RECIPES:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leafcover.errors import RiskTooHigh, TableError
 from leafcover.measuring.figures import Estimate, Risk
-from leafcover.measuring.risk.inference import inference
+from leafcover.measuring.risk.inference import attacked_columns, inference
 from leafcover.measuring.risk.informed import Informed, informed
 from leafcover.measuring.risk.learned import learned_linkage
 from leafcover.releasing.comparison import Comparison
@@ -28,14 +28,14 @@ class Limited:
 
 
 def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambda share: None) -> tuple[Limited, ...]:
-    """Informed linkage, and inference of every confidential column (else of the target) above control."""
+    """Informed linkage, and inference above control: of confidential columns, else the target, else all."""
     pair = compared.pair
     evidence = compared.evidence
     linked = learned_linkage(pair) if evidence is None else informed(evidence, tell=tell)
     if linked is None:
         raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
     found = [Limited("informed linkage", linked.first)]
-    for column in pair.confidential or ((pair.target,) if pair.target else ()):
+    for column in pair.confidential or ((pair.target,) if pair.target else attacked_columns(pair)):
         above = inference(compared.attacked, column, learned=False).nearest.above_control
         if above is None:
             raise TableError(

@@ -16,6 +16,7 @@ from leafcover.releasing.plan import Plan
 from leafcover.releasing.planfile import from_toml
 from leafcover.releasing.run import CellFact, ColumnFact, Release, TreeFact
 from leafcover.releasing.verify import manifest_of
+from leafcover.table.alone import taken_alone
 from leafcover.table.files import read
 from leafcover.table.table import Table
 
@@ -87,7 +88,7 @@ def recall(
         control=control,
     )
     if source is not None:
-        original = original.take(np.sort(source))
+        original = taken_alone(original, np.sort(source))
     chosen = plan if plan is not None else _plan(told)
     known = None
     if chosen is not None:

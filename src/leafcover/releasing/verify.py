@@ -16,6 +16,7 @@ from leafcover.releasing.fingerprint import fingerprint
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.planfile import from_toml
 from leafcover.releasing.run import partitions_of, run, whole_part
+from leafcover.table.alone import taken_alone
 from leafcover.table.files import read
 from leafcover.table.table import Column, Table
 
@@ -69,7 +70,7 @@ def verify(path: Path, *, original: Table | None = None, key: Key | None = None)
     if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"
         return [*checks, Check("the original, the release and the pairs belong together", False, detail)]
-    original = original.take(rows)
+    original = taken_alone(original, rows)
     original = original.select(name for name in original.names if original.roles.get(name) != "unit")
     checks += _promises(original, released, plan, np.searchsorted(rows, pairs))
     if key is not None:

@@ -30,6 +30,11 @@ class Reconstructed:
     as_released: Risk  # the released value taken as the answer
     tolerance: float  # for a number, the share of the middle range an answer may be off; 0 for a category
 
+    @property
+    def best(self) -> Risk:
+        """The better of both answers: what was learned, and the released value as it is."""
+        return max(self.attack.main, self.as_released, key=lambda risk: risk.value)
+
 
 @dataclass(frozen=True)
 class Reconstruction:
@@ -42,7 +47,7 @@ class Reconstruction:
     @property
     def most_told(self) -> Reconstructed | None:
         """The column whose values are told most surely beyond guessing; None when none was attacked."""
-        return max(self.columns, key=lambda c: c.attack.main.value - c.attack.baseline.value, default=None)
+        return max(self.columns, key=lambda c: c.best.value - c.attack.baseline.value, default=None)
 
 
 def reconstruction(

@@ -73,7 +73,7 @@ def _cells(subject: Subject, attack: Attack) -> list[Cell]:
         risk_cell(subject, attack.main),
         Cell("no control") if attack.control is None else risk_cell(subject, attack.control),
         risk_cell(subject, attack.baseline),
-        Cell("no control") if above is None else Cell(*subject.voice.points(above)),
+        Cell("no control") if above is None else Cell(*subject.voice.points(above, above.runs)),
     ]
 
 
@@ -103,7 +103,7 @@ def by_column(subject: Subject, measures: Measures) -> Iterator[Part | None]:
         ),
     )
     if (rebuilt := risks.reconstruction) is not None:
-        most = sorted(rebuilt.columns, key=lambda c: c.attack.baseline.value - c.attack.main.value)[:MOST]
+        most = sorted(rebuilt.columns, key=lambda c: c.attack.baseline.value - c.best.value)[:MOST]
         yield fold(
             "Reconstruction, column by column",
             Words(

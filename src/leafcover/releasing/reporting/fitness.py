@@ -135,7 +135,7 @@ def _outside(subject: Subject) -> Verdict:
     if found:
         one, above = max(found, key=lambda both: both[1].high)
         highest = max(highest, above.high)
-        value, interval = voice.points(above)
+        value, interval = voice.points(above, above.runs)
         said.append(
             f"The nearest released row tells {one.column} of people in the release better than of others by {value} "
             f"points ({interval})."
@@ -144,7 +144,8 @@ def _outside(subject: Subject) -> Verdict:
         said.append("Without a control nobody can say what it tells of a person beyond patterns.")
     others = list(_surely_above(subject))
     said += [
-        f"{name} works better on people in the release by {voice.points(above)[0]} points." for name, above in others
+        f"{name} works better on people in the release by {voice.points(above, above.runs)[0]} points."
+        for name, above in others
     ]
     said.append(
         f"Fit means: the ends of both intervals at most {100 * LOW:.0f}%, and no other attack surely further above its "

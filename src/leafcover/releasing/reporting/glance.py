@@ -43,5 +43,5 @@ def _inference(subject: Subject) -> Tile:
     if not found:
         return Tile(NONE, "points of inference above control", "no control")
     one, above = max(found, key=lambda both: both[1].value)
-    value, interval = subject.voice.points(above)
+    value, interval = subject.voice.points(above, above.runs)
     return Tile(value, "points of inference above control", f"95% interval {interval}; {one.column}, told best")

@@ -113,7 +113,7 @@ def _what(subject: Subject) -> Iterator[str]:
     found = list(subject.inferred())
     if found:
         one, above = max(found, key=lambda both: both[1].value)
-        value, interval = voice.points(above)
+        value, interval = voice.points(above, above.runs)
         yield (
             f"What they are: of all columns the nearest released row tells {one.column} best, rightly of "
             f"{voice.said(one.nearest.main)} of the people in the release and of "

@@ -120,13 +120,13 @@ def _told(subject: Subject) -> Iterator[tuple[str, str]]:
     """What the released row as a whole tells of its own original."""
     rebuilt = None if subject.measures is None else subject.measures.risks.reconstruction
     column = None if rebuilt is None else rebuilt.most_told
-    if column is None or column.attack.main.low <= column.attack.baseline.high:
+    if column is None or column.best.low <= column.attack.baseline.high:
         return
     voice = subject.voice
     yield (
         "People whose released row is known",
         f"Who knows which row is a person’s reads {column.column} from it, told best of all columns, in "
-        f"{voice.said(column.attack.main)} of cases; by guessing in {voice.said(column.attack.baseline)}.",
+        f"{voice.said(column.best)} of cases; by guessing in {voice.said(column.attack.baseline)}.",
     )
 
 

@@ -88,7 +88,9 @@ class Voice:
         """How the worst 1 % fare; empty where nobody knows it row by row."""
         if isnan(risk.worst) or not risk.tries:
             return ""
-        if self.strict and ceil(WORST * risk.tries) < FEWEST:
+        people = ceil(WORST * risk.tries)
+        found, missed = risk.worst * people, (1 - risk.worst) * people
+        if self.strict and (people < FEWEST or found < FEWEST or 0 < missed < FEWEST):
             return "not shown"
         return f"{100 * risk.worst:.0f}%" if self.strict else _fine(risk.worst)
 
@@ -107,20 +109,27 @@ class Voice:
         value, interval = self.estimate(estimate)
         return f"{value} ({interval})" if interval else value
 
-    def points(self, estimate: Estimate) -> tuple[str, str]:
+    def points(self, estimate: Estimate, tries: int = 0) -> tuple[str, str]:
         """A difference of shares and its interval, in points of a hundred.
+
+        Of so many tries, others are told it in steps of five people at least.
 
         >>> Voice(100, strict=False).points(Estimate(0.021, -0.004, 0.045, 2000))
         ('+2.1', '−0.4 to +4.5')
+        >>> Voice(100, strict=True).points(Estimate(0.021, -0.004, 0.045, 100), tries=100)
+        ('0', '−5 to +5')
         """
         if isnan(estimate.value):
             return NONE, ""
         digits = 0 if self.strict else 1
-        low, high = estimate.low, estimate.high
-        if self.strict and not isnan(low):
-            low, high = floor(100 * low) / 100, ceil(100 * high) / 100
+        value, low, high = estimate.value, estimate.low, estimate.high
+        if self.strict:
+            step = max(1, ceil(100 * FEWEST / tries)) / 100 if tries else 0.01
+            value = step * round(value / step)
+            if not isnan(low):
+                low, high = step * floor(low / step), step * ceil(high / step)
         interval = "" if isnan(low) else f"{_signed(low, digits)} to {_signed(high, digits)}"
-        return _signed(estimate.value, digits), interval
+        return _signed(value, digits), interval
 
     def figure(self, value: float) -> str:
         """A figure between -1 and 1 that is no share, or a distance."""
