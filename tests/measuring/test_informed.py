@@ -8,7 +8,7 @@ import pytest
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.learned import learned_linkage
 from tests.measuring.pairs import apart, awkward, copy_of, reordered, tables
-from tests.tables import mixed
+from tests.tables import mixed, number, table
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +101,16 @@ def test_the_order_of_rows_and_columns_does_not_matter_much():
     one, other = learned_linkage(pair).first, learned_linkage(reordered(pair)).first
     assert one.low <= other.high
     assert other.low <= one.high
+
+
+@pytest.mark.parametrize("change", [lambda x: -x, lambda x: 0.1 * x, lambda x: x + 3, np.exp])
+def test_numbers_turned_around_or_stretched_hide_nobody(change):
+    from leafcover.measuring.pair import pair_of
+
+    rng = np.random.default_rng(2)
+    columns = {name: rng.normal(size=500) for name in "abcd"}
+    order = rng.permutation(500)
+    original = table(*(number(name, values, None) for name, values in columns.items()))
+    released = table(*(number(name, change(values), None) for name, values in columns.items()))
+    found = learned_linkage(pair_of(original, released.take(order), order))
+    assert found.first.value > 0.7

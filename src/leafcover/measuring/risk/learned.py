@@ -71,7 +71,7 @@ def _summed(weighers: tuple[_Weigher, ...], people: Rows, rows: Rows) -> Floats:
 
 def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
     """Linkage by an attacker who learned the noise from half of the pairs; the other half is attacked."""
-    if not pair.paired or len(pair.original) < 4:
+    if not pair.paired or len(pair.original) < 8:
         return None
     order = np.random.default_rng(SEED).permutation(len(pair.original))
     half = len(order) // 2
@@ -81,14 +81,22 @@ def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
 
 def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
     """Weights from the pairs of some rows, for the key columns."""
+    # What a value becomes is learned from some rows, and how well that is foreseen from others.
+    seen, tried = rows[::2], rows[1::2]
+    becoming = replace(pair, original=pair.original.replace(_foreseen(pair, name, seen) for name in pair.keys))
+    return LearnedEvidence(
+        np.zeros(len(pair.original), np.int64),
+        tuple(_weigher(pair, name, rows, _strangers(rows)) for name in pair.keys),
+        tuple(_weigher(becoming, name, tried, _strangers(tried)) for name in pair.keys),
+    )
+
+
+def _strangers(rows: Rows) -> tuple[Rows, Rows]:
+    """Random pairs of two different rows."""
     rng = np.random.default_rng(SEED + 1)
     one = rng.integers(0, len(rows), STRANGERS)
-    other = (one + rng.integers(1, len(rows), STRANGERS)) % len(rows)  # never the same row
-    strangers = rows[one], rows[other]
-    weighers = tuple(_weigher(pair, name, rows, strangers) for name in pair.keys)
-    becoming = replace(pair, original=pair.original.replace(_foreseen(pair, name, rows) for name in pair.keys))
-    foreseen = tuple(_weigher(becoming, name, rows, strangers) for name in pair.keys)
-    return LearnedEvidence(np.zeros(len(pair.original), np.int64), weighers, foreseen)
+    other = (one + rng.integers(1, max(len(rows), 2), STRANGERS)) % len(rows)
+    return rows[one], rows[other]
 
 
 def _foreseen(pair: Pair, name: str, rows: Rows) -> Column:
