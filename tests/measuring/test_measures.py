@@ -11,7 +11,7 @@ import pytest
 from leafcover.measuring.measures import Measures, measures
 from leafcover.measuring.plain import plain, schema
 from tests.measuring.pairs import apart, awkward, copy_of, tables
-from tests.tables import mixed
+from tests.tables import category, mixed, number, table
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "measures" / "measures.schema.json"
 
@@ -95,6 +95,13 @@ def test_awkward_tables_are_measured_whole(name):
     jsonschema.validate(plain(found), schema(Measures))
 
 
+@pytest.mark.parametrize("only", [category("class", list("abab") * 10), number("x", np.arange(40.0))])
+def test_a_single_column_is_measured(only):
+    pair = copy_of(table(only), target="class" if only.name == "class" else "")
+    both = replace(pair, control=pair.original)
+    assert "What is hidden" in str(measures(both, tests=[both]))
+
+
 def test_what_cannot_be_measured_is_named():
     found = measures(replace(apart(mixed(1)), paired=False))
     assert [absent.why.split(".")[0] for absent in found.absent] == [
@@ -107,6 +114,7 @@ def test_what_cannot_be_measured_is_named():
     assert (found.risks.informed, found.risks.membership, found.utility.trees) == (None, None, None)
     assert "Not measured" in str(found)
     assert found.risks.inferences[0].nearest.control is None
+    assert "no control says how much" in str(found)
 
 
 def test_progress_is_told_in_order():

@@ -87,12 +87,24 @@ def _most_inferred(risks: Risks) -> str:
     """The column that the nearest released row tells best above control."""
     found = [(i, above) for i in risks.inferences if (above := i.nearest.above_control) is not None]
     if not found:
-        return ""
+        return _inferred_without_control(risks)
     inference, above = max(found, key=lambda one: one[1].value)
     return (
         f"Inference from the nearest released row tells most of {inference.column}: right in "
         f"{_cases(inference.nearest.main)}, of people not released in {inference.nearest.control}; "
         f"{above} above control."
+    )
+
+
+def _inferred_without_control(risks: Risks) -> str:
+    """The column that is told best beyond guessing, when nobody can say how much of it is a pattern."""
+    beyond = max(risks.inferences, key=lambda i: i.nearest.main.value - i.nearest.baseline.value, default=None)
+    if beyond is None:
+        return ""
+    return (
+        f"Inference from the nearest released row tells most of {beyond.column}: right in "
+        f"{_cases(beyond.nearest.main)}, by guessing in {beyond.nearest.baseline}; no control says how much of it "
+        "is a pattern."
     )
 
 

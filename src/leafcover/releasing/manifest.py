@@ -14,10 +14,12 @@ from leafcover.releasing.planfile import to_toml
 from leafcover.releasing.run import Release
 
 FORMAT = 1
+FEWEST = 5  # rows that a published share may tell apart
 
 
 def external(release: Release, *, file: str, sha256: str, publish_tree: bool = False) -> dict[str, Any]:
     """The manifest that may be published with the table."""
+    rows = len(release.table)
     found: dict[str, Any] = {
         "leafcover": FORMAT,
         "publishable": release.publishable and not release.kept_order,
@@ -27,11 +29,11 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "target": release.plan.target or None,
         "row_order": "kept" if release.kept_order else "keyed",
         "columns": [
-            {"name": fact.name, "kind": column.kind, "changed": _coarse(fact.changed)}
+            {"name": fact.name, "kind": column.kind, "changed": _coarse(fact.changed, rows)}
             for fact, column in zip(release.columns, release.table, strict=True)
         ],
-        "trees": [{"target": t.target, "rows_in_the_same_leaf": _coarse(t.kept)} for t in release.trees],
-        "rows_alone_in_their_cell": _coarse(max((c.single for c in release.cells), default=0.0)),
+        "trees": [{"target": t.target, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
+        "rows_alone_in_their_cell": _coarse(max((c.single for c in release.cells), default=0.0), rows),
         "not_protected": list(release.unprotected),
         "promises": _promises(release),
         "versions": versions(),
@@ -67,9 +69,14 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version(), "machine": platform.machine(), **found}
 
 
-def _coarse(share: float) -> float:
-    """Two places: in a table of a thousand rows no count under five can be read off."""
-    return round(share, 2)
+def _coarse(share: float, rows: int) -> float:
+    """Two places, and in a small table steps of five rows, so that no count under five can be read off.
+
+    >>> _coarse(0.014, 210), _coarse(0.9912, 1000)
+    (0.02, 0.99)
+    """
+    step = max(0.01, FEWEST / max(rows, 1))
+    return round(min(1.0, step * round(share / step)), 2)
 
 
 def _promises(release: Release) -> list[str]:

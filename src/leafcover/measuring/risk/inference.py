@@ -147,7 +147,7 @@ def _inference(
         column,
         known,
         _attack(_by_nearest(search, question, sides), guess),
-        _attack(_by_forest(pair, question, sides), guess) if learned else None,
+        _attack(_by_forest(pair, question, sides), guess) if learned and known else None,
         0.0 if original.is_category else tolerance,
         len(sides[0].people),
         int((~original.missing).sum()),
