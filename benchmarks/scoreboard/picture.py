@@ -82,7 +82,8 @@ def _lines(panel: Any, rows: Sequence[Summary], utility: str) -> None:
             panel.axhline(height, linewidth=1, linestyle=style, zorder=1, **given)
             panel.annotate(
                 words,
-                (0.01, height),
+                (0.99, height),
+                ha="right",
                 xycoords=("axes fraction", "data"),
                 xytext=(0, up),
                 textcoords="offset points",

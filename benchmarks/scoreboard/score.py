@@ -25,7 +25,7 @@ class Score:
     gower: Share | None = None
     by_plan: Share | None = None  # informed linkage by the plan's own law, ours only
     learned: Share | None = None  # informed linkage by a law learned from half of the pairs
-    occupation: tuple[Share, Share] | None = None  # inference by the nearest row: of the released, of others
+    occupation: tuple[Share, Share] | None = None  # inference, strongest attack: of the released, of others
     income: tuple[Share, Share] | None = None
 
     def plain(self) -> dict[str, object]:

@@ -113,7 +113,7 @@ def _with_risk(utility: Score, compared: Comparison) -> Score:
 
 
 def _inferred(pair: Pair, column: str) -> tuple[Share, Share]:
-    found = inference(pair, column, learned=False).nearest
+    found = inference(pair, column).strongest
     return _share(found.main), _share(found.control)
 
 

@@ -14,6 +14,7 @@ from leafcover.measuring.risk import people
 from leafcover.measuring.risk.guesses import best_guess, best_guesses, reach_of, right
 from leafcover.measuring.risk.inference import attacked_columns, inference, inferences
 from leafcover.measuring.risk.leafmates import MOST_LEVELS, forest_guesses
+from leafcover.measuring.risk.trusted import trusted_columns
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run
@@ -134,6 +135,36 @@ def test_the_forest_learns_a_rule_that_the_nearest_row_does_not_see():
     found = inference(copy_of(original, target="class", control=noisy(2)), "class")
     assert found.learned.control.low > found.nearest.control.high
     assert found.learned.control.low > found.learned.baseline.high
+
+
+def test_an_exact_column_among_shuffled_ones_is_trusted():
+    # Nine columns are dealt out at random and one, a number of each person, is left; job is left, too. A distance over
+    # all columns finds nobody, one over the number alone everybody. People outside have numbers of their own.
+    rng = np.random.default_rng(5)
+
+    def people(first):
+        rows = 600
+        noise = [category(f"n{i}", [str(v) for v in rng.integers(0, 9, rows)]) for i in range(9)]
+        job = category("job", [str(v) for v in rng.integers(0, 5, rows)])
+        return table(number("id", np.arange(first, first + 2 * rows, 2)), job, *noise)
+
+    original, control = people(0), people(1)
+    dealt = table(*(c if c.name in ("id", "job") else c.take(rng.permutation(600)) for c in original))
+    pair = pair_of(original, dealt, np.arange(600), control=control)
+    assert trusted_columns(pair, [n for n in pair.names if n != "job"]) == ("id",)
+    for found in (inference(pair, "job"), inferences(pair, columns=["job"])[0]):
+        assert found.trusted.main.value > 0.99
+        assert found.strongest == found.trusted
+        assert found.nearest.main.value < 0.5
+        assert found.trusted.control.high < 0.4
+    assert inference(replace(pair, paired=False), "job").trusted is None
+    by_all = inferences(pair, columns=["id"])[0]
+    assert by_all.trusted is None or by_all.trusted.main.value <= by_all.trusted.baseline.high
+
+
+def test_every_column_is_trusted_when_all_are_alike_in_worth():
+    pair = copy_of(mixed(7, rows=500, missing=0.0))
+    assert sorted(trusted_columns(pair, pair.names)) == sorted(pair.names)
 
 
 def test_the_order_of_rows_and_columns_does_not_matter():

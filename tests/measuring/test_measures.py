@@ -62,8 +62,9 @@ def test_columns_apart_keep_no_relation_and_hide_people(parted):
     assert parted.utility.trees.answers < 0.8
     assert parted.utility.columns.means.largest == pytest.approx(0.0)
     shown, blind = parted.risks, 1 / 400
-    for risk in (shown.informed.first, shown.linkage.nearest):
-        assert risk.low <= blind <= risk.high
+    for risk, tries in ((shown.informed.first, 2), (shown.linkage.nearest, 1)):  # learned: the better of two ways
+        assert risk.low <= tries * blind
+        assert blind <= risk.high
     for inference in shown.inferences:
         assert inference.nearest.main.low <= inference.nearest.baseline.high
     assert abs(shown.membership.area.value - 0.5) < 0.1

@@ -91,3 +91,17 @@ def test_awkward_tables_have_figures():
 def test_the_same_tables_give_the_same_figures():
     for original in tables().values():
         assert reconstruction(copy_of(original)) == reconstruction(copy_of(original))
+
+
+def test_hundreds_of_levels_are_looked_up():
+    # A code for each of 400 villages: the forest pools the rare ones, a list of what each code mostly was does not.
+    rng = np.random.default_rng(2)
+    rows = 6000
+    village, code = rng.integers(0, 400, rows), rng.permutation(400)
+    original = table(category("village", [f"v{v}" for v in village]), number("x", rng.normal(size=rows), None))
+    released = table(category("village", [f"c{code[v]}" for v in village]), original["x"])
+    found = by_name(reconstruction(pair_of(original, released, np.arange(rows))))["village"]
+    assert found.attack.main.value < 0.9
+    assert found.looked_up.value == found.best.value > 0.99
+    apart_ = by_name(reconstruction(apart(original)))["village"]
+    assert apart_.looked_up.low <= apart_.attack.baseline.high

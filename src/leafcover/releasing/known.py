@@ -8,7 +8,7 @@ import numpy as np
 from leafcover.fast.arrays import Array, Floats, Rows
 from leafcover.noise.part import Part
 from leafcover.releasing.plan import Plan
-from leafcover.releasing.run import partitions_of, whole_part
+from leafcover.releasing.run import partitions_of, share_stuck, whole_part
 from leafcover.split.partition import Partition, Split
 from leafcover.table.table import Column, Table
 
@@ -28,12 +28,13 @@ class Known:
 
 
 def pinned(known: Known) -> dict[str, float]:
-    """Per column the share of rows whose value could not change: its law gives it at least 0.95."""
-    found = {column.name: 1.0 for column in known.table}
+    """Per column the share of its known values that could not change: their law gives them at least 0.95."""
+    found = {column.name: share_stuck(column, ~column.missing) for column in known.table}
     for step in known.plan.steps:
         part = whole_part(known.table, step, known.partitions)
         summary = step.noise.settle(step.noise.summarise(part), part.cells)
-        found |= {name: float(stuck.mean()) for name, stuck in step.noise.pinned(part, summary).items()}
+        stuck = step.noise.pinned(part, summary)
+        found |= {column.name: share_stuck(column, stuck[column.name]) for column in part.columns}
     return found
 
 

@@ -28,7 +28,10 @@ class Limited:
 
 
 def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambda share: None) -> tuple[Limited, ...]:
-    """Informed linkage, and inference above control: of confidential columns, else the target, else all."""
+    """Informed linkage, and inference above control, both by the strongest attack that is known here.
+
+    Inference is of the confidential columns, else of the target, else of all.
+    """
     pair = compared.pair
     evidence = compared.evidence
     linked = learned_linkage(pair) if evidence is None else informed(evidence, tell=tell)
@@ -36,7 +39,7 @@ def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambd
         raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
     found = [Limited("informed linkage", linked.first)]
     for column in pair.confidential or ((pair.target,) if pair.target else attacked_columns(pair)):
-        above = inference(compared.attacked, column, learned=False).nearest.above_control
+        above = inference(compared.attacked, column).strongest.above_control
         if above is None:
             raise TableError(
                 f"A limit was set on the risk, but without rows that were not released nobody can tell what is learned "

@@ -9,7 +9,7 @@ import numpy as np
 
 from leafcover.draws import Draws, Key
 from leafcover.errors import PromiseBroken, TableError
-from leafcover.fast.arrays import Array, Rows
+from leafcover.fast.arrays import Array, Bools, Rows
 from leafcover.noise.part import Changed, Part
 from leafcover.releasing.fingerprint import PART_ROWS, fingerprint
 from leafcover.releasing.plan import Plan, Step, check
@@ -113,7 +113,9 @@ def run(
 
     tell("checking what was kept", 0.9)
     columns = tuple(
-        ColumnFact(c.name, _share_changed(c, after[c.name].values) if c.name in after else 0.0, pinned.get(c.name, 1.0))
+        ColumnFact(c.name, _share_changed(c, after[c.name].values), pinned[c.name])
+        if c.name in after
+        else ColumnFact(c.name, 0.0, share_stuck(c, ~c.missing))
         for c in table
     )
     trees = _tree_facts(table, after, partitions)
@@ -177,8 +179,14 @@ def _change(whole: Part, step: Step, draws: Draws) -> tuple[dict[str, Changed], 
     changes = [noise.change(part, summary, draws) for part in parts]
     stuck = [noise.pinned(part, summary) for part in parts]
     changed = {c.name: _joined([change[c.name] for change in changes]) for c in whole.columns}
-    share = {c.name: sum(int(one[c.name].sum()) for one in stuck) / len(whole) for c in whole.columns}
+    share = {c.name: share_stuck(c, np.concatenate([one[c.name] for one in stuck])) for c in whole.columns}
     return changed, share
+
+
+def share_stuck(column: Column, stuck: Bools) -> float:
+    """The share of the known values that could not change; 0 when none is known."""
+    known = ~column.missing
+    return float((stuck & known).sum()) / max(int(known.sum()), 1)
 
 
 def _joined(changes: list[Changed]) -> Changed:

@@ -1,9 +1,10 @@
 """Inference: what the release tells about a person's confidential value to somebody who knows the person's others.
 
-Two attackers. One takes the released row nearest to what he knows (Gower's distance, ties averaged) and reads the value
-there, as in Giomi and others (2023). The other learns the value from the others by a forest grown on the release. Both
-also attack people who are not in the release: what they learn of those they learned from patterns that hold for
-everybody, and only what they learn beyond is owed to a person's own row.
+Three attackers. One takes the released row nearest to what he knows (Gower's distance, ties averaged) and reads the
+value there, as in Giomi and others (2023). The second does so by the columns alone by which people are found, since he
+knows the noise. The third learns the value from the others by a forest grown on the release. All also attack people who
+are not in the release: what they learn of those they learned from patterns that hold for everybody, and only what they
+learn beyond is owed to a person's own row.
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from leafcover.measuring.pair import Pair
 from leafcover.measuring.risk.guesses import TOLERANCE, best_guess, labels_of, reach_of, right
 from leafcover.measuring.risk.leafmates import forest_guesses
 from leafcover.measuring.risk.people import bearable, of_rows, with_value
+from leafcover.measuring.risk.trusted import trusted_columns
 from leafcover.measuring.sampling import some_rows
 from leafcover.table.table import Column, Table
 
@@ -40,10 +42,16 @@ class Inference:
     column: str
     known: tuple[str, ...]  # what the attacker knows of the person
     nearest: Attack  # by the nearest released row
+    trusted: Attack | None  # the same by the columns that people are found by; None when those are all or no pairs say
     learned: Attack | None  # by a forest grown on the release; None when it was not asked for
     tolerance: float  # for a number, the share of the middle range an answer may be off; 0 for a category
     rows: int  # people attacked
     of: int  # people who have a value
+
+    @property
+    def strongest(self) -> Attack:
+        """The attack that tells most beyond what it tells of people who are not there, or beyond guessing."""
+        return max((a for a in (self.nearest, self.trusted, self.learned) if a is not None), key=_beyond)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +94,10 @@ def inference(
 ) -> Inference:
     """Attack one column by all the others, or by those named as known."""
     names = _known(pair, column, known)
-    return _inference(pair, column, names, _search(pair, names), tolerance, most, learned)
+    # Chosen as when several columns are attacked in turn, so that the figures are the same.
+    trusted = _search_by_trust(pair, _all_but_weight(pair) if known is None else names)
+    searches = _search(pair, names), _without(pair, trusted, column)
+    return _inference(pair, column, names, searches, tolerance, most, learned)
 
 
 def inferences(
@@ -99,12 +110,13 @@ def inferences(
 ) -> tuple[Inference, ...]:
     """Attack the columns named, or those that `attacked_columns` chooses; each by all the others."""
     chosen = attacked_columns(pair) if columns is None else tuple(columns)
-    whole = _search(pair, tuple(name for name in pair.names if name != pair.weight))
+    names = _all_but_weight(pair)
+    whole, trusted = _search(pair, names), _search_by_trust(pair, names)
     found = []
     for column in chosen:
         known = _known(pair, column, None)
-        search = whole if _can_be_left_out(pair.released[column]) else _search(pair, known)
-        found.append(_inference(pair, column, known, search, tolerance, most, learned))
+        searches = _without(pair, whole, column) or _search(pair, known), _without(pair, trusted, column)
+        found.append(_inference(pair, column, known, searches, tolerance, most, learned))
     return tuple(found)
 
 
@@ -122,7 +134,7 @@ def _known(pair: Pair, column: str, known: Sequence[str] | None) -> tuple[str, .
         if name not in pair.names:
             raise NameUnknown("column", name, pair.names)
     if known is None:
-        return tuple(name for name in pair.names if name not in (column, pair.weight))
+        return tuple(name for name in _all_but_weight(pair) if name != column)
     if column in known:
         raise ValueOutOfRange("known", column, "columns other than the one that is attacked")
     return tuple(known)
@@ -134,7 +146,13 @@ def _varies(column: Column) -> bool:
 
 
 def _inference(
-    pair: Pair, column: str, known: tuple[str, ...], search: _Search, tolerance: float, most: int, learned: bool
+    pair: Pair,
+    column: str,
+    known: tuple[str, ...],
+    searches: tuple[_Search, _Search | None],
+    tolerance: float,
+    most: int,
+    learned: bool,
 ) -> Inference:
     original, labels = pair.original[column], labels_of(pair.released[column])
     question = _Question(column, known, original.is_category, reach_of(original, tolerance), labels)
@@ -143,10 +161,12 @@ def _inference(
     if pair.control is not None and not pair.control[column].missing.all():
         sides.append(_side(pair.control, column, most))
     guess = risk_of(right(best_guess(labels, question.reach), sides[0].wanted, question.reach))
+    whole, trusted = searches
     return Inference(
         column,
         known,
-        _attack(_by_nearest(search, question, sides), guess),
+        _attack(_by_nearest(whole, question, sides), guess),
+        None if trusted is None else _attack(_by_nearest(trusted, question, sides), guess),
         _attack(_by_forest(pair, question, sides), guess) if learned and known else None,
         0.0 if original.is_category else tolerance,
         len(sides[0].people),
@@ -163,6 +183,25 @@ def _search(pair: Pair, names: tuple[str, ...]) -> _Search:
     aside = [] if pair.control is None else [pair.control]
     people, released, *control = scaled([pair.original, pair.released, *aside], names)
     return _Search(names, searchable(released), (people, *control))
+
+
+def _search_by_trust(pair: Pair, names: tuple[str, ...]) -> _Search | None:
+    """The release ready to be searched by the columns that people are found by; None when those are all."""
+    trusted = trusted_columns(pair, names)
+    return None if len(trusted) == len(names) else _search(pair, trusted)
+
+
+def _without(pair: Pair, search: _Search | None, column: str) -> _Search | None:
+    """A search that a column can be left out of; None when there would be nothing left to search by."""
+    if search is None or search.names == (column,):
+        return None
+    if column not in search.names or _can_be_left_out(pair.released[column]):
+        return search
+    return _search(pair, tuple(name for name in search.names if name != column))
+
+
+def _all_but_weight(pair: Pair) -> tuple[str, ...]:
+    return tuple(name for name in pair.names if name != pair.weight)
 
 
 def _by_nearest(search: _Search, question: _Question, sides: Sequence[_Side]) -> list[Floats]:
@@ -211,6 +250,11 @@ def _by_forest(pair: Pair, question: _Question, sides: Sequence[_Side]) -> list[
         reach=question.reach,
     )
     return [right(answer, side.wanted, question.reach) for answer, side in zip(answers, sides, strict=True)]
+
+
+def _beyond(attack: Attack) -> float:
+    above = attack.above_control
+    return attack.main.value - attack.baseline.value if above is None else above.value
 
 
 def _attack(successes: Sequence[Floats], guess: Risk) -> Attack:

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafcover.fast.arrays import MISSING, Array, Floats, Rows
+from leafcover.fast.arrays import Array, Floats, Rows
 from leafcover.measuring.pair import Pair
+from leafcover.measuring.risk.foreseen import foreseen
 from leafcover.measuring.risk.informed import Informed, informed
 from leafcover.measuring.sampling import SEED
-from leafcover.table.table import Column
 
 FINEST = 30  # halvings of a number's range that are told apart; an equal value is a comparison of its own
 STRANGERS = 200_000  # random pairs of rows that say how strangers compare
 SMOOTHING = 0.5  # of a pair, added to every comparison so that none is impossible
-NEIGHBOURS = 5  # values seen before that say what a number becomes
 MOST_TABLE = 2_500  # pairs of levels with weights of their own; beyond that levels are equal or not
 
 
@@ -33,7 +32,13 @@ class _Weigher:
 
     def of(self, people: Rows, rows: Rows) -> Floats:
         """(people, rows) the weight of each comparison."""
-        one, other = self.ours[people][:, None], self.theirs[rows][None, :]
+        return self._weight(self.ours[people][:, None], self.theirs[rows][None, :])
+
+    def of_own(self, rows: Rows) -> Floats:
+        """(rows,) the weight of each row's own two values."""
+        return self._weight(self.ours[rows], self.theirs[rows])
+
+    def _weight(self, one: Array, other: Array) -> Floats:
         if self.by_level:
             return self.weights[one, other]  # missing is -1, the last
         return self.weights[_compared(one, other)]
@@ -83,12 +88,18 @@ def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
     """Weights from the pairs of some rows, for the key columns."""
     # What a value becomes is learned from some rows, and how well that is foreseen from others.
     seen, tried = rows[::2], rows[1::2]
-    becoming = replace(pair, original=pair.original.replace(_foreseen(pair, name, seen) for name in pair.keys))
+    becoming = replace(pair, original=pair.original.replace(foreseen(pair, seen, tried)))
     return LearnedEvidence(
         np.zeros(len(pair.original), np.int64),
         tuple(_weigher(pair, name, rows, _strangers(rows)) for name in pair.keys),
         tuple(_weigher(becoming, name, tried, _strangers(tried)) for name in pair.keys),
     )
+
+
+def information(pair: Pair, name: str, rows: Rows) -> float:
+    """How much better a person's own two values fit than those of strangers: the mean weight, in nats."""
+    weigher = _weigher(pair, name, rows, _strangers(rows))
+    return float(weigher.of_own(rows).mean())
 
 
 def _strangers(rows: Rows) -> tuple[Rows, Rows]:
@@ -97,29 +108,6 @@ def _strangers(rows: Rows) -> tuple[Rows, Rows]:
     one = rng.integers(0, len(rows), STRANGERS)
     other = (one + rng.integers(1, max(len(rows), 2), STRANGERS)) % len(rows)
     return rows[one], rows[other]
-
-
-def _foreseen(pair: Pair, name: str, rows: Rows) -> Column:
-    """What each original value is expected to become, by what the nearest values seen before became.
-
-    So a release that turns numbers around, stretches them or renames levels hides nobody.
-    """
-    before, after = pair.original[name], pair.released[name]
-    if before.is_category:
-        seen = np.full(len(before.levels) + 1, MISSING, np.int32)
-        both, count = np.unique(np.column_stack([before.values[rows], after.values[rows]]), axis=0, return_counts=True)
-        order = np.argsort(count, kind="stable")  # the commonest is written last
-        seen[both[order, 0]] = both[order, 1]
-        return replace(before, values=seen[before.values])
-    known = rows[~(before.missing | after.missing)[rows]]
-    if not len(known):
-        return before
-    order = known[np.argsort(before.values[known], kind="stable")]
-    at, became = before.values[order], after.values[order]
-    window = min(NEIGHBOURS, len(order))
-    middle = np.median(np.lib.stride_tricks.sliding_window_view(became, window), axis=1)
-    place = np.clip(np.searchsorted(at, before.values) - window // 2, 0, len(middle) - 1)
-    return replace(before, values=np.where(before.missing, np.nan, middle[place]), declared=after.domain)
 
 
 def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) -> _Weigher:

@@ -24,7 +24,7 @@ class Stayed:
     unchanged: Risk  # known values that were released as they are
     chance: float  # the share that would be equal had the column been dealt out at random
     missing: Risk | None  # missing values that are still missing; None when the original has none
-    pinned: float | None  # the share that could not change; None when nobody said
+    pinned: float | None  # the share of known values that could not change; None when nobody said
     width: float | None  # of the interval in which a value is known to lie, as a share of the domain; None likewise
 
 
@@ -35,7 +35,7 @@ class Unmoved:
     columns: tuple[Stayed, ...]
     values: Risk  # the share of a row's values that stayed, missing ones too: the mean over rows, and the worst rows
     whole: Risk  # rows of which every value stayed
-    single_cells: float | None  # the share of cells that hold one record; None when nobody said
+    single_cells: float | None  # the share of rows that stand alone in a cell; None when nobody said
     pure_cells: float | None  # the share of rows whose class is told by their cell
     rows: int
 
