@@ -18,7 +18,7 @@ from leafcover.measuring.sampling import how, some_rows
 MOST_PEOPLE = 3_000  # attacked one by one where the law tells rows apart
 FEWEST_PEOPLE = 40  # however much it costs
 MOST_SCORES = 200_000_000  # scores of a person against a row and a column, at most about
-AT_ONCE = 4_000_000  # scores held in memory
+AT_ONCE = 1_000_000  # scores held in memory: larger arrays cost more to allocate than to fill
 ALIKE = 1e-9  # scores no further apart are ties
 SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 199), (200, None))  # of crowds, in the report
 

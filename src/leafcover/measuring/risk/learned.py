@@ -15,8 +15,8 @@ from leafcover.measuring.risk.foreseen import foreseen
 from leafcover.measuring.risk.informed import Informed, informed
 from leafcover.measuring.sampling import SEED
 
-FINEST = 30  # halvings of a number's range that are told apart; an equal value is a comparison of its own
 STRANGERS = 200_000  # random pairs of rows that say how strangers compare
+MOST_LEARNED = 100_000  # pairs the noise is learned from
 SMOOTHING = 0.5  # of a pair, added to every comparison so that none is impossible
 MOST_TABLE = 2_500  # pairs of levels with weights of their own; beyond that levels are equal or not
 
@@ -30,18 +30,22 @@ class _Weigher:
     weights: Floats  # (levels + 1, levels + 1) of a category by both codes, or (comparisons,) of a number
     by_level: bool
 
-    def of(self, people: Rows, rows: Rows) -> Floats:
-        """(people, rows) the weight of each comparison."""
-        return self._weight(self.ours[people][:, None], self.theirs[rows][None, :])
+    def add(self, total: Floats, people: Rows, rows: Rows) -> None:
+        """Add to (people, rows) the weight of each comparison."""
+        from leafcover.fast import weigh
+
+        theirs = self.theirs if len(rows) == len(self.theirs) else self.theirs[rows]
+        if self.by_level:
+            weigh.add_by_level(total, self.ours[people], theirs, self.weights)
+        elif self.ours.dtype.kind == "f":
+            weigh.add_by_distance(total, self.ours[people], theirs, self.weights)
+        else:
+            weigh.add_by_sameness(total, self.ours[people], theirs, self.weights)
 
     def of_own(self, rows: Rows) -> Floats:
         """(rows,) the weight of each row's own two values."""
-        return self._weight(self.ours[rows], self.theirs[rows])
-
-    def _weight(self, one: Array, other: Array) -> Floats:
-        if self.by_level:
-            return self.weights[one, other]  # missing is -1, the last
-        return self.weights[_compared(one, other)]
+        one, other = self.ours[rows], self.theirs[rows]
+        return self.weights[one, other] if self.by_level else self.weights[_compared(one, other)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +74,7 @@ class LearnedEvidence:
 def _summed(weighers: tuple[_Weigher, ...], people: Rows, rows: Rows) -> Floats:
     total = np.zeros((len(people), len(rows)))
     for weigher in weighers:
-        total += weigher.of(people, rows)
+        weigher.add(total, people, rows)
     return total
 
 
@@ -80,7 +84,7 @@ def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
         return None
     order = np.random.default_rng(SEED).permutation(len(pair.original))
     half = len(order) // 2
-    evidence = learn(pair, np.sort(order[:half]))
+    evidence = learn(pair, np.sort(order[: min(half, MOST_LEARNED)]))
     return informed(evidence, law="learned from half of the pairs", people=np.sort(order[half:]), most=most)
 
 
@@ -136,19 +140,13 @@ def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) ->
 
 def _counts(one: Array, other: Array) -> Floats:
     """How often each comparison occurs."""
-    return np.bincount(_compared(one, other), minlength=FINEST + 3).astype(np.float64)
+    from leafcover.fast.weigh import COMPARISONS
+
+    return np.bincount(_compared(one, other), minlength=COMPARISONS).astype(np.float64)
 
 
 def _compared(one: Array, other: Array) -> Array:
-    """A number for how two values compare: 0 equal, then by halvings of their distance, last when one is missing."""
-    if one.dtype.kind != "f":
-        return np.where(one == other, 0, 1)
-    with np.errstate(invalid="ignore"):
-        apart = np.abs(one - other)
-    halvings = np.frexp(apart)[1]  # apart lies in [2^(h-1), 2^h)
-    place = np.clip(1 - halvings, 0, FINEST) + 1
-    place[apart == 0] = 0
-    gone = np.isnan(apart)
-    if gone.any():
-        place[gone] = np.where((np.isnan(one) & np.isnan(other))[gone], 0, FINEST + 2)
-    return place
+    """A number for how two values compare: by their distance, or for codes 0 when equal and 1 when not."""
+    from leafcover.fast.weigh import compared
+
+    return compared(one, other) if one.dtype.kind == "f" else np.where(one == other, 0, 1)
