@@ -1,0 +1,158 @@
+"""Groups of at least k similar rows: what microaggregation makes of a table before it takes averages.
+
+With ``start`` the groups are made inside the cells of another split: strata, or the cells of a kd tree. A table (or a
+stratum) of fewer than 2k rows is one group.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.cells import inside
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.fast.arrays import Floats, Rows
+from leafcover.split.halves import Halves
+from leafcover.split.kd import Kd
+from leafcover.split.partition import Partition
+from leafcover.split.points import points, standardised
+from leafcover.split.strata import Strata
+from leafcover.split.trees import MOST_ROWS, Leaves, Whole
+from leafcover.table.table import Table
+
+Start: TypeAlias = Whole | Strata | Kd | Halves | Leaves
+EXACT = 100_000  # rows of a cell up to which MDAV is exact unless it is told otherwise
+BLOCK = 1_000  # rows of a block, about, where it is not
+
+
+@dataclass(frozen=True)
+class Mdav:
+    """Groups of k by MDAV on the columns ``by``: numbers by their deviations, categories by their levels.
+
+    ``block`` is the number of rows, about, of the kd blocks that a cell is cut into first; without it a cell of up to
+    100,000 rows is grouped exactly and a larger one in blocks. 0 is exact whatever it costs.
+    """
+
+    by: tuple[str, ...]
+    k: int = 3
+    start: Start = Whole()
+    block: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", _columns("Mdav", self.by))
+        _check_k("Mdav", self.k)
+        if self.block is not None and self.block and not 2 * self.k <= self.block <= MOST_ROWS:
+            raise ValueOutOfRange("Mdav.block", self.block, f"0, or at least 2k = {2 * self.k} rows")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that make rows similar, and those of the outer cells."""
+        return needed(self.start, self.by)
+
+    def cells(self, table: Table) -> Partition:
+        """Make the groups inside every outer cell."""
+        return grouped(table, self.start, points(table, self.by), self._labels)
+
+    def _labels(self, some: Floats) -> Rows:
+        from leafcover.fast.mdav import mdav, mdav_in_blocks
+
+        block = (0 if len(some) <= EXACT else max(BLOCK, 2 * self.k)) if self.block is None else self.block
+        return mdav_in_blocks(some, self.k, block) if block else mdav(some, self.k)
+
+
+@dataclass(frozen=True)
+class VariableMdav:
+    """Groups of k to 2k - 1 rows by V-MDAV: a row near a group joins it when it is ``gamma`` times nearer than to others.
+
+    A gamma of about 0.2 suits scattered data, about 1.1 clustered ones. What is left over joins the nearest group.
+    """
+
+    by: tuple[str, ...]
+    k: int = 3
+    gamma: float = 0.2
+    start: Start = Whole()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", _columns("VariableMdav", self.by))
+        _check_k("VariableMdav", self.k)
+        if not 0 <= self.gamma <= 100:
+            raise ValueOutOfRange("VariableMdav.gamma", self.gamma, "from 0 to 100")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that make rows similar, and those of the outer cells."""
+        return needed(self.start, self.by)
+
+    def cells(self, table: Table) -> Partition:
+        """Make the groups inside every outer cell."""
+        from leafcover.fast.mdav import variable_mdav
+
+        return grouped(table, self.start, points(table, self.by), lambda some: variable_mdav(some, self.k, self.gamma))
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Groups of neighbours in the order of one number: of k each (fixed), or of k to 2k - 1 with the least spread.
+
+    The best groups are found exactly (Hansen and Mukherjee). A row without a value stands at the mean.
+    """
+
+    by: str
+    k: int = 3
+    sizes: Literal["optimal", "fixed"] = "optimal"
+    start: Start = Whole()
+
+    def __post_init__(self) -> None:
+        _check_k("InOrder", self.k)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The column that orders rows, and those of the outer cells."""
+        return needed(self.start, (self.by,))
+
+    def cells(self, table: Table) -> Partition:
+        """Make the groups inside every outer cell."""
+        from leafcover.fast.univariate import fixed_groups, optimal_groups
+
+        column = table[self.by]
+        if column.is_category:
+            raise PlanError(f"InOrder sorts rows by {self.by!r}, but it is a category. Name a number.")
+
+        def labels(some: Floats) -> Rows:
+            order = np.argsort(some[:, 0], kind="stable")
+            found = np.empty(len(order), np.int64)
+            make = optimal_groups if self.sizes == "optimal" else fixed_groups
+            found[order] = make(np.ascontiguousarray(some[order, 0]), self.k)
+            return found
+
+        return grouped(table, self.start, standardised(column)[:, None], labels)
+
+
+def grouped(table: Table, start: Start, where: Floats, labels: Callable[[Floats], Rows]) -> Partition:
+    """Group the points of every outer cell on its own."""
+    outer = start.cells(table)
+    order = np.argsort(outer.cells.label, kind="stable")
+    ends = np.cumsum(outer.cells.sizes)
+    label = np.empty(len(table), np.int64)
+    count = 0
+    for rows in np.split(order, ends[:-1]):
+        found = labels(where[rows])
+        label[rows] = found + count
+        count += int(found.max(initial=-1)) + 1
+    return Partition(inside(outer.cells, label, count), outer.trees, outer.notes)
+
+
+def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*start.needs, *by)))
+
+
+def _columns(name: str, by: tuple[str, ...]) -> tuple[str, ...]:
+    if not by or isinstance(by, str):
+        raise PlanError(f"{name} names no column by which rows are similar. Give a list in by=...")
+    return tuple(by)
+
+
+def _check_k(name: str, k: int) -> None:
+    if not 1 <= k <= MOST_ROWS:
+        raise ValueOutOfRange(f"{name}.k", k, f"a whole number of rows from 1 to {MOST_ROWS:,}")
