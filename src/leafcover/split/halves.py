@@ -1,0 +1,66 @@
+"""Cells by halving: the rows parted at the median of their first principal component, again and again.
+
+After Li and Sarkar (Information Systems Research, 2011). A cut along the direction in which the rows vary most keeps
+near rows together where a cut of one column, as a kd tree's, parts them. Such cells have no box.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafcover.cells import Cells
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.split.kd import at_the_mean
+from leafcover.split.partition import Partition
+from leafcover.split.trees import MOST_ROWS
+from leafcover.table.table import Table
+from leafcover.tree.kd import SCALES, Scale, own_order, scales, working
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Halve by the number columns ``by`` until a cell has fewer than ``leaf_max`` rows; each has at least half as many.
+
+    Columns are divided by ``scale`` first: their standard deviation (z), range, largest size or nothing. Rows with the
+    same values are never parted, so a cell may hold more of those. A missing value stands at the mean of its column.
+    """
+
+    by: tuple[str, ...]
+    leaf_max: int = 10
+    scale: Scale = "z"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
+        if not self.by:
+            raise PlanError("Halves names no column to halve by. Name at least one number column in by=...")
+        if not 2 <= self.leaf_max <= MOST_ROWS:
+            raise ValueOutOfRange("Halves.leaf_max", self.leaf_max, f"a whole number of rows from 2 to {MOST_ROWS:,}")
+        if self.scale not in SCALES:
+            raise ValueOutOfRange("Halves.scale", self.scale, f"one of {', '.join(SCALES)}")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns to halve by."""
+        return self.by
+
+    def cells(self, table: Table) -> Partition:
+        """Halve the rows."""
+        from leafcover.fast.halves import halve
+
+        matrix, _ = working(table, self.by)
+        order, marks = own_order(matrix)
+        scaled = scales(matrix, self.scale)
+        values = matrix[order]
+        values *= scaled.factor
+        values -= scaled.shift
+        values *= np.sqrt(scaled.weight)
+        starts = halve(values, order, marks, self.leaf_max)
+        label = np.empty(len(table), np.int64)
+        label[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(table)))
+        return Partition(Cells(label, len(starts)), (), self._notes(table, len(starts)))
+
+    def _notes(self, table: Table, count: int) -> tuple[str, ...]:
+        said = []
+        if count == 1:
+            said.append(f"Halving by {', '.join(self.by)} made one cell: all {len(table)} rows stand together.")
+        return (*said, *at_the_mean(table, self.by))

@@ -1,0 +1,152 @@
+"""The kd tree: cuts the table where its rows are spread most, so that near rows share a leaf.
+
+It is a `Tree` like any other, but its leaves answer nothing: they hold rows together. Rows are spread by the variance
+of a column, scaled so that columns can be compared; a node is cut at the midrange or the median of the column that is
+spread most (of equal ones the first).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+
+from leafcover.errors import TableError
+from leafcover.fast.arrays import Array, Codes, Floats, Rows, Words
+from leafcover.table.table import Column, Table
+from leafcover.tree.tree import Attribute, Tree
+
+if TYPE_CHECKING:
+    from leafcover.fast.kd import Nodes, Scaled
+
+Scale = Literal["minmax", "max", "raw", "z"]
+Cut = Literal["midrange", "median"]
+Scope = Literal["node", "global"]
+Tie = Literal["left", "right"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+_SMALLEST = 1e-300  # a range below it cannot be divided by
+
+
+@dataclass(frozen=True, eq=False)
+class Parted:
+    """A kd tree, and the leaf each row stands in, numbered as in ``tree.leaves``."""
+
+    tree: Tree
+    leaf: Codes  # (rows,)
+
+
+def grow_kd(
+    table: Table, by: Sequence[str], *, scale: Scale = "minmax", cut: Cut = "midrange", scope: Scope = "node",
+    reuse: bool = True, leaf_max: int = 3, min_child: int = 1, tie: Tie = "left",
+) -> Parted:  # fmt: skip
+    """Cut the rows by number columns until a leaf has at most ``leaf_max`` of them.
+
+    ``scale`` divides a column by its range, its largest size, nothing or its standard deviation. ``scope`` is where a
+    midrange comes from: the node's rows, or all. Without ``reuse`` a path tests each column once. ``tie`` is the side
+    of values equal to a threshold. A cut that leaves a side fewer than ``min_child`` rows is tried with its ties on the
+    other side, then at the median, then in the column spread next; a node that cannot be cut is a leaf, however
+    many rows it has. A missing value stands at the mean of its column.
+    """
+    from leafcover.fast.kd import Rule, grow
+
+    matrix, steps = working(table, by)
+    order, _ = own_order(matrix)
+    rule = Rule(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
+    nodes = grow(matrix[order], order, scales(matrix, scale), rule)
+    leaf = np.empty(len(table), np.int32)
+    ends = np.flatnonzero(nodes.tested < 0)
+    sizes = (nodes.stop - nodes.start)[ends]
+    by_place = np.argsort(nodes.start[ends], kind="stable")
+    leaf[order] = np.repeat(by_place, sizes[by_place])
+    return Parted(_tree(tuple(by), nodes, steps), leaf)
+
+
+def _tree(names: tuple[str, ...], nodes: "Nodes", steps: Floats) -> Tree:
+    inner = nodes.tested >= 0
+    cut = nodes.cut.copy()
+    cut[inner] /= steps[nodes.tested[inner]]
+    return Tree(
+        target="",
+        classes=("rows",),
+        attributes=tuple(Attribute(name) for name in names),
+        tested=nodes.tested,
+        cut=cut,
+        first=nodes.first,
+        branches=np.where(inner, 2, 0).astype(np.int32),
+        parent=nodes.parent,
+        counts=(nodes.stop - nodes.start).astype(np.float64)[:, None],
+        label=np.zeros(len(cut), np.int32),
+        errors=np.zeros(len(cut)),
+        estimate=np.full(len(cut), np.nan),
+    )
+
+
+def working(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
+    """The columns side by side (rows, columns), and by what each must be divided to be what it was.
+
+    A column with a grid is counted in grid steps: the middle of 0.1 and 0.7 is then a value of the grid, not a rounding
+    error beside it. A missing value is the mean of the known ones, or 0 when there are none.
+    """
+    matrix, steps = np.empty((len(table), len(by))), np.ones(len(by))
+    for c, name in enumerate(by):
+        column = table[name]
+        if column.is_category:
+            raise TableError(
+                f"Column {name!r} is a category, and a kd tree cuts numbers. Leave it out of by=..., or read it as a "
+                "number."
+            )
+        known = ~column.missing
+        values, steps[c] = _counted(column, known)
+        if len(values) < len(table):
+            matrix[~known, c] = _mean(values)
+        matrix[known, c] = values
+    return matrix, steps
+
+
+def _counted(column: Column, known: Array) -> tuple[Floats, float]:
+    values: Floats = column.values[known]
+    if column.grid is None:
+        return values, 1.0
+    index = column.grid.index(values)
+    if not np.array_equal(column.grid.value(index), values):  # a mean may stand between the grid's points
+        return values, 1.0
+    return index.astype(np.float64), float(10**column.grid.decimals)
+
+
+def _mean(values: Floats) -> float:
+    """The same whatever the order of the values: exactly summed."""
+    if not len(values):
+        return 0.0
+    mean = math.fsum((values / len(values)).tolist())
+    return min(max(mean, float(values.min())), float(values.max()))
+
+
+def own_order(matrix: Floats) -> tuple[Rows, Words]:
+    """Row numbers by a mark of the row's values, and the marks: sums then round alike, however a table is ordered."""
+    from leafcover.fast.kd import marks
+
+    found = marks((matrix + 0.0).view(np.uint64))  # the sum turns -0.0 into 0.0
+    order = np.argsort(found, kind="stable")
+    return order, found[order]
+
+
+def scales(matrix: Floats, scale: Scale) -> "Scaled":
+    """How the columns are compared."""
+    from leafcover.fast.kd import Scaled, midpoint
+
+    low, high = (matrix.min(axis=0), matrix.max(axis=0)) if len(matrix) else np.zeros((2, matrix.shape[1]))
+    half = np.maximum(high / 2 - low / 2, _SMALLEST)  # of the range: the whole may be too large for a float
+    factor = np.where(low < high, 0.5 / half, 0.0)
+    shift = low * factor
+    weight = np.ones(len(low))
+    if scale == "max":
+        weight = (half / np.maximum(np.maximum(abs(low), abs(high)) / 2, _SMALLEST)) ** 2
+    elif scale == "raw":
+        weight = (half / half.max(initial=_SMALLEST)) ** 2
+    elif scale == "z":
+        variance = np.array([np.var(matrix[:, c] * factor[c] - shift[c]) for c in range(len(low))])
+        weight = 1 / np.where(variance > 0, variance, 1.0)
+    middle = np.array([midpoint(*ends) for ends in zip(low, high, strict=True)])
+    return Scaled(factor, shift, weight, middle)
