@@ -1,0 +1,166 @@
+"""Recipes that put the average of at least k similar rows in the place of values."""
+
+from typing import Literal, TypeAlias
+
+from leafcover.errors import NameUnknown, PlanError
+from leafcover.noise.centroid import Centroid
+from leafcover.releasing.columns import free_columns, named
+from leafcover.releasing.plan import Plan, Step, recipe_called
+from leafcover.split.groups import InOrder, Mdav, VariableMdav
+from leafcover.split.kd import Kd
+from leafcover.split.kmeans import KMeans
+from leafcover.split.partition import Split
+from leafcover.split.strata import Strata
+from leafcover.split.trees import Whole
+from leafcover.table.frames import from_frame
+from leafcover.table.table import Table
+from leafcover.tree.kd import Cut, Scale, Scope, Tie
+
+Average: TypeAlias = Literal["mean", "median"]
+
+
+@recipe_called("microaggregate")
+def microaggregate(
+    table: Table,
+    *,
+    k: int = 3,
+    columns: str | None = None,
+    groups: str | None = None,
+    strata: str | None = None,
+    method: Literal["mdav", "v-mdav"] = "mdav",
+    gamma: float = 0.2,
+    average: Average = "mean",
+    block: int | None = None,
+    on_grid: bool = False,
+) -> Plan:
+    """Groups of at least k similar rows by MDAV; each value becomes the average of its group, a category its mode.
+
+    All numbers are changed unless ``columns`` names others (categories too: MDAV-generic), all at once unless
+    ``groups`` says which stand together ("a+b,c+d"; "each" for one by one). ``strata`` ("a,b") are never crossed as far
+    as they have k rows. ``block`` is the size of kd blocks for large tables, 0 for none.
+    """
+    table = from_frame(table)
+    names = named(columns, table, lambda: _numbers(table), "microaggregate")
+    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    start = _start(strata, table, names, k)
+
+    def within(together: tuple[str, ...]) -> Mdav | VariableMdav:
+        if method == "v-mdav":
+            return VariableMdav(together, k=k, gamma=gamma, start=start)
+        return Mdav(together, k=k, start=start, block=block)
+
+    return Plan(*(Step(one, within=within(one), noise=noise) for one in _together(groups, names)))
+
+
+@recipe_called("microaggregate-univariate")
+def microaggregate_univariate(
+    table: Table,
+    *,
+    k: int = 3,
+    columns: str | None = None,
+    strata: str | None = None,
+    sizes: Literal["optimal", "fixed"] = "optimal",
+    average: Average = "mean",
+    on_grid: bool = False,
+) -> Plan:
+    """Each number by itself: neighbours in its order, k to 2k - 1 at a time with the least spread, become their average.
+
+    Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
+    """
+    table = from_frame(table)
+    names = named(columns, table, lambda: _numbers(table), "microaggregate-univariate")
+    for name in names:
+        if table[name].is_category:
+            raise PlanError(f"Column {name!r} is a category, which has no order. Leave it out of columns=...")
+    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    start = _start(strata, table, names, k)
+    return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), noise=noise) for name in names))
+
+
+@recipe_called("perturbation-tree")
+def perturbation_tree(
+    table: Table,
+    *,
+    k: int = 3,
+    columns: str | None = None,
+    split_on: Literal["all", "others"] = "all",
+    own_tree: bool = False,
+    scale: Scale = "minmax",
+    cut: Cut = "midrange",
+    scope: Scope = "node",
+    reuse: bool = True,
+    leaf: int | None = None,
+    tie: Tie = "left",
+    average: Average = "mean",
+    groups: Literal["cells", "mdav", "k-means"] = "cells",
+    on_grid: bool = False,
+    preset: Literal["table-4.1", "table-5.1"] | None = None,
+) -> Plan:
+    """Paper 004: kd cells by the numbers, the confidential ones averaged in each; no cell below k rows.
+
+    Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers or
+    for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for it.
+    A cell of more than ``leaf`` rows (k, if not given) is cut. ``groups`` makes groups of k inside the cells, by MDAV or
+    by k-means as in the paper, where cells are large. A ``preset`` is the setting of one of the paper's tables.
+    """
+    if preset == "table-4.1":
+        k, leaf = 2, 3
+    if preset == "table-5.1":
+        k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
+    table = from_frame(table)
+    numbers = _numbers(table)
+    marked = [name for name in numbers if table.roles.get(name) == "confidential"]
+    names = named(columns, table, lambda: marked or numbers, "perturbation-tree")
+    for name in names:
+        if table[name].is_category:
+            raise PlanError(f"Column {name!r} is a category, which has no average in a kd tree. Leave it out.")
+    asked = [name for name in numbers if split_on == "all" or name not in names]
+    noise = Centroid(number=average, least=k, on_grid=on_grid)
+
+    def within(by: list[str]) -> Split:
+        if not by:
+            raise PlanError("No number column is left for the tree to ask for. Use split_on=all, or name fewer columns.")
+        cells = Kd(
+            tuple(by), scale=scale, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
+        )
+        if groups == "cells":
+            return cells
+        if groups == "mdav":
+            return Mdav(tuple(names), k=k, start=cells)
+        return KMeans(tuple(names), most=max(k, 3), k=k, start=cells)
+
+    if own_tree:
+        return Plan(*(Step(name, within([n for n in asked if n != name]), noise) for name in names))
+    return Plan(Step(names, within(asked), noise))
+
+
+def _numbers(table: Table) -> list[str]:
+    return [c.name for c in free_columns(table) if not c.is_category]
+
+
+def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata | Whole:
+    """The cells that no group crosses."""
+    if strata is None:
+        return Whole()
+    by = [name.strip() for name in strata.split(",") if name.strip()]
+    for name in by:
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names, "for strata")
+        if name in names:
+            raise PlanError(f"Column {name!r} makes strata, so its groups would not change it. Name it once.")
+    return Strata(tuple(by), min_cell=k)
+
+
+def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:
+    """The columns whose rows are grouped together."""
+    if groups is None:
+        return [tuple(names)]
+    written = [] if groups.strip().lower() == "each" else [block.split("+") for block in groups.split(",")]
+    found = [tuple(name.strip() for name in block if name.strip()) for block in written]
+    taken = [name for block in found for name in block]
+    for name in taken:
+        if name not in names:
+            raise NameUnknown("column", name, names, "among those that are changed")
+    if len(set(taken)) < len(taken):
+        raise PlanError(f"A column stands in two groups: {groups}. Name each once.")
+    return [block for block in found if block] + [(name,) for name in names if name not in taken]
