@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from leafcover.draws import Key
     from leafcover.errors import LeafcoverError
     from leafcover.measuring.measures import Measures
+    from leafcover.noise.additive import Additive
     from leafcover.noise.bounded import Bounded
+    from leafcover.noise.centroid import Centroid
+    from leafcover.noise.multiplicative import Multiplicative
     from leafcover.noise.redraw import Redraw
     from leafcover.noise.shuffle import Shuffle
     from leafcover.releasing import recipes
@@ -38,11 +41,14 @@ if TYPE_CHECKING:
 
 # Where each public name lives; loaded when first asked for, so that `leafcover --help` starts at once.
 _HOMES = {
+    "Additive": "leafcover.noise.additive",
     "Bounded": "leafcover.noise.bounded",
+    "Centroid": "leafcover.noise.centroid",
     "Key": "leafcover.draws",
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.split.trees",
     "Measures": "leafcover.measuring.measures",
+    "Multiplicative": "leafcover.noise.multiplicative",
     "Plan": "leafcover.releasing.plan",
     "Redraw": "leafcover.noise.redraw",
     "Refine": "leafcover.split.refine",
@@ -65,11 +71,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Additive",
     "Bounded",
+    "Centroid",
     "Key",
     "LeafcoverError",
     "Leaves",
     "Measures",
+    "Multiplicative",
     "Plan",
     "Redraw",
     "Refine",

@@ -111,7 +111,9 @@ def test_a_plan_can_be_written_changed_and_used(folder):
     assert leafcover("verify", out, "--original", folder / "in.csv").exit_code == 0
 
 
-@pytest.mark.parametrize("recipe", ["cover", "framework", "framework-paper", "detective", "random"])
+@pytest.mark.parametrize(
+    "recipe", ["cover", "framework", "framework-paper", "detective", "random", "additive", "multiplicative"]
+)
 def test_every_recipe_releases_and_verifies(folder, recipe):
     out = released(folder, "--recipe", recipe, "--report", folder / "report.html")
     check = leafcover("verify", out, "--original", folder / "in.csv")

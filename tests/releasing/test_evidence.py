@@ -63,7 +63,9 @@ def test_scores_are_likelihoods_against_the_background():
         assert scores[row] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("recipe", ["cover", "framework", "framework-paper", "random", "detective"])
+@pytest.mark.parametrize(
+    "recipe", ["cover", "framework", "framework-paper", "random", "detective", "additive", "multiplicative"]
+)
 def test_the_own_row_is_never_ruled_out(recipe):
     original = mixed(7, rows=500)
     plan = plan_for(original, recipe, target="class")

@@ -7,12 +7,15 @@ import pytest
 
 from leafcover.draws import Key
 from leafcover.errors import PlanError
+from leafcover.noise.additive import Additive
 from leafcover.noise.bounded import Bounded
+from leafcover.noise.centroid import Centroid
 from leafcover.noise.law import Normal
+from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.fingerprint import fingerprint
-from leafcover.releasing.plan import Plan, Step
+from leafcover.releasing.plan import Plan, Step, check
 from leafcover.releasing.planfile import from_toml, to_toml
 from leafcover.releasing.recipes import RECIPES, plan_for
 from leafcover.releasing.run import run
@@ -29,8 +32,47 @@ PLAN = Plan(
 )
 
 
-def test_a_plan_survives_its_file():
-    assert from_toml(to_toml(PLAN)) == PLAN
+NOISY = Plan(
+    Step(["age", "job"], within=Leaves(of="class"), noise=Centroid("median", 3, on_grid=True)),
+    Step("pay", within=Whole(), noise=Additive(0.5, "laplace", on_grid=False)),
+    Step("noise", within=Whole(), noise=Multiplicative(0.2, "normal", on_grid=False)),
+)
+
+
+@pytest.mark.parametrize("plan", [PLAN, NOISY])
+def test_a_plan_survives_its_file(plan):
+    assert from_toml(to_toml(plan)) == plan
+
+
+@pytest.mark.parametrize(
+    ("noise", "said"),
+    [
+        ('{ noise = "additive" }', "spread"),
+        ('{ noise = "additive", spread = -1.0 }', "above 0"),
+        ('{ noise = "additive", spread = 1.0, law = "cauchy" }', "law"),
+        ('{ noise = "multiplicative", spread = 0.1, law = "laplace" }', "law"),
+        ('{ noise = "centroid", least = 0 }', "at least 1"),
+        ('{ noise = "centroid", number = "mode" }', "number"),
+    ],
+)
+def test_a_noise_with_a_wrong_parameter_is_refused(noise, said):
+    text = f'version = 1\n[[step]]\ncolumns = ["age"]\nwithin = {{ split = "whole" }}\nnoise = {noise}\n'
+    with pytest.raises(PlanError, match=said):
+        from_toml(text)
+
+
+@pytest.mark.parametrize("noise", [Additive(0.5), Multiplicative(0.2), Bounded()])
+def test_a_category_cannot_be_moved_as_a_number(noise):
+    with pytest.raises(PlanError, match="is a category"):
+        check(Plan(Step("job", within=Whole(), noise=noise)), mixed(1))
+    check(Plan(Step("job", within=Whole(), noise=Centroid())), mixed(1))
+
+
+@pytest.mark.parametrize("noise", [Additive(0.5), Multiplicative(0.2), Centroid()])
+def test_a_noise_that_knows_no_box_cannot_keep_another_trees_leaves(noise):
+    plan = Plan(Step("age", within=Whole(), noise=noise, keep=[Leaves(of="class")]))
+    with pytest.raises(PlanError, match="does not know"):
+        check(plan, mixed(1))
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

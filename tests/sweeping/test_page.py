@@ -13,7 +13,7 @@ from leafcover.errors import LeafcoverError
 from leafcover.releasing.recipes import RECIPES
 from leafcover.sweeping.axes import NARROW, WIDE, risk_ticks, scale_of, ticks_between
 from leafcover.sweeping.candidates import LeftOut
-from leafcover.sweeping.drawing import SIGNS, drawing, looks_of
+from leafcover.sweeping.drawing import COLOURS, SIGNS, Look, drawing, looks_of
 from leafcover.sweeping.labels import Box, place_labels
 from leafcover.sweeping.report import report
 from leafcover.sweeping.words import reasons, what_to_take, what_was_tried
@@ -91,7 +91,10 @@ def test_recipes_differ_by_colour_and_by_shape():
     looks = looks_of(swept(*FULL))
     assert list(looks) == [name for name in RECIPES if name in looks]
     assert len({look.sign for look in looks.values()}) == len({look.style for look in looks.values()}) == len(looks)
-    assert len(set(SIGNS)) == len(SIGNS) >= len(RECIPES)
+    assert len(set(SIGNS)) == len(SIGNS)
+    every = [Look(number) for number in range(len(RECIPES))]
+    assert len({(look.sign, look.style) for look in every}) == len(RECIPES)
+    assert all(f".r{colour} {{" in report(swept(*FULL)) for colour in range(COLOURS))
 
 
 def test_the_page_is_whole_in_itself_and_in_order():

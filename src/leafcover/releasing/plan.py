@@ -11,7 +11,10 @@ from inspect import signature
 from typing import Any
 
 from leafcover.errors import NameUnknown, PlanError
+from leafcover.noise.additive import Additive
 from leafcover.noise.bounded import Bounded
+from leafcover.noise.centroid import Centroid
+from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.part import Noise
 from leafcover.noise.redraw import Redraw
 from leafcover.split.partition import Split
@@ -109,10 +112,21 @@ def check(plan: Plan, table: Table) -> None:
         for name in needed:
             if name not in table.names:
                 raise NameUnknown("column", name, table.names, f"that step {number} of the plan needs")
+        if step.keep and isinstance(step.noise, Additive | Centroid | Multiplicative):
+            raise PlanError(
+                f"Step {number} is to keep the leaves of another tree, which {type(step.noise).__name__} does not "
+                "know. Leave out keep, or use Bounded or Redraw."
+            )
         for name in step.columns:
-            if isinstance(step.noise, Bounded) and table[name].is_category:
+            if isinstance(step.noise, Additive | Bounded | Multiplicative) and table[name].is_category:
                 raise PlanError(
-                    f"Step {number} moves column {name!r} by Bounded, but it is a category. Use Redraw or Shuffle."
+                    f"Step {number} moves column {name!r} by {type(step.noise).__name__}, but it is a category. "
+                    "Use Redraw or Shuffle."
+                )
+            if isinstance(step.noise, Multiplicative) and table[name].kind != "number":
+                raise PlanError(
+                    f"Step {number} multiplies column {name!r}, but a {table[name].kind} has no zero. "
+                    "Use Additive or Bounded."
                 )
             if isinstance(step.noise, Redraw) and not table[name].is_category:
                 raise PlanError(

@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
+from leafcover.noise.additive import Additive
 from leafcover.noise.bounded import Bounded
+from leafcover.noise.centroid import Centroid
+from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Plan, Step
@@ -17,7 +20,14 @@ from leafcover.split.trees import Leaves, Whole
 VERSION = 1
 
 SPLITS: dict[str, type[Any]] = {"leaves": Leaves, "refine": Refine, "whole": Whole}
-NOISES: dict[str, type[Any]] = {"bounded": Bounded, "redraw": Redraw, "shuffle": Shuffle}
+NOISES: dict[str, type[Any]] = {
+    "additive": Additive,
+    "bounded": Bounded,
+    "centroid": Centroid,
+    "multiplicative": Multiplicative,
+    "redraw": Redraw,
+    "shuffle": Shuffle,
+}
 
 
 def to_toml(plan: Plan) -> str:

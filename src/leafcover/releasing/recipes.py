@@ -12,7 +12,9 @@ from leafcover.noise.bounded import Bounded
 from leafcover.noise.fit import Fit
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.choosing import free_columns
 from leafcover.releasing.cover import cover
+from leafcover.releasing.noises import additive, multiplicative
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
 from leafcover.split.trees import Leaves, Whole
@@ -47,7 +49,7 @@ def framework(
     No leaf smaller than ``min_cell`` rows stands alone; skewed or heaped numbers move by ranks.
     """
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
-    numbers = [c for c in _free(table, target) if not c.is_category]
+    numbers = [c for c in free_columns(table, target) if not c.is_category]
     by_rank = {c.name for c in numbers if scale == "rank" or (scale == "auto" and _needs_ranks(c))}
     steps = []
     for kind, names in (
@@ -59,7 +61,7 @@ def framework(
             steps.append(Step(names, within=within, noise=noise))
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     keep = [within] if preserve_leaf else []
-    categories = [c for c in _free(table, target) if c.is_category]
+    categories = [c for c in free_columns(table, target) if c.is_category]
     steps += [
         Step(c.name, within=_own_leaves(table, c.name, min_cell), noise=redraw, keep=keep)
         for c in categories
@@ -117,7 +119,7 @@ def detective(
 ) -> Plan:
     """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
-    columns = [c for c in _free(table, None) if c.is_category]
+    columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
         raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
     many = Redraw(law="own", others=siblings)  # no tree to speak of: any other value, as likely as a sibling's
@@ -133,7 +135,7 @@ def detective(
 @recipe_called("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit = "redraw") -> Plan:
     """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
-    columns = _free(table, None)
+    columns = free_columns(table, None)
     numbers = [c.name for c in columns if not c.is_category]
     categories = [c.name for c in columns if c.is_category]
     steps = []
@@ -163,20 +165,6 @@ def _class_step(target: Column, within: Leaves, noise: ClassNoise) -> Step:
             f"Add --category {target.name}, or use class_noise=rpt."
         )
     return Step(target.name, within=within, noise=Redraw(law="shares" if noise == "ppt" else "all-leaves"))
-
-
-def _free(table: Table, target: str | None) -> list[Column]:
-    """Columns a recipe may change: not the target, not unchanged or unit columns, and not constant ones."""
-    return [
-        c
-        for c in table
-        if c.name != target and table.roles.get(c.name) not in ("unchanged", "unit", "identifier") and _varies(c)
-    ]
-
-
-def _varies(column: Column) -> bool:
-    known = column.values[~column.missing]
-    return len(known) > 0 and bool((known != known[0]).any())
 
 
 def _needs_ranks(column: Column) -> bool:
@@ -248,6 +236,20 @@ RECIPES: Mapping[str, Recipe] = {
             "paper 002 (RT), a benchmark",
             "nothing on purpose",
             "every value a little, patterns and people alike",
+        ),
+        Recipe(
+            "additive",
+            additive,
+            "paper 004's comparison (SAN)",
+            "means; not variances (times 1 + spread²), and correlations only in part",
+            "little: numbers move near where they were, the nearest row is often the person's own; categories stay",
+        ),
+        Recipe(
+            "multiplicative",
+            multiplicative,
+            "paper 004's comparison (MN)",
+            "means and signs; not variances, which grow most where values are large",
+            "little: as additive; zeros stay, small values hardly move, dates and categories stay",
         ),
     )
 }

@@ -7,7 +7,7 @@ front are filled, and joined by a line. A point tells its figures when the point
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import cos, pi, sin
+from math import cos, pi, sin, sqrt
 from typing import Literal, TypeAlias
 
 from leafcover.measuring.figures import Estimate, known
@@ -20,7 +20,8 @@ from leafcover.sweeping.sweep import Sweep
 
 Utility: TypeAlias = Literal["target", "others"]
 
-SIGNS = "●■▲◆✚▼"  # one shape and one colour of the page for each recipe, in turn
+SIGNS = "●■▲◆✚▼⬟✖"  # one shape for each recipe, in turn
+COLOURS = 7  # of the page, in turn; no divisor in common with the shapes, so that no pair comes twice too soon
 SIZE = 6.0  # half the width of a mark
 CHARACTER = 0.58  # the width of a letter against its height, about
 
@@ -34,18 +35,18 @@ class Look:
     @property
     def sign(self) -> str:
         """The shape as a letter, for the legend."""
-        return SIGNS[self.number]
+        return SIGNS[self.number % len(SIGNS)]
 
     @property
     def style(self) -> str:
         """The class of the page that gives the colour."""
-        return f"r{self.number}"
+        return f"r{self.number % COLOURS}"
 
 
 def looks_of(sweep: Sweep) -> dict[str, Look]:
     """A shape and a colour for each recipe, in the order in which recipes are listed."""
     used = {point.recipe for point in sweep.points}
-    return {name: Look(i % len(SIGNS)) for i, name in enumerate(name for name in RECIPES if name in used)}
+    return {name: Look(i) for i, name in enumerate(name for name in RECIPES if name in used)}
 
 
 def drawing(sweep: Sweep, *, utility: Utility, form: Format) -> str:
@@ -168,9 +169,8 @@ def _mark(point: Point, utility: Utility, scale: Scale, look: Look) -> str:
     x, y = scale.x(point.informed.value), scale.y(figure.value)
     words = f"{point.name}: risk {point.informed}, agreement {figure}"
     filled = " filled" if point.on_front else ""
-    return (
-        f'<path class="mark {look.style}{filled}" d="{_shape(look.number, x, y)}"><title>{escape(words)}</title></path>'
-    )
+    outline = _shape(SIGNS.index(look.sign), x, y)
+    return f'<path class="mark {look.style}{filled}" d="{outline}"><title>{escape(words)}</title></path>'
 
 
 def _ring(point: Point | None, utility: Utility, scale: Scale) -> Iterator[str]:
@@ -232,15 +232,17 @@ def _box(scale: Scale, risks: tuple[float, float], shares: tuple[float, float]) 
 
 
 def _shape(number: int, x: float, y: float) -> str:
-    """The outline of a mark around a place: circle, square, triangle, diamond, cross, triangle upside down."""
+    """The outline around a place of the shape with this number among the signs."""
     if number == 0:
         return f"M{x - SIZE:.1f} {y:.1f}a{SIZE} {SIZE} 0 1 0 {2 * SIZE} 0a{SIZE} {SIZE} 0 1 0 {-2 * SIZE} 0Z"
-    if number == 4:
+    if number in (4, 7):
         arm, half = SIZE * 1.15, SIZE * 0.42
         corners = [(-half, -arm), (half, -arm), (half, -half), (arm, -half), (arm, half), (half, half)]
         corners += [(-a, -b) for a, b in corners]
+        if number == 7:
+            corners = [((a - b) / sqrt(2), (a + b) / sqrt(2)) for a, b in corners]
     else:
-        count, turn = {1: (4, pi / 4), 2: (3, -pi / 2), 3: (4, 0.0), 5: (3, pi / 2)}[number]
+        count, turn = {1: (4, pi / 4), 2: (3, -pi / 2), 3: (4, 0.0), 5: (3, pi / 2), 6: (5, -pi / 2)}[number]
         angles = [turn + 2 * pi * i / count for i in range(count)]
         corners = [(1.25 * SIZE * cos(angle), 1.25 * SIZE * sin(angle)) for angle in angles]
     return "M" + "L".join(f"{x + a:.1f} {y + b:.1f}" for a, b in corners) + "Z"

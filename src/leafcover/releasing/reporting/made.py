@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Step
 from leafcover.releasing.planfile import to_toml
 from leafcover.releasing.reporting.shapes import Bullets, Heading, Part, Section, Text, Words, fold, listing, section
@@ -77,7 +78,7 @@ def _span(figures: list[int], voice: Voice) -> str:
 
 
 def _moves_together(step: Step) -> bool:
-    return step.noise.reach == "cell" and len(step.columns) > 1
+    return isinstance(step.noise, Shuffle) and len(step.columns) > 1
 
 
 def _ways(subject: Subject, release: Release) -> Iterator[Part]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from leafcover.noise.additive import Additive
+from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import FEWEST, listed, started
@@ -91,11 +93,21 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
             f"The values of {which} only changed places, so all counts are exact: a value that one person had is still "
             "in the table once, with another row of its cell or the same one.",
         )
-    if any(not isinstance(step.noise, Shuffle) for step in release.plan.steps):
+    free = [s for s in release.plan.steps if isinstance(s.noise, Additive | Multiplicative)]
+    if free:
+        yield (
+            "Extreme values",
+            f"Noise was added to {listed([name for step in free for name in step.columns], most=6)} or multiplied in, "
+            "each value on its own: a row stays near where it was, and an extreme value stays extreme.",
+        )
+    kept = [s for s in release.plan.steps if s not in free and not isinstance(s.noise, Shuffle)]
+    if kept:
+        named = listed([name for step in kept for name in step.columns], most=6)
+        which = named if free else "Columns that were moved or drawn anew"
         yield (
             "The range of values",
-            "Columns that were moved or drawn anew still use only values between the lowest and the highest original "
-            "one, and only categories that occurred.",
+            f"{which} still use only values between the lowest and the highest original one, and only categories that "
+            "occurred.",
         )
 
 

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from leafcover.noise.additive import Additive
 from leafcover.noise.bounded import Bounded
+from leafcover.noise.centroid import Centroid
+from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.part import Noise
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
@@ -26,6 +29,15 @@ def noise_words(noise: Noise, *, detailed: bool) -> str:
             how = "moved among the values of its column" if noise.scale == "rank" else "moved by random noise"
             spread = f" (deviation {noise.spread:g} of the room there is)" if detailed else ""
             return f"{how}, never out of the range its leaf allows{spread}"
+        case Centroid():
+            least = f" of at least {noise.least}" if detailed else ""
+            return f"replaced by the {noise.number} (a category by the commonest) of its group{least}"
+        case Additive():
+            spread = f" (deviation {noise.spread:g} of the column’s own)" if detailed else ""
+            return f"moved by random noise that knows no bounds{spread}"
+        case Multiplicative():
+            spread = f" (deviation {noise.spread:g})" if detailed else ""
+            return f"multiplied by random noise around 1{spread}"
         case Redraw():
             law = {
                 "shares": "drawn anew by how often each value occurs in its cell",
@@ -90,4 +102,6 @@ def why_pinned(release: Release, column: Column, *, detailed: bool) -> str:
         return f"the tree for {asked[0]} splits on it"
     if isinstance(step.noise, Bounded):
         return "the leaf leaves room for hardly any other value"
+    if isinstance(step.noise, Additive | Multiplicative):
+        return "the noise is too small to move it"
     return "nearly everyone in the cell has the same value"

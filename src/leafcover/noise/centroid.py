@@ -1,0 +1,196 @@
+"""Every value of a cell becomes the cell's centroid: what microaggregation and the perturbation tree release.
+
+The mean or median of numbers, the commonest category. Nothing is drawn: who knows the cells knows what is released.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from leafcover.cells import Cells
+from leafcover.draws import Draws
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.fast.arrays import Array, Bools, Floats, Rows
+from leafcover.noise.centred import not_centred
+from leafcover.noise.part import Changed, Part, Reach, Summary, missing_moved
+from leafcover.table.schema import Grid
+from leafcover.table.table import Column
+
+
+@dataclass(frozen=True)
+class Centroid:
+    """The mean (or median) of the numbers of a cell, the commonest of its categories, for every row that has a value.
+
+    No released centroid rests on fewer than ``least`` known values: cells that know fewer of a column pool them, and
+    when the pool is still too small the cell that knows the next fewest joins. A mean is released as it is; with
+    ``on_grid`` it is rounded to the column's grid. Dates and times always are.
+    """
+
+    number: Literal["mean", "median"] = "mean"
+    least: int = 1
+    on_grid: bool = False
+
+    def __post_init__(self) -> None:
+        if self.number not in ("mean", "median"):
+            raise ValueOutOfRange("Centroid.number", self.number, "'mean' or 'median'")
+        if self.least < 1:
+            raise ValueOutOfRange("Centroid.least", self.least, "a number of values, at least 1")
+
+    @property
+    def reach(self) -> Reach:
+        """A centroid needs every row of its cell."""
+        return "cell"
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds afterwards."""
+        alone = f"every released value is a centroid of at least {self.least} known values"
+        kept = () if self.number == "median" or self.on_grid else ("the mean of every group of numbers stays",)
+        return (alone, *kept, "missing stays missing")
+
+    def summarise(self, part: Part) -> Summary:
+        """The centroids of whole cells, and the values of cells that know too few."""
+        from leafcover.fast.mix import rows_by_cell
+
+        order, starts = rows_by_cell(part.cells.label, part.cells.count)
+        return {column.name: self._middles(part, column, order, starts) for column in part.columns}
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Each cell stands in one of the two."""
+        return {name: _merged(one[name], other[name]) for name in one}
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """The centroid of every cell, those that know too few pooled."""
+        return {name: self._pooled(name, middles) for name, middles in summary.items()}
+
+    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Every known value becomes the centroid of its cell."""
+        changed = {}
+        for column in part.columns:
+            values = column.values.copy()
+            known = ~column.missing
+            values[known] = summary[column.name][part.cells.label[known]]
+            changed[column.name] = Changed(values)
+        return changed
+
+    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Groups that are too small, show several values, or moved away from what they knew."""
+        said: list[str] = []
+        for column in before.columns:
+            new = after[column.name]
+            if lost := missing_moved(column, new):
+                said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
+                continue
+            means = self.number == "mean" and not self.on_grid and column.kind == "number"
+            said += not_centred(column, new, before.cells, self.least, means=means)
+        return tuple(said)
+
+    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+        """Values that are their centroid."""
+        return {c.name: ~c.missing & (c.values == summary[c.name][part.cells.label]) for c in part.columns}
+
+    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """1 for the row's own centroids, 0 for anything else."""
+        possible = np.ones(len(part), bool)
+        for column in part.columns:
+            new = released[column.name]
+            gone = (new < 0) if column.is_category else np.isnan(new)
+            own = summary[column.name][part.cells.label] == new
+            possible &= np.where(column.missing, gone, own)
+        return possible.astype(np.float64)
+
+    def shown(self, part: Part) -> Rows:
+        """Rows with the same centroids that miss the same columns cannot be told apart."""
+        summary = self.settle(self.summarise(part), part.cells)
+        codes = {c.name: np.unique(summary[c.name], return_inverse=True)[1].ravel() + 1 for c in part.columns}
+        full = [c for c in part.columns if not c.missing.any()]
+        cells = np.zeros(part.cells.count, np.int64)
+        for column in full:  # cells are fewer than rows
+            cells = _finer(cells, codes[column.name])
+        found: Rows = cells[part.cells.label]
+        for column in part.columns:
+            if column.missing.any():
+                found = _finer(found, np.where(column.missing, 0, codes[column.name][part.cells.label]))
+        return found
+
+    @property
+    def uniform(self) -> bool:
+        """Rows with the same centroids are as likely as each other."""
+        return True
+
+    def _middles(self, part: Part, column: Column, order: Rows, starts: Rows) -> "_Middles":
+        grid = column.grid if self.on_grid or column.kind != "number" else None
+        known, centre = self._centres(order, starts, column.values, grid)
+        known_rows = ~column.missing
+        few = known < self.least
+        enough = np.where(few, np.iinfo(np.int64).max, known)
+        joins = int(enough.argmin()) if not few.all() else -1
+        return _Middles(
+            known,
+            centre,
+            few=column.values[known_rows & few[part.cells.label]],
+            joins=joins,
+            joining=column.values[known_rows & (part.cells.label == joins)],
+            grid=grid,
+        )
+
+    def _centres(self, order: Rows, starts: Rows, values: Array, grid: Grid | None) -> tuple[Rows, Array]:
+        from leafcover.fast.centroid import centres_of_cells, modes_of_cells
+
+        if values.dtype.kind != "f":
+            return modes_of_cells(order, starts, values)
+        known, centre = centres_of_cells(order, starts, values, self.number == "median")
+        if grid is not None:
+            there = known > 0
+            centre[there] = grid.value(grid.index(centre[there]))
+        return known, centre
+
+    def _pooled(self, name: str, middles: "_Middles") -> Array:
+        values, pool = middles.few, (middles.known > 0) & (middles.known < self.least)
+        if not len(values):
+            return middles.centre
+        if len(values) < self.least:
+            if middles.joins < 0:
+                raise PlanError(
+                    f"Column {name!r} has {len(values)} known values, fewer than the least = {self.least} that a "
+                    "centroid must rest on. Drop the column, or choose another noise for it."
+                )
+            values = np.concatenate([values, middles.joining])
+            pool[middles.joins] = True
+        everyone = np.arange(len(values))
+        _, centre = self._centres(everyone, np.array([0, len(values)]), values, middles.grid)
+        found = middles.centre.copy()
+        found[pool] = centre[0]
+        return found
+
+
+class _Middles(NamedTuple):
+    """What is known of a column before small cells are pooled."""
+
+    known: Rows  # (cells,) how many known values
+    centre: Array  # (cells,) their centroid
+    few: Array  # the values of cells that know too few
+    joins: int  # of the cells that know enough, the one that knows the fewest, the lowest of several; -1: none
+    joining: Array  # its values
+    grid: Grid | None  # to which a centroid is rounded
+
+
+def _merged(one: _Middles, other: _Middles) -> _Middles:
+    first, second = ((m.known[m.joins], m.joins) if m.joins >= 0 else (np.inf, 0) for m in (one, other))
+    fewest = one if first <= second else other
+    return _Middles(
+        one.known + other.known,
+        np.where(one.known > 0, one.centre, other.centre),
+        np.concatenate([one.few, other.few]),
+        fewest.joins,
+        fewest.joining,
+        one.grid,
+    )
+
+
+def _finer(label: Rows, other: Array) -> Rows:
+    """Labels of rows that are alike in both."""
+    both = label * (int(other.max(initial=0)) + 1) + other
+    return np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
