@@ -30,7 +30,12 @@ if TYPE_CHECKING:
     from leafcover.releasing.plan import Plan, Step
     from leafcover.releasing.planfile import from_toml as read_plan
     from leafcover.releasing.planfile import to_toml as plan_text
+    from leafcover.split.groups import InOrder, Mdav, VariableMdav
+    from leafcover.split.halves import Halves
+    from leafcover.split.kd import Kd
+    from leafcover.split.kmeans import KMeans
     from leafcover.split.refine import Refine
+    from leafcover.split.strata import Strata
     from leafcover.split.trees import Leaves, Whole
     from leafcover.sweeping.sweep import sweep
     from leafcover.table.files import write
@@ -44,9 +49,14 @@ _HOMES = {
     "Additive": "leafcover.noise.additive",
     "Bounded": "leafcover.noise.bounded",
     "Centroid": "leafcover.noise.centroid",
+    "Halves": "leafcover.split.halves",
+    "InOrder": "leafcover.split.groups",
+    "KMeans": "leafcover.split.kmeans",
+    "Kd": "leafcover.split.kd",
     "Key": "leafcover.draws",
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.split.trees",
+    "Mdav": "leafcover.split.groups",
     "Measures": "leafcover.measuring.measures",
     "Multiplicative": "leafcover.noise.multiplicative",
     "Plan": "leafcover.releasing.plan",
@@ -55,7 +65,9 @@ _HOMES = {
     "Released": "leafcover.releasing.api",
     "Shuffle": "leafcover.noise.shuffle",
     "Step": "leafcover.releasing.plan",
+    "Strata": "leafcover.split.strata",
     "Table": "leafcover.table.table",
+    "VariableMdav": "leafcover.split.groups",
     "Whole": "leafcover.split.trees",
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.grow",
@@ -74,9 +86,14 @@ __all__ = [
     "Additive",
     "Bounded",
     "Centroid",
+    "Halves",
+    "InOrder",
+    "KMeans",
+    "Kd",
     "Key",
     "LeafcoverError",
     "Leaves",
+    "Mdav",
     "Measures",
     "Multiplicative",
     "Plan",
@@ -85,7 +102,9 @@ __all__ = [
     "Released",
     "Shuffle",
     "Step",
+    "Strata",
     "Table",
+    "VariableMdav",
     "Whole",
     "from_frame",
     "grow",

@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.noise.centroid import Centroid
-from leafcover.releasing.columns import free_columns, named
+from leafcover.releasing.choosing import chosen_columns
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.kd import Kd
@@ -17,6 +17,7 @@ from leafcover.table.table import Table
 from leafcover.tree.kd import Cut, Scale, Scope, Tie
 
 Average: TypeAlias = Literal["mean", "median"]
+NUMBERS = ("number", "date", "time")  # kinds that have an average
 
 
 @recipe_called("microaggregate")
@@ -40,7 +41,7 @@ def microaggregate(
     as they have k rows. ``block`` is the size of kd blocks for large tables, 0 for none.
     """
     table = from_frame(table)
-    names = named(columns, table, lambda: _numbers(table), "microaggregate")
+    names = chosen_columns(table, columns, "microaggregate", NUMBERS if columns is None else (*NUMBERS, "category"))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
 
@@ -63,15 +64,12 @@ def microaggregate_univariate(
     average: Average = "mean",
     on_grid: bool = False,
 ) -> Plan:
-    """Each number by itself: neighbours in its order, k to 2k - 1 at a time with the least spread, become their average.
+    """Each number by itself: neighbours in its order, k to 2k - 1 with the least spread, become their average.
 
     Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
     """
     table = from_frame(table)
-    names = named(columns, table, lambda: _numbers(table), "microaggregate-univariate")
-    for name in names:
-        if table[name].is_category:
-            raise PlanError(f"Column {name!r} is a category, which has no order. Leave it out of columns=...")
+    names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS)
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
     return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), noise=noise) for name in names))
@@ -98,28 +96,25 @@ def perturbation_tree(
 ) -> Plan:
     """Paper 004: kd cells by the numbers, the confidential ones averaged in each; no cell below k rows.
 
-    Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers or
-    for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for it.
-    A cell of more than ``leaf`` rows (k, if not given) is cut. ``groups`` makes groups of k inside the cells, by MDAV or
-    by k-means as in the paper, where cells are large. A ``preset`` is the setting of one of the paper's tables.
+    Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers
+    or for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for
+    it. A cell of more than ``leaf`` rows (the larger of k and 3, if not given) is cut. ``groups`` makes groups of k
+    inside the cells, by MDAV or by k-means as in the paper. A ``preset`` is the setting of one of the paper's tables.
     """
     if preset == "table-4.1":
         k, leaf = 2, 3
     if preset == "table-5.1":
         k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
     table = from_frame(table)
-    numbers = _numbers(table)
+    numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
     marked = [name for name in numbers if table.roles.get(name) == "confidential"]
-    names = named(columns, table, lambda: marked or numbers, "perturbation-tree")
-    for name in names:
-        if table[name].is_category:
-            raise PlanError(f"Column {name!r} is a category, which has no average in a kd tree. Leave it out.")
+    names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
     asked = [name for name in numbers if split_on == "all" or name not in names]
     noise = Centroid(number=average, least=k, on_grid=on_grid)
 
     def within(by: list[str]) -> Split:
         if not by:
-            raise PlanError("No number column is left for the tree to ask for. Use split_on=all, or name fewer columns.")
+            raise PlanError("No number is left for the tree to ask for. Use split_on=all, or name fewer columns.")
         cells = Kd(
             tuple(by), scale=scale, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
         )
@@ -132,10 +127,6 @@ def perturbation_tree(
     if own_tree:
         return Plan(*(Step(name, within([n for n in asked if n != name]), noise) for name in names))
     return Plan(Step(names, within(asked), noise))
-
-
-def _numbers(table: Table) -> list[str]:
-    return [c.name for c in free_columns(table) if not c.is_category]
 
 
 def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata | Whole:

@@ -1,9 +1,8 @@
 """Noise on every number, whatever the patterns: the two methods most others are compared with."""
 
-from leafcover.errors import NameUnknown, PlanError
 from leafcover.noise.additive import Additive
 from leafcover.noise.multiplicative import Multiplicative
-from leafcover.releasing.choosing import free_columns
+from leafcover.releasing.choosing import chosen_columns
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.trees import Whole
 from leafcover.table.table import Table
@@ -17,7 +16,7 @@ def additive(table: Table, *, spread: float = 0.5, columns: str | None = None) -
     row stays near where it was, so the nearest row is often the person's own; outliers stay outliers. Categories leave
     as they came in. ``columns`` ("a,b") names the columns; without it all numbers, dates and times but weights move.
     """
-    names = _chosen(table, columns, "additive", ("number", "date", "time"))
+    names = chosen_columns(table, columns, "additive", ("number", "date", "time"))
     return Plan(Step(names, within=Whole(), noise=Additive(spread=spread)))
 
 
@@ -29,20 +28,5 @@ def multiplicative(table: Table, *, spread: float = 0.2, columns: str | None = N
     move, and a row stays near where it was. Categories, dates and times leave as they came in. ``columns`` ("a,b")
     names the columns; without it all numbers but weights move.
     """
-    names = _chosen(table, columns, "multiplicative", ("number",))
+    names = chosen_columns(table, columns, "multiplicative", ("number",))
     return Plan(Step(names, within=Whole(), noise=Multiplicative(spread=spread)))
-
-
-def _chosen(table: Table, columns: str | None, recipe: str, kinds: tuple[str, ...]) -> list[str]:
-    if columns is not None:
-        names = [columns] if columns in table.names else [n.strip() for n in columns.split(",") if n.strip()]
-        for name in names:
-            if name not in table.names:
-                raise NameUnknown("column", name, table.names, f"for recipe {recipe!r}")
-            if table[name].kind not in kinds:
-                raise PlanError(f"Recipe {recipe!r} cannot move column {name!r}, a {table[name].kind}. Leave it out.")
-    else:
-        names = [c.name for c in free_columns(table, None) if c.kind in kinds and table.roles.get(c.name) != "weight"]
-    if not names:
-        raise PlanError(f"Recipe {recipe!r} moves numbers, and the table has none that vary. Choose another recipe.")
-    return names

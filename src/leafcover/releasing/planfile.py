@@ -14,12 +14,28 @@ from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Plan, Step
+from leafcover.split.groups import InOrder, Mdav, VariableMdav
+from leafcover.split.halves import Halves
+from leafcover.split.kd import Kd
+from leafcover.split.kmeans import KMeans
 from leafcover.split.refine import Refine
+from leafcover.split.strata import Strata
 from leafcover.split.trees import Leaves, Whole
 
 VERSION = 1
 
-SPLITS: dict[str, type[Any]] = {"leaves": Leaves, "refine": Refine, "whole": Whole}
+SPLITS: dict[str, type[Any]] = {
+    "halves": Halves,
+    "in-order": InOrder,
+    "k-means": KMeans,
+    "kd": Kd,
+    "leaves": Leaves,
+    "mdav": Mdav,
+    "refine": Refine,
+    "strata": Strata,
+    "variable-mdav": VariableMdav,
+    "whole": Whole,
+}
 NOISES: dict[str, type[Any]] = {
     "additive": Additive,
     "bounded": Bounded,

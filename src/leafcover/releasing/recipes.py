@@ -14,6 +14,7 @@ from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.choosing import free_columns
 from leafcover.releasing.cover import cover
+from leafcover.releasing.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
 from leafcover.releasing.noises import additive, multiplicative
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
@@ -236,6 +237,27 @@ RECIPES: Mapping[str, Recipe] = {
             "paper 002 (RT), a benchmark",
             "nothing on purpose",
             "every value a little, patterns and people alike",
+        ),
+        Recipe(
+            "perturbation-tree",
+            perturbation_tree,
+            "paper 004",
+            "every mean; near rows stay near; variances shrink",
+            "which of the k or more rows of a kd cell has which number; other columns leave as they came in",
+        ),
+        Recipe(
+            "microaggregate",
+            microaggregate,
+            "MDAV (Domingo-Ferrer and others)",
+            "every mean; most relations among the numbers; variances shrink",
+            "numbers among the k or more most similar rows; other columns leave as they came in",
+        ),
+        Recipe(
+            "microaggregate-univariate",
+            microaggregate_univariate,
+            "Hansen and Mukherjee 2003",
+            "every mean, nearly every value",
+            "little: the groups of several columns together show most people to who knows k",
         ),
         Recipe(
             "additive",

@@ -22,6 +22,7 @@ from leafcover.split.trees import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Table
 
 Start: TypeAlias = Whole | Strata | Kd | Halves | Leaves
+WHOLE = Whole()
 EXACT = 100_000  # rows of a cell up to which MDAV is exact unless it is told otherwise
 BLOCK = 1_000  # rows of a block, about, where it is not
 
@@ -36,7 +37,7 @@ class Mdav:
 
     by: tuple[str, ...]
     k: int = 3
-    start: Start = Whole()
+    start: Start = WHOLE
     block: int | None = None
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Mdav:
 
 @dataclass(frozen=True)
 class VariableMdav:
-    """Groups of k to 2k - 1 rows by V-MDAV: a row near a group joins it when it is ``gamma`` times nearer than to others.
+    """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group when it is ``gamma`` times nearer to it than to others.
 
     A gamma of about 0.2 suits scattered data, about 1.1 clustered ones. What is left over joins the nearest group.
     """
@@ -71,7 +72,7 @@ class VariableMdav:
     by: tuple[str, ...]
     k: int = 3
     gamma: float = 0.2
-    start: Start = Whole()
+    start: Start = WHOLE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", _columns("VariableMdav", self.by))
@@ -101,7 +102,7 @@ class InOrder:
     by: str
     k: int = 3
     sizes: Literal["optimal", "fixed"] = "optimal"
-    start: Start = Whole()
+    start: Start = WHOLE
 
     def __post_init__(self) -> None:
         _check_k("InOrder", self.k)
@@ -144,6 +145,7 @@ def grouped(table: Table, start: Start, where: Floats, labels: Callable[[Floats]
 
 
 def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of the outer cells and those that make rows similar, each once."""
     return tuple(dict.fromkeys((*start.needs, *by)))
 
 

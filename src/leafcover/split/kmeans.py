@@ -6,10 +6,10 @@ import numpy as np
 
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.fast.arrays import Floats, Rows
-from leafcover.split.groups import Start, grouped, needed
+from leafcover.split.groups import WHOLE, Start, grouped, needed
 from leafcover.split.partition import Partition
 from leafcover.split.points import points
-from leafcover.split.trees import MOST_ROWS, Whole
+from leafcover.split.trees import MOST_ROWS
 from leafcover.table.table import Table
 
 ROUNDS = 100  # of moving centres, at most
@@ -19,14 +19,14 @@ ROUNDS = 100  # of moving centres, at most
 class KMeans:
     """The cells of ``start``; one of more than ``most`` rows is cut into sub-groups by k-means, none below k rows.
 
-    The paper lets a sub-group be a single row, whose value is then published unchanged. Here a sub-group of fewer than k
-    rows joins the one with the nearest centre, smallest first; k = 1 is the paper's way.
+    The paper lets a sub-group be a single row, whose value is then published unchanged. Here a sub-group of fewer than
+    k rows joins the one with the nearest centre, smallest first; k = 1 is the paper's way.
     """
 
     by: tuple[str, ...]
     most: int = 5
     k: int = 3
-    start: Start = Whole()
+    start: Start = WHOLE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", tuple(self.by))
@@ -53,7 +53,7 @@ class KMeans:
 
 
 def k_means(where: Floats, count: int) -> Rows:
-    """Lloyd's rounds from centres that lie far apart: the point farthest from the mean, then always the farthest from all.
+    """Lloyd's rounds from centres far apart: the point farthest from the mean, then always the one farthest from all.
 
     >>> k_means(np.array([[0.0], [0.1], [9.0], [9.2]]), 2)
     array([1, 1, 0, 0])

@@ -68,6 +68,4 @@ def _averaged(column: Column, label: Rows) -> Averaged:
         largest, total = np.maximum.reduceat(weight, starts), np.add.reduceat(weight, starts)
         dominated = ~alike & (largest > MOST_OF * total)
     sizes = np.diff(np.r_[starts, len(ordered)])
-    return Averaged(
-        column.name, float(alike[group].mean()), float(dominated[group].mean()), int(sizes.min())
-    )
+    return Averaged(column.name, float(alike[group].mean()), float(dominated[group].mean()), int(sizes.min()))
