@@ -4,9 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from leafcover.fast.arrays import Rows
 from leafcover.measuring.learners import learning
 from leafcover.measuring.pair import Pair
 from leafcover.measuring.risk.attribution import Attribution, attribution
+from leafcover.measuring.risk.averages import Averages, averages
 from leafcover.measuring.risk.column_sets import ColumnSets, column_sets
 from leafcover.measuring.risk.distances import Distances, distances
 from leafcover.measuring.risk.individual import Individual, individual
@@ -31,6 +33,7 @@ from leafcover.measuring.utility.heaps import Heaps, heaps
 from leafcover.measuring.utility.information_loss import InformationLoss, information_loss
 from leafcover.measuring.utility.prediction import Prediction, prediction
 from leafcover.measuring.utility.propensity import Propensity, propensity, propensity_of_trees
+from leafcover.measuring.utility.properties import Properties, properties
 from leafcover.measuring.utility.regression import Regression, regression
 from leafcover.measuring.utility.relations import Relations, relations
 from leafcover.measuring.utility.tails import Tails, tails
@@ -62,6 +65,7 @@ class Utility:
     regression: Regression | None
     totals: Totals | None
     clusters: tuple[Clusters, ...]
+    properties: Properties
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ class Risks:
     sers: Sers | None
     candidates: Candidates | None
     unmoved: Unmoved | None
+    averages: tuple[Averages, ...]  # of steps that put the averages of groups in the place of values
 
 
 @dataclass(frozen=True)
@@ -125,6 +130,7 @@ class Facts:
     widths: Mapping[str, float] = field(default_factory=dict)
     single_cells: float | None = None
     pure_cells: float | None = None
+    groups: Sequence[tuple[tuple[str, ...], Rows]] = ()  # columns whose values became averages, and each row's group
 
 
 def measures(
@@ -183,6 +189,7 @@ def _utility(pair: Pair, tests: Sequence[Pair], bins: int | None, step: "_Step")
         regression=step("fitting regressions", lambda: regression(pair)) if has_target else None,
         totals=totals(pair) if pair.weight else None,
         clusters=step("finding clusters", lambda: clusters(pair)),
+        properties=properties(pair),
     )
 
 
@@ -224,6 +231,7 @@ def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, 
             single_cells=facts.single_cells,
             pure_cells=facts.pure_cells,
         ),
+        averages=tuple(averages(pair, names, label) for names, label in facts.groups),
     )
 
 

@@ -1,11 +1,12 @@
 """What an attacker who knows how a release was made is told by that alone, before he looks at a single released row."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from leafcover.fast.arrays import Array, Floats, Rows
+from leafcover.noise.centroid import Centroid
 from leafcover.noise.part import Part
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.run import partitions_of, share_stuck, whole_part
@@ -72,6 +73,13 @@ def disclosed(known: Known) -> float:
     values = known.table[known.plan.target].values
     low, high = _ends(label, _comparable(values))
     return float((low == high)[label].mean())
+
+
+def averaged(known: Known) -> Iterator[tuple[tuple[str, ...], Rows]]:
+    """The columns of each step that puts averages in the place of values, and the group of each row."""
+    for step in known.plan.steps:
+        if isinstance(step.noise, Centroid):
+            yield step.columns, known.partitions[step.within].cells.label
 
 
 def _range(part: Part, column: Column, among: bool) -> Floats:

@@ -2,7 +2,7 @@
 
 from leafcover.measuring.measures import Facts, Measures, measures
 from leafcover.releasing.comparison import Comparison
-from leafcover.releasing.known import Known, alone, disclosed, pinned, widths
+from leafcover.releasing.known import Known, alone, averaged, disclosed, pinned, widths
 from leafcover.releasing.run import Progress
 from leafcover.releasing.target import bins_of
 
@@ -25,4 +25,4 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
 
 def facts_of(known: Known) -> Facts:
     """What the plan alone tells of the original."""
-    return Facts(pinned(known), widths(known), alone(known), disclosed(known))
+    return Facts(pinned(known), widths(known), alone(known), disclosed(known), tuple(averaged(known)))

@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
 from leafcover.noise.additive import Additive
@@ -158,12 +158,10 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
     names = [f.name for f in fields(kind)]
     given = {name: content for name, content in table.items() if name != word}
     _only(given, names, f"{word} {table[word]!r} of {where}")
-    if isinstance(given.get("start"), dict):
-        given["start"] = _made(given["start"], "split", SPLITS, where)
     try:
         for name, content in given.items():
             hint = _hints(kind)[name]
-            given[name] = content if name == "start" else TypeAdapter(hint).validate_python(content)
+            given[name] = _start(content, hint) if name == "start" else TypeAdapter(hint).validate_python(content)
         return kind(**given)
     except ValidationError as error:
         raise PlanError(f"{where}: {name} {error.errors()[0]['msg'].lower()}. Got {content!r}.") from None
@@ -171,6 +169,15 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
         raise PlanError(f"{where}: {error}.") from None
     except LeafcoverError as error:
         raise PlanError(f"{where}: {error}") from None
+
+
+def _start(table: Any, hint: Any) -> Any:
+    """The split inside whose cells another one works."""
+    found = _made(table, "split", SPLITS, "start")
+    if not isinstance(found, get_args(hint)):
+        fitting = [name for name, kind in SPLITS.items() if kind in get_args(hint)]
+        raise PlanError(f"start can be one of {', '.join(fitting)}. Got {table['split']!r}.")
+    return found
 
 
 def _hints(kind: type[Any]) -> dict[str, Any]:
