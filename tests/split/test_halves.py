@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from leafcover.errors import LeafcoverError
 from leafcover.split.halves import Halves
 from leafcover.tree.kd import SCALES
+from tests.kd_tables import number_tables
 from tests.tables import category, number, table
-from tests.tree.test_kd import number_tables
 
 
 def twin(values, rows, most):

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown
 from leafcover.split.kd import Kd
+from tests.kd_tables import TABLE_41, number_tables, settings_of_trees
 from tests.tables import category, mixed, number, table
-from tests.tree.test_kd import TABLE_41, number_tables, settings_of_trees
 
 
 @settings(max_examples=150)
