@@ -47,9 +47,9 @@ class Halves:
         """Halve the rows."""
         from leafcover.fast.halves import halve
 
-        matrix, _ = working(table, self.by)
+        matrix, steps = working(table, self.by)
         order, marks = own_order(matrix)
-        scaled = scales(matrix, self.scale)
+        scaled = scales(matrix, steps, self.scale)
         values = matrix[order]
         values *= scaled.factor
         values -= scaled.shift

@@ -78,8 +78,8 @@ class Kd:
             said.append(f"The kd tree by {', '.join(self.by)} has one cell: all {len(table)} rows stand together.")
         elif large.any():
             said.append(
-                f"{large.sum()} cells of the kd tree hold more than {self.leaf_max} rows ({sizes[large].sum()} rows in "
-                f"all): no further cut leaves {self.min_child} rows on both sides."
+                f"{sizes[large].sum()} rows stand in cells of the kd tree that are larger than leaf_max "
+                f"({self.leaf_max} rows): no further cut leaves {self.min_child} rows on both sides."
             )
         return (*said, *at_the_mean(table, self.by))
 

@@ -54,7 +54,7 @@ def grow_kd(
     matrix, steps = working(table, by)
     order, _ = own_order(matrix)
     rule = Rule(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
-    nodes = grow(matrix[order], order, scales(matrix, scale), rule)
+    nodes = grow(matrix[order], order, scales(matrix, steps, scale), rule)
     leaf = np.empty(len(table), np.int32)
     ends = np.flatnonzero(nodes.tested < 0)
     sizes = (nodes.stop - nodes.start)[ends]
@@ -119,7 +119,10 @@ def _mean(values: Floats) -> float:
     """The same whatever the order of the values: exactly summed."""
     if not len(values):
         return 0.0
-    mean = math.fsum((values / len(values)).tolist())
+    try:
+        mean = math.fsum(values.tolist()) / len(values)
+    except OverflowError:  # near the largest floats
+        mean = math.fsum((values / len(values)).tolist())
     return min(max(mean, float(values.min())), float(values.max()))
 
 
@@ -132,8 +135,8 @@ def own_order(matrix: Floats) -> tuple[Rows, Words]:
     return order, found[order]
 
 
-def scales(matrix: Floats, scale: Scale) -> "Scaled":
-    """How the columns are compared."""
+def scales(matrix: Floats, steps: Floats, scale: Scale) -> "Scaled":
+    """How columns of `working` are compared."""
     from leafcover.fast.kd import Scaled, midpoint
 
     low, high = (matrix.min(axis=0), matrix.max(axis=0)) if len(matrix) else np.zeros((2, matrix.shape[1]))
@@ -144,7 +147,8 @@ def scales(matrix: Floats, scale: Scale) -> "Scaled":
     if scale == "max":
         weight = (half / np.maximum(np.maximum(abs(low), abs(high)) / 2, _SMALLEST)) ** 2
     elif scale == "raw":
-        weight = (half / half.max(initial=_SMALLEST)) ** 2
+        real = half / steps
+        weight = (real / real.max(initial=_SMALLEST)) ** 2
     elif scale == "z":
         variance = np.array([np.var(matrix[:, c] * factor[c] - shift[c]) for c in range(len(low))])
         weight = 1 / np.where(variance > 0, variance, 1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from leafcover.fast.arrays import Array, Bools
-from leafcover.tree.show import Spell
+from leafcover.tree.show import Spell, held
 from leafcover.tree.tree import Tree
 
 _MOST_BRANCHES = 8  # of a category; the rest is one line
@@ -33,6 +33,7 @@ class Drawn:
     depth: int
     spell: Spell
     marks: Bools
+    counts: bool = True  # whether a leaf without a class may tell its rows
 
 
 def lines(drawn: Drawn) -> Iterator[Line]:
@@ -77,7 +78,8 @@ def _line_of(drawn: Drawn, node: int, level: int) -> Line:
     marked = bool(drawn.marks[node])
     follows = bool(node and drawn.marks[tree.parent[node]])
     if tree.tested[node] < 0:
-        return Line(level, edge, tree.classes[tree.label[node]], node, "leaf", marked, follows)
+        name = held(tree, node) if drawn.counts and not tree.answers else tree.classes[tree.label[node]]
+        return Line(level, edge, name, node, "leaf", marked, follows)
     if level >= drawn.depth:
         leaves = _leaves_under(tree, node)
         differ = int(drawn.marks[leaves].sum())

@@ -44,14 +44,17 @@ def picture(
     """The tree as SVG text; ``counts=False`` shows no number of rows and no share.
 
     Branches that no training row took are only counted; of a category with many levels the largest are drawn.
-    ``marks`` says of each node whether it differs from the other tree's.
+    ``marks`` says of each node whether it differs from the other tree's. The bars of a kd tree, which has no classes,
+    show the share of all rows.
     """
     flags = np.zeros(tree.size, np.bool_) if marks is None else marks
-    rows = list(lines(Drawn(tree, depth, spelling(table), flags)))
+    rows = list(lines(Drawn(tree, depth, spelling(table), flags, counts)))
     legend, legend_height = _legend(tree, marks)
     top, step = 46 + legend_height, _step(rows)
     height = top + _LINE * len(rows) + 10
-    title = f"Decision tree for {tree.target}: {tree.size} nodes, {len(tree.leaves)} leaves"
+    head = tree.target if tree.answers else f"Cells by {', '.join(a.name for a in tree.attributes)}"
+    title = f"Decision tree for {head}" if tree.answers else head
+    title += f": {tree.size} nodes, {len(tree.leaves)} leaves"
     if flags.any():
         title += f"; {np.count_nonzero(flags)} nodes differ from the other tree"
     parts = [
@@ -59,7 +62,7 @@ def picture(
         f'style="max-width:100%;height:auto" role="img" aria-label="{escape(title)}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
-        f'<text class="head" x="{_MARGIN}" y="30">{escape(_cut(tree.target, 210))}</text>',
+        f'<text class="head" x="{_MARGIN}" y="30">{escape(_cut(head, 210))}</text>',
         f'<text class="soft" x="{WIDTH - _MARGIN}" y="30" text-anchor="end">'
         f"{tree.size:,} nodes · {len(tree.leaves):,} leaves · {tree.counts[0].sum():,.0f} rows</text>"
         if counts
@@ -75,7 +78,7 @@ def picture(
 def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
     """One dot and name per class, in as many lines as it takes, then what a mark means; and how high it is."""
     x, y, parts = _MARGIN, 56, []
-    for code, name in enumerate(tree.classes[:12]):
+    for code, name in enumerate(tree.classes[:12] if tree.answers else ()):
         label = _cut(name, 160)
         if x > _MARGIN and x + 18 + _width(label) > WIDTH - _MARGIN:
             x, y = _MARGIN, y + 22
@@ -89,7 +92,7 @@ def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
         means = f"{_MARK} differs from the other tree; dashed: below a difference"
         means = means if marks.any() else "No node differs from the other tree"
         parts.append(f'<text class="soft" x="{_MARGIN}" y="{y}">{means}</text>')
-    return "\n".join(parts), y - 36
+    return "\n".join(parts), y - 36 if parts else 0
 
 
 def _step(rows: list[Line]) -> int:
@@ -136,7 +139,7 @@ def _draw(tree: Tree, row: Line, y: int, step: int, counts: bool) -> str:
         kind = ' class="class"' if row.kind == "leaf" else ""
         middle = x + wide / 2
         parts.append(f'<text{kind} x="{middle:.0f}" y="{y + 19}" text-anchor="middle">{_escaped(name, row)}</text>')
-    if row.node >= 0:
+    if row.node >= 0 and (tree.answers or counts):
         parts += _mix(tree, row, y, counts)
     return "".join(parts) + "</g>"
 
@@ -147,20 +150,21 @@ def _escaped(name: str, row: Line) -> str:
 
 
 def _mix(tree: Tree, row: Line, y: int, counts: bool) -> Iterator[str]:
-    """A bar of the classes, and how many rows of which purity."""
+    """A bar of the classes, and how many rows of which purity (of a kd tree, of which share)."""
     count = tree.counts[row.node]
     total = count.sum()
+    whole = total if tree.answers else tree.counts[0].sum()
     left: float = WIDTH - _MARGIN - (_FIGURES if counts else 0) - _BAR
     height = 10 if row.kind == "leaf" else 6
     for code in np.flatnonzero(count).tolist():
-        wide = _BAR * count[code] / total
+        wide = _BAR * count[code] / whole
         yield (
             f'<rect x="{left:.1f}" y="{y + 14 - height / 2:.0f}" width="{wide:.1f}" height="{height}" '
             f'fill="{_colour(code)}"/>'
         )
         left += wide
     if counts:
-        share = 100 * count.max() / total if total > 0 else 0
+        share = 100 * count.max() / whole if whole > 0 else 0
         yield (
             f'<text class="soft" x="{WIDTH - _MARGIN}" y="{y + 18}" text-anchor="end">'
             f"{total:,.0f} · {share:.0f} %</text>"

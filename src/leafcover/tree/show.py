@@ -72,7 +72,13 @@ def _condition(tree: Tree, node: int, spell: Spell) -> str:
 
 
 def _leaf(tree: Tree, node: int) -> str:
-    return f"{tree.classes[tree.label[node]]} {figures(tree, node)}"
+    return f"{tree.classes[tree.label[node]]} {figures(tree, node)}" if tree.answers else held(tree, node)
+
+
+def held(tree: Tree, node: int) -> str:
+    """How many rows a node holds, in words."""
+    count = tree.counts[node].sum()
+    return "1 row" if count == 1 else f"{count:,.0f} rows"
 
 
 def figures(tree: Tree, node: int) -> str:

@@ -21,14 +21,14 @@ class Tree:
     """Nodes in breadth-first order; child b of node i is node ``first[i] + b``.
 
     A number is tested by ``value <= cut`` (child 0) against ``value > cut`` (child 1); a category has
-    one child per level, in level order.
+    one child per level, in level order. A kd tree has no target and the one class "rows".
     """
 
     target: str
     classes: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     tested: Array  # (nodes,) int32: index of the attribute tested, -1 at a leaf
-    cut: Floats  # (nodes,) the cut of a number, nan elsewhere; a value that stands in the data
+    cut: Floats  # (nodes,) the cut of a number, nan elsewhere; a value of the data (a kd tree's may stand between two)
     first: Array  # (nodes,) int32: the first child, -1 at a leaf
     branches: Array  # (nodes,) int32: how many children, 0 at a leaf
     parent: Array  # (nodes,) int32: -1 at the root
@@ -41,6 +41,11 @@ class Tree:
     def size(self) -> int:
         """All nodes, empty leaves included: C4.5's count."""
         return len(self.tested)
+
+    @property
+    def answers(self) -> bool:
+        """Whether leaves answer a class; those of a kd tree only hold rows together."""
+        return bool(self.target)
 
     @property
     def is_leaf(self) -> Array:
