@@ -1,0 +1,129 @@
+"""Recipes that average: k is guaranteed in what is released, means stay, settings are checked."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import leafcover as lc
+from leafcover.errors import LeafcoverError
+from leafcover.releasing.planfile import from_toml, to_toml
+from tests.tables import category, mixed, mixed_tables, number, table
+
+RECIPES = {
+    "microaggregate": [
+        {},
+        {"groups": "each"},
+        {"method": "v-mdav"},
+        {"average": "median"},
+        {"on_grid": True},
+        {"block": 12},
+    ],
+    "microaggregate-univariate": [{}, {"sizes": "fixed"}],
+    "perturbation-tree": [
+        {},
+        {"groups": "mdav", "leaf": 20},
+        {"groups": "k-means", "leaf": 20},
+        {"cut": "median"},
+        {"own_tree": True},
+    ],
+}
+CASES = [(recipe, settings) for recipe, several in RECIPES.items() for settings in several]
+
+
+@pytest.mark.parametrize(("recipe", "settings"), CASES)
+@given(original=mixed_tables(), k=st.integers(2, 4))
+def test_every_released_average_rests_on_k_values(recipe, settings, original, k):
+    try:
+        plan = lc.recipes.plan_for(original, recipe, settings={"k": k, **settings})
+        release = lc.release(original, plan, seed=1)
+    except LeafcoverError:  # no number that varies, or fewer than k known values: refused, not leaked
+        return
+    for name in plan.columns:
+        column = release.table[name]
+        known = column.values[~column.missing]
+        assert np.unique(known, return_counts=True)[1].min(initial=k) >= k
+        assert (column.missing.sum()) == original[name].missing.sum()
+
+
+@pytest.mark.parametrize(("recipe", "settings"), CASES)
+def test_means_stay_and_variances_do_not_grow(recipe, settings):
+    if settings.get("average") == "median" or settings.get("on_grid"):
+        return
+    original = mixed(3, rows=300, missing=0.0)
+    release = lc.release(original, lc.recipes.plan_for(original, recipe, settings=settings), seed=1)
+    for name in release.plan.columns:
+        before, after = original[name].values, release.table[name].values
+        assert after.mean() == pytest.approx(before.mean())
+        assert after.var() <= before.var() * (1 + 1e-12)
+
+
+def test_categories_are_averaged_by_their_mode_when_they_are_named():
+    original = mixed(3, rows=300)
+    plan = lc.recipes.plan_for(original, "microaggregate", settings={"columns": "age,job", "k": 5})
+    release = lc.release(original, plan, seed=1)
+    assert release.unprotected == ("pay", "town", "noise", "class")
+    assert np.bincount(release.table["job"].values[~release.table["job"].missing]).max() > 0
+
+
+def test_strata_are_named():
+    original = mixed(3, rows=300)
+    plan = lc.recipes.plan_for(original, "microaggregate", settings={"strata": "job,town"})
+    assert plan.steps[0].within.start == lc.Strata(("job", "town"), min_cell=3)
+    with pytest.raises(LeafcoverError, match="no column 'jobs'"):
+        lc.recipes.plan_for(original, "microaggregate", settings={"strata": "jobs"})
+    with pytest.raises(LeafcoverError, match="makes strata"):
+        lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age"})
+
+
+def test_confidential_columns_alone_are_averaged_by_the_tree():
+    original = mixed(3, rows=300)
+    from dataclasses import replace
+
+    marked = replace(original, roles={"pay": "confidential"})
+    plan = lc.recipes.plan_for(marked, "perturbation-tree", settings={"split_on": "others"})
+    assert plan.columns == ("pay",)
+    assert "pay" not in plan.steps[0].within.by
+
+
+@pytest.mark.parametrize(("recipe", "settings"), CASES)
+def test_plans_survive_a_file(recipe, settings):
+    plan = lc.recipes.plan_for(mixed(3, rows=100), recipe, settings={"k": 4, **settings})
+    assert from_toml(to_toml(plan)) == plan
+
+
+@pytest.mark.parametrize(
+    ("recipe", "settings"),
+    [
+        ("microaggregate", {"k": 0}),
+        ("microaggregate", {"columns": "nobody"}),
+        ("microaggregate", {"columns": ""}),
+        ("microaggregate", {"groups": "age+age"}),
+        ("microaggregate", {"groups": "job+age"}),
+        ("microaggregate-univariate", {"columns": "job"}),
+        ("perturbation-tree", {"columns": "job"}),
+        ("perturbation-tree", {"columns": "age,pay,noise", "split_on": "others"}),
+    ],
+)
+def test_wrong_settings_are_one_clear_line(recipe, settings):
+    with pytest.raises(LeafcoverError) as caught:
+        lc.recipes.plan_for(mixed(3, rows=100), recipe, settings=settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_table_4_1_of_the_paper():
+    from tests.kd_tables import TABLE_41
+
+    plan = lc.recipes.plan_for(
+        TABLE_41, "perturbation-tree", settings={"preset": "table-4.1", "columns": TABLE_41.names[-1]}
+    )
+    release = lc.release(TABLE_41, plan, seed=1, keep_order=True)
+    found = sorted(set(np.round(release.table[TABLE_41.names[-1]].values, 2)))
+    assert found == [52.0, 57.0, 61.33, 71.5]
+
+
+def test_a_table_without_numbers_is_refused():
+    letters = table(category("c", list("abab")), number("x", [1.0, 1.0, 1.0, 1.0]))
+    for recipe in RECIPES:
+        with pytest.raises(LeafcoverError, match="none that vary"):
+            lc.recipes.plan_for(letters, recipe)
