@@ -90,6 +90,14 @@ def test_a_control_file_serves_a_table_from_elsewhere(folder, tmp_path):
     assert found["risks"]["membership"] is not None
 
 
+def test_a_control_of_the_people_who_were_released_is_refused(folder, tmp_path):
+    given = ("measure", folder / "in.csv", folder / "out.csv", "--quiet", "--control")
+    assert "100% of the control's 240 rows are rows of the original" in refused(*given, folder / "in.csv")
+    head, *rows = rows_of(rows=240).splitlines()
+    (tmp_path / "most.csv").write_text("\n".join([head, *rows[:60], *rows_of(seed=3, rows=40).splitlines()[1:]]))
+    assert "60% of the control's 100 rows" in refused(*given, tmp_path / "most.csv")
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -114,12 +122,18 @@ def test_pairs_of_another_release_are_refused(folder, tmp_path):
     (tmp_path / "short").write_text("0\n1\n")
     (tmp_path / "twice").write_text("0\n" * 240)
     (tmp_path / "far").write_text("".join(f"{i + 5}\n" for i in range(240)))
+    (tmp_path / "below").write_text("".join(f"{i - 1}\n" for i in range(240)))
     (tmp_path / "words").write_text("no numbers\n")
+    (tmp_path / "huge").write_text(f"{10**30}\n" * 240)
+    (tmp_path / "empty").write_text("\n")
     for name, said in (
         ("short", "2 rows"),
         ("twice", "twice"),
-        ("far", "row 245"),
+        ("far", "row 240, but the original's 240 rows are 0 to 239 (row 0 is the first)"),
+        ("below", "row -1, but"),
         ("words", "row numbers"),
+        ("huge", "row numbers"),
+        ("empty", "The pairs name 0 rows, the release has 240"),
         ("none", "no pairs"),
     ):
         line = refused("measure", folder / "in.csv", folder / "out.csv", "--pairs", tmp_path / name)

@@ -242,6 +242,16 @@ def test_interrupting_says_so(good, tmp_path, monkeypatch):
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_long_categories_are_shortened_on_the_screen(tmp_path):
+    long = "q" * 400
+    path = table_of(tmp_path, "a,class\n" + f'{long},x\n"two\nlines",y\n' * 20)
+    shown = leafcover("inspect", path).stdout
+    assert f"{'q' * 39}… (20)" in shown
+    assert "two·lines (20)" in shown
+    assert "q" * 40 not in shown
+    assert long in leafcover("inspect", path, "--json").stdout
+
+
 def test_help_is_quick():
     began = time.process_time()
     children = os.times()

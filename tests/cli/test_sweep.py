@@ -70,9 +70,54 @@ def test_stopped_by_hand_it_keeps_its_scores_and_goes_on(csv, monkeypatch):
     assert result.stderr == "stopped; the scores so far are in s.json; the same command goes on.\n"
     counted = Counted(monkeypatch)
     assert leafcover(*words).exit_code == 0
-    assert len(counted.scores) == 5 - 2
+    assert len(counted.scores) == 4 - 2  # of 80 rows 53 are released, too few for k=80
     Counted(monkeypatch, stop_after=0)
     assert leafcover(*asked(csv)).stderr == "stopped; nothing was kept.\n"
+
+
+def test_groups_larger_than_a_trial_are_not_tried_and_the_table_says_so(csv, monkeypatch):
+    Counted(monkeypatch)
+    result = leafcover(*asked(csv, "--recipes", "cover", "--grid", "k=5,53,54,1000000", "--max-risk", 0.5))
+    assert result.exit_code == 0, result.output
+    ways = [line for line in result.stdout.splitlines() if "cover k=" in line[:20]]
+    assert [line.rstrip().endswith("left out") for line in ways] == [False, False, True, True]
+    assert (
+        "warning: cover k=1000000 was left out. k = 1,000,000 cannot be reached: a trial releases 53" in result.stderr
+    )
+    line = refused(*asked(csv, "--recipes", "cover", "--grid", "k=54"))
+    assert line == "error: k = 54 cannot be reached: a trial releases 53 of 80 rows."
+    line = refused(*asked(csv, "--recipes", "framework", "--set", "min_cell=45", "--rows", 60))
+    assert line == "error: min_cell = 45 cannot be reached: a trial releases 40 of 60 rows. Raise --rows."
+
+
+def test_nothing_of_use_below_the_limit_ends_with_3_and_says_why(csv, monkeypatch):
+    Counted(monkeypatch, commonest=0.9)
+    line = refused(*asked(csv, "--recipes", "cover", "--grid", "k=20", "--max-risk", 0.2), code=3)
+    assert "Nothing below the limit of 0.2 surely keeps more of the rules for class" in line
+    assert "the commonest answer, which agrees on 0.900" in line
+    assert "weaker settings" in line
+
+
+def test_damaged_scores_are_refused_and_left_as_they_are(csv, monkeypatch):
+    Counted(monkeypatch)
+    words = asked(csv, "--recipes", "cover", "--grid", "k=20", "--scores", "s.json")
+    assert leafcover(*words).exit_code == 0
+    whole = json.loads((csv.parent / "s.json").read_text("utf-8"))
+    for name, figure, value, said in (
+        ("agreement", "value", -5, "agreement is -5"),
+        ("agreement", "low", 0.99, "agreement is"),
+        ("informed", "high", 7, "informed is"),
+        ("gower", "worst", 1.5, "gower is"),
+        ("accuracy", "value", float("inf"), "accuracy is inf"),
+    ):
+        held = json.loads(json.dumps(whole))
+        held["scores"][1]["score"][name][figure] = value
+        text = json.dumps(held)
+        (csv.parent / "s.json").write_text(text, "utf-8")
+        line = refused(*words)
+        assert f"The scores in 's.json' are damaged: {said}" in line
+        assert "Delete the file to begin anew" in line
+        assert (csv.parent / "s.json").read_text("utf-8") == text
 
 
 def test_recipes_that_cannot_run_are_named(csv, monkeypatch):

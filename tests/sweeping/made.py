@@ -36,11 +36,11 @@ def point(name, found, agreement, *, learned=0.0, others=0.5, on_front=False):
     )
 
 
-def swept(*points, max_risk=None, left_out=()):
+def swept(*points, max_risk=None, left_out=(), commonest=0.55):
     return Sweep(
         target="class",
         points=tuple(points),
-        standard=Standard(share(0.9), share(0.6), share(0.85), share(0.5)),
+        standard=Standard(share(0.9), share(0.6), share(0.85), share(0.5), share(commonest)),
         left_out=tuple(left_out),
         max_risk=max_risk,
         others=("age", "town"),
@@ -61,8 +61,8 @@ def scored_by(found, agreement):
 class Counted:
     """Counts what is scored, and scores it by a rule that is quick: cover finds few people, the others many."""
 
-    def __init__(self, monkeypatch, stop_after=None):
-        self.scores, self.floors, self.stop_after = [], [], stop_after
+    def __init__(self, monkeypatch, stop_after=None, commonest=0.55):
+        self.scores, self.floors, self.stop_after, self.commonest = [], [], stop_after, commonest
         monkeypatch.setattr(work, "score", self.score)
         monkeypatch.setattr(work, "benchmark", self.benchmark)
 
@@ -76,4 +76,4 @@ class Counted:
 
     def benchmark(self, task, run):
         self.floors.append(run)
-        return Benchmark(share(0.9), share(0.6), share(0.85), share(0.5))
+        return Benchmark(share(0.9), share(0.6), share(0.85), share(0.5), share(self.commonest))

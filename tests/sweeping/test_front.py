@@ -8,10 +8,14 @@ from hypothesis import strategies as st
 
 from leafcover.measuring.figures import Estimate, Risk
 from leafcover.sweeping.candidates import Candidate
-from leafcover.sweeping.front import front, recommended, safer
-from leafcover.sweeping.points import over_runs, point_of, risk_over_runs
+from leafcover.sweeping.front import front, recommended, safer, useful
+from leafcover.sweeping.points import Standard, over_runs, point_of, risk_over_runs
 from leafcover.sweeping.scoring import Score
 from tests.sweeping.made import point, share
+
+
+def standard(commonest=0.5):
+    return Standard(share(0.9), share(0.6), share(0.85), share(0.4), share(commonest))
 
 
 def test_the_front_by_hand():
@@ -39,30 +43,42 @@ def test_the_front_is_what_nothing_else_beats(points):
 
 def test_the_recommendation_is_the_most_useful_point_below_the_limit_by_upper_ends():
     points = [point("cover k=20", 0.02, 0.90), point("cover k=5", 0.05, 0.94), point("random spread=0.1", 0.5, 0.99)]
-    assert recommended(points, 0.1).name == "cover k=5"
-    assert recommended(points, 0.0601).name == "cover k=5"  # 0.05 with an upper end of 0.06
-    assert recommended(points, 0.059).name == "cover k=20"
-    assert recommended(points, 0.0299) is None
-    assert recommended(points, 1.0).name == "random spread=0.1"
+    assert recommended(points, standard(), 0.1).name == "cover k=5"
+    assert recommended(points, standard(), 0.0601).name == "cover k=5"  # 0.05 with an upper end of 0.06
+    assert recommended(points, standard(), 0.059).name == "cover k=20"
+    assert recommended(points, standard(), 0.0299) is None
+    assert recommended(points, standard(), 1.0).name == "random spread=0.1"
 
 
 def test_what_is_learned_above_control_counts_like_linkage():
     points = [point("cover k=20", 0.02, 0.90), point("cover k=5", 0.03, 0.94, learned=0.2)]
     assert points[1].highest_risk == pytest.approx(0.21)
-    assert recommended(points, 0.1).name == "cover k=20"
-    assert recommended(points, 0.2101).name == "cover k=5"
+    assert recommended(points, standard(), 0.1).name == "cover k=20"
+    assert recommended(points, standard(), 0.2101).name == "cover k=5"
+
+
+def test_what_may_be_no_better_than_the_commonest_answer_is_never_recommended():
+    points = [point("cover k=80", 0.01, 0.80), point("cover k=20", 0.02, 0.82), point("cover k=5", 0.3, 0.94)]
+    # Each interval reaches 0.01 below its value: 0.82 lies surely above 0.80, and 0.80 does not.
+    assert [one.name for one in useful(points, standard(0.80))] == ["cover k=20", "cover k=5"]
+    assert recommended(points, standard(0.80), 0.1).name == "cover k=20"
+    assert recommended(points, standard(0.815), 0.1) is None
+    assert recommended(points, standard(0.815), 0.5).name == "cover k=5"
+    near = [point("a x=1", 0.4, 0.82), point("a x=2", 0.1, 0.815)]
+    assert safer(near, standard(0.80), near[0], 1.0).name == "a x=2"
+    assert safer(near, standard(0.807), near[0], 1.0) is None
 
 
 def test_of_equally_useful_points_the_safer_one_is_recommended():
-    assert recommended([point("a x=1", 0.3, 0.9), point("a x=2", 0.2, 0.9)], 1.0).name == "a x=2"
+    assert recommended([point("a x=1", 0.3, 0.9), point("a x=2", 0.2, 0.9)], standard(), 1.0).name == "a x=2"
 
 
 def test_a_much_safer_point_inside_the_interval_is_named():
     chosen = point("a x=1", 0.4, 0.90)  # agreement from 0.89
     rivals = [point("a x=2", 0.3, 0.9), point("a x=3", 0.1, 0.895), point("a x=4", 0.05, 0.88)]
-    assert safer([chosen, *rivals], chosen, 1.0).name == "a x=3"
-    assert safer([chosen, *rivals], chosen, 0.1) is None  # its upper end is 0.11
-    assert safer([chosen, rivals[0]], chosen, 1.0) is None
+    assert safer([chosen, *rivals], standard(), chosen, 1.0).name == "a x=3"
+    assert safer([chosen, *rivals], standard(), chosen, 0.1) is None  # its upper end is 0.11
+    assert safer([chosen, rivals[0]], standard(), chosen, 1.0) is None
 
 
 def test_runs_never_make_an_interval_narrower():

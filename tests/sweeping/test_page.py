@@ -2,6 +2,7 @@
 
 import builtins
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations, pairwise
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError
+from leafcover.measuring.figures import Estimate, Risk
 from leafcover.releasing.recipes import RECIPES
 from leafcover.sweeping.axes import NARROW, WIDE, risk_ticks, scale_of, ticks_between
 from leafcover.sweeping.candidates import LeftOut
@@ -66,13 +68,38 @@ def test_the_page_says_first_what_to_take():
 
 def test_the_page_says_when_nothing_is_below_the_limit_or_no_limit_was_set():
     none = report(swept(*FULL, max_risk=0.01))
-    assert "Nothing stays below 0.01" in none
+    assert "Nothing to recommend below 0.01" in none
     assert "cover k=20 comes nearest, with informed linkage of up to 0.030." in none
     assert 'class="ring"' not in none
     free = report(swept(*FULL))
     assert "No limit was set" in free
     assert "stand cover k=20 and cover k=5." in free
     assert 'class="limit"' not in free
+
+
+def test_the_page_says_when_what_is_below_the_limit_is_of_no_use():
+    html = report(swept(*FULL, max_risk=0.1, commonest=0.935))
+    assert "Nothing to recommend below 0.1" in html
+    words = "Nothing below the limit of 0.1 surely keeps more of the rules for class than always giving the commonest"
+    assert words in html
+    assert "which agrees on 0.935: cover k=5 comes nearest, with an agreement of 0.940 (0.930 to 0.950)." in html
+    assert "Not even a fresh sample of the original does" in html  # 0.9
+    assert "weaker settings" in html
+    assert 'class="ring"' not in html
+    assert "Not even" not in what_to_take(swept(point("cover k=5", 0.06, 0.86), max_risk=0.1, commonest=0.86))
+
+
+def test_an_interval_that_goes_on_beyond_the_edge_ends_in_an_arrow_head():
+    def heads(*points):
+        bars = re.findall(r'class="bar [^>]*d="([^"]*)"', drawing(swept(*points), utility="target", form=WIDE))
+        return [bar.count("L") // 2 for bar in bars]
+
+    inside = replace(point("cover k=5", 0.1, 0.7), informed=Risk(0.1, 0.09, 0.12, 100))
+    assert heads(inside) == [0]
+    never = replace(inside, informed=Risk(0.1, 0.0, 0.12, 100))  # no logarithm reaches 0
+    assert heads(never) == [1]
+    wide = replace(inside, informed=Risk(0.1, 0.0, 1.0, 100), agreement=Estimate(0.7, 0.1, 1.0, 100))
+    assert heads(wide) == [4]
 
 
 def test_every_point_is_drawn_in_every_map_and_stands_in_the_table():
@@ -109,6 +136,7 @@ def test_the_page_is_whole_in_itself_and_in_order():
     assert all(after - before <= 1 for before, after in pairwise(headings))
     assert seen.tags.count("svg") == len([a for a in seen.attributes if a[:2] == ("svg", "aria-label")]) == 4
     assert "Left out: detective. There is no category." in html
+    assert 'detective</th><td colspan="7">left out: There is no category.</td>' in html
 
 
 def test_every_text_is_escaped():

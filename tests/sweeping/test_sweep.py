@@ -11,9 +11,11 @@ import pytest
 
 from leafcover.draws import Draws, Key
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
+from leafcover.measuring.pair import pair_of
 from leafcover.measuring.plain import plain, schema
+from leafcover.measuring.utility.agreement import agreement
 from leafcover.sweeping.report import report
-from leafcover.sweeping.scoring import Task, other_targets, released_rows
+from leafcover.sweeping.scoring import Task, commonest_answer, other_targets, released_count, released_rows
 from leafcover.sweeping.store import read_scores
 from leafcover.sweeping.sweep import Sweep, sweep
 from leafcover.sweeping.work import scored
@@ -57,6 +59,7 @@ def test_a_real_sweep_puts_cover_on_the_safe_side(alone):
         assert all(0 <= one.low <= one.value <= one.high <= 1 for one in (point.agreement, point.others, point.gower))
         assert [one.column for one in point.inference] == ["class"]
     assert 0.5 < found.standard.floor.value <= 1
+    assert found.standard.chance.value <= found.standard.commonest.value <= 1
 
 
 def test_no_value_of_the_table_stands_in_the_scores(alone):
@@ -126,6 +129,29 @@ def test_scores_of_another_sweep_are_refused(monkeypatch, tmp_path, change, word
     assert asked["scores"].read_bytes() == before
 
 
+def test_scores_of_an_earlier_format_are_refused(monkeypatch, tmp_path):
+    Counted(monkeypatch)
+    file = tmp_path / "s.json"
+    asked = {"target": "class", "recipes": ["cover"], "runs": 1, "scores": file}
+    sweep(mixed(1), **asked)
+    file.write_text(file.read_text("utf-8").replace('"leafcover_scores": 2', '"leafcover_scores": 1'), "utf-8")
+    with pytest.raises(TableError, match="made by an earlier Leafcover"):
+        sweep(mixed(1), **asked)
+
+
+def test_always_giving_the_commonest_answer_by_hand():
+    # The class says whether x is 1. Of the rows held out 7 in 10 have x = 1, so the tree answers 7 in 10 alike; two who
+    # guess by those shares agree on 0.7² + 0.3² = 0.58.
+    def rows(ones, of):
+        return [1.0 if i < ones else 0.0 for i in range(of)]
+
+    learned, held = rows(50, 100), rows(35, 50)
+    one, other = (table(number("x", x), category("class", ["yes" if v else "no" for v in x])) for x in (learned, held))
+    pair = pair_of(one, one, np.arange(100), target="class", control=other)
+    assert commonest_answer(pair, bins=4).value == pytest.approx(0.7)
+    assert agreement([pair], targets=["class"], floors=0).target.chance.value == pytest.approx(0.58)
+
+
 def test_scores_of_another_version_are_refused(monkeypatch, tmp_path):
     Counted(monkeypatch)
     file = tmp_path / "s.json"
@@ -161,6 +187,7 @@ def test_every_row_is_held_out_once_before_any_is_twice():
     for first in (0, 3):
         assert np.array_equal(np.sort(np.concatenate(held[first : first + 3])), np.arange(100))
     assert not np.array_equal(held[0], held[3])
+    assert min(100 - len(one) for one in held) == released_count(original) == 66
 
 
 def test_other_targets_are_few_and_tell_something():
@@ -225,6 +252,12 @@ def test_a_candidate_that_the_rows_refuse_is_left_out_and_the_rest_stays(monkeyp
         ({"runs": 0}, ValueOutOfRange, "--runs"),
         ({"rows": 3}, ValueOutOfRange, "--rows"),
         ({"jobs": 0}, ValueOutOfRange, "--jobs"),
+        ({"runs": 1.5}, ValueOutOfRange, "--runs"),
+        ({"max_risk": "much"}, ValueOutOfRange, "--max-risk"),
+        ({"grid": {"k": 5}}, ValueOutOfRange, "a list of at least one value"),
+        ({"grid": {"k": "5"}}, ValueOutOfRange, "a list of at least one value"),
+        ({"target": 2}, ValueOutOfRange, "as text, such as '2'"),
+        ({"table": "in.csv"}, TableError, "'in.csv' is a path"),
         ({"table": mixed(1, rows=20)}, TableError, "20 rows"),
         ({"table": table(number("x", [1, 2] * 30), category("class", ["a"] * 60))}, TableError, "single value"),
         (
@@ -237,6 +270,17 @@ def test_a_candidate_that_the_rows_refuse_is_left_out_and_the_rest_stays(monkeyp
 def test_what_cannot_be_swept_is_refused(asked, error, words):
     with pytest.raises(error, match=words):
         sweep(**{"table": mixed(1, rows=90), "target": "class", **asked})
+
+
+def test_values_beyond_1e300_are_swept_without_a_warning():  # which would be an error here
+    x = [(1e300, -1e300, 3.5e299, 1.0, 0.0)[i % 5] for i in range(90)]
+    odd = [(1.7e308, -1.7e308, 1e-320, 5.0)[i % 4] for i in range(90)]
+    original = table(
+        number("x", x, decimals=None), number("odd", odd, decimals=None), category("class", ["a", "b"] * 45)
+    )
+    found = sweep(original, target="class", grid={"k": [5], "spread": [0.1], "siblings": [0.1]}, runs=1)
+    assert {one.recipe for one in found.points} >= {"cover", "framework", "framework-paper", "random"}
+    assert all(0 <= one.informed.value <= 1 for one in found.points)
 
 
 def test_a_number_in_bins_is_a_target_for_recipes_with_and_without_them(monkeypatch):

@@ -1,5 +1,5 @@
 """The command line: read, call one function, show."""
 
-from leafcover.cli.app import main
+from leafcover.cli.start import main
 
 __all__ = ["main"]

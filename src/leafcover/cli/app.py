@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from leafcover import __version__
+from leafcover.cli.interrupt import heed, stoppable
 from leafcover.errors import LeafcoverError
 
 app = typer.Typer(
@@ -47,16 +48,14 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*args: Any, **given: Any) -> None:
         try:
-            command(*args, **given)
+            with stoppable():
+                command(*args, **given)
         except LeafcoverError as error:
             typer.echo(f"error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(error.exit_code) from None
         except MemoryError:
             typer.echo("error: There is not enough memory for this table. Release fewer rows or columns.", err=True)
             raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            typer.echo("stopped; nothing was written.", err=True)
-            raise typer.Exit(130) from None
 
     return run
 
@@ -68,9 +67,9 @@ def warn(words: str) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """A progress bar on a terminal, nothing on a pipe."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda words, share: None
+    """A progress bar on a terminal, nothing on a pipe; every step heeds a Ctrl-C that was lost."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield lambda words, share: heed()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -78,11 +77,9 @@ def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=1.0)
-        yield lambda words, share: bar.update(task, description=words, completed=share)
 
+        def tell(words: str, share: float) -> None:
+            heed()
+            bar.update(task, description=words, completed=share)
 
-def main() -> None:
-    """Run the command line."""
-    from leafcover.cli import demo, inspect, measure, recipes, release, sweep, tree, verify  # noqa: F401  # they add their commands
-
-    app()
+        yield tell

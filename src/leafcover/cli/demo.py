@@ -12,7 +12,9 @@ from leafcover.errors import OutputError
 @app.command()
 @guarded
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the results go.")] = Path("leafcover-demo"),
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the results go.", readable=False)] = Path(
+        "leafcover-demo"
+    ),
     force: Force = False,
 ) -> None:
     """Release the shipped Adult table by `cover`, with a report and a manifest."""

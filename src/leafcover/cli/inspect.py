@@ -13,6 +13,8 @@ from leafcover.cli.release import TableFile, Target
 if TYPE_CHECKING:
     from leafcover.table.describe import ColumnFacts, TableFacts
 
+LONGEST = 40  # letters of a level that are shown
+
 
 @app.command()
 @guarded
@@ -48,5 +50,11 @@ def _values(facts: "ColumnFacts") -> str:
     if facts.domain is not None:
         step = "" if facts.grid is None else f" in steps of {facts.grid.step:g}"
         return f"{facts.domain[0]} to {facts.domain[1]}{step}"
-    shown = ", ".join(f"{level} ({rows:,})" for level, rows in facts.common)
+    shown = ", ".join(f"{_short(level)} ({rows:,})" for level, rows in facts.common)
     return shown + (", …" if facts.distinct > len(facts.common) else "")
+
+
+def _short(level: str) -> str:
+    """A level on one line, cut where it would fill the screen; --json tells it whole."""
+    text = "".join(letter if letter.isprintable() else "·" for letter in level)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

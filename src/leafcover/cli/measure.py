@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from leafcover.measuring.measures import Measures
     from leafcover.releasing.recall import Recalled
 
-Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.")]
-ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.")]
+Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.", readable=False)]
+STANDARD_OUTPUT = Path("-")
+ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.", readable=False)]
 
 
 @app.command()
@@ -30,18 +31,31 @@ def measure(
         str | None, typer.Option("--target", metavar="COL", help="The column whose rules matter.")
     ] = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="P", help="Which released row is which original row. [RELEASED.pairs]")
+        Path | None,
+        typer.Option(metavar="P", help="Which released row is which original row. [RELEASED.pairs]", readable=False),
     ] = None,
     control: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Rows like the original's that were not released.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Rows like the original's that were not released.", readable=False),
     ] = None,
     plan: Annotated[
-        Path | None, typer.Option(metavar="PLAN.toml", help="The plan of the release. [from RELEASED.internal.json]")
+        Path | None,
+        typer.Option(
+            metavar="PLAN.toml", help="The plan of the release. [from RELEASED.internal.json]", readable=False
+        ),
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="M.json", help="Also write every figure, for machines.")
+        Path | None,
+        typer.Option(
+            "--json",
+            metavar="M.json",
+            help="Also write every figure, for machines; - prints them instead of words.",
+            readable=False,
+        ),
     ] = None,
-    report: Annotated[Path | None, typer.Option(metavar="R.html", help="Also write a report to read.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
+    ] = None,
     max_risk: Annotated[
         float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
     ] = None,
@@ -87,8 +101,11 @@ def measure(
             tell("attacking the release", 0.0)
             refuse_above(limited_risks(compared), max_risk)
         measures = measure_all(compared, tell=tell)
+        tell("writing", 1.0)
         _write(json_file, report, found, measures, force=force, publish_tree=publish_tree)
-    if not quiet:
+    if json_file == STANDARD_OUTPUT:
+        typer.echo(_figures(measures), nl=False)
+    elif not quiet:
         typer.echo(measured_words(measures))
         if json_file:
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
@@ -130,7 +147,8 @@ def _check_files(
 
     check_report(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
-    for path in [*([json_file] if json_file else []), *([report, outward(report)] if report else [])]:
+    figures = [json_file] if json_file is not None and json_file != STANDARD_OUTPUT else []
+    for path in [*figures, *([report, outward(report)] if report else [])]:
         if str(path.resolve()) in taken:
             raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
         taken.add(str(path.resolve()))
@@ -147,18 +165,21 @@ def _write(
     publish_tree: bool,
 ) -> None:
     """All outputs or none."""
-    import json
-    from contextlib import ExitStack
-
-    from leafcover.measuring.plain import plain
-    from leafcover.table.whole import whole
+    from leafcover.table.whole import together
 
     texts: dict[Path, tuple[str, bool]] = {}
-    if json_file is not None:
-        texts[json_file] = (json.dumps(plain(measures), indent=1, ensure_ascii=False) + "\n", True)
+    if json_file is not None and json_file != STANDARD_OUTPUT:
+        texts[json_file] = (_figures(measures), True)
     if report is not None:
         texts |= pages(report, found.pair, found.release, measures, publish_tree=publish_tree)
-    with ExitStack() as stack:
+    with together(force=force) as part:
         for path, (content, private) in texts.items():
-            part = stack.enter_context(whole(path, force=force, private=private))
-            part.write_text(content, "utf-8")
+            part(path, private).write_text(content, "utf-8")
+
+
+def _figures(measures: "Measures") -> str:
+    import json
+
+    from leafcover.measuring.plain import plain
+
+    return json.dumps(plain(measures), indent=1, ensure_ascii=False) + "\n"

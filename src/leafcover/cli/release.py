@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from leafcover.table.table import Table
 
 TableFile = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data")
+    Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
 ]
 Target = Annotated[str | None, typer.Option("--target", metavar="COL", help="The column whose rules are kept.")]
 Settings = Annotated[
@@ -37,15 +37,21 @@ Bins = Annotated[
 def release(
     table: TableFile,
     *,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="Where the released table goes.")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="OUT", help="Where the released table goes.", readable=False)
+    ],
     target: Target = None,
     recipe: Annotated[str | None, typer.Option(help="Which recipe; see `leafcover recipes`. [default: cover]")] = None,
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
-    plan: Annotated[Path | None, typer.Option(metavar="PLAN.toml", help="A plan file instead of a recipe.")] = None,
-    report: Annotated[Path | None, typer.Option(metavar="R.html", help="Also write a report to read.")] = None,
+    plan: Annotated[
+        Path | None, typer.Option(metavar="PLAN.toml", help="A plan file instead of a recipe.", readable=False)
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
+    ] = None,
     bins: Bins = None,
     key_file: Annotated[
-        Path | None, typer.Option(metavar="K", help="Keep the secret key here, to repeat this release.")
+        Path | None, typer.Option(metavar="K", help="Keep the secret key here, to repeat this release.", readable=False)
     ] = None,
     seed: Annotated[int | None, typer.Option(help="For experiments only: the release may not be published.")] = None,
     keep_order: Annotated[bool, typer.Option("--keep-order", help="For experiments: rows stay in order.")] = False,
@@ -80,6 +86,8 @@ def release(
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
     for path in files if hold_out is None else [*files, places.held_out]:
         check_place(path, force=force)
+    if key_file is not None:
+        check_place(key_file, force=True)  # one that exists is read
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)
@@ -96,6 +104,7 @@ def release(
             texts[key_file] = (key_text(key), True)
         told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
         told["drop"] = list(reading.drop)
+        tell("writing", 1.0)
         manifest = deliver(
             made,
             places,
@@ -109,8 +118,9 @@ def release(
     if as_json:
         typer.echo(json.dumps(manifest, ensure_ascii=False))
     elif not quiet:
-        _warn_all(tuple(w for w in made.warnings if w not in original.warnings), quiet)
-        typer.echo(summary(made, None if measures else certain_linkage(original, made)))
+        said = summary(made, None if measures else certain_linkage(original, made))
+        _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in said), quiet)
+        typer.echo(said)
         if measures:
             typer.echo(f"\n{measures}")
         typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")

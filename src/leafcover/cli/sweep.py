@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
+from leafcover.cli.interrupt import stoppable
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
 from leafcover.cli.release import Bins, TableFile
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
@@ -43,9 +44,12 @@ def sweep(
     max_risk: Annotated[
         float | None, typer.Option(metavar="R", help="Recommend the most useful way below this; exit 3 if none is.")
     ] = None,
-    report: Annotated[Path | None, typer.Option(metavar="R.html", help="Also write the map as a page.")] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="R.html", help="Also write the map as a page.", readable=False)
+    ] = None,
     scores: Annotated[
-        Path | None, typer.Option(metavar="S.json", help="Keep scores here, and go on from those that are there.")
+        Path | None,
+        typer.Option(metavar="S.json", help="Keep scores here, and go on from those that are there.", readable=False),
     ] = None,
     runs: Annotated[int, typer.Option(metavar="N", help="How often each way is tried.")] = 3,
     rows: Annotated[int, typer.Option(metavar="N", help="Rows used at most, a sample of a larger table.")] = 30_000,
@@ -64,7 +68,7 @@ def sweep(
     from leafcover.sweeping.report import report as page
     from leafcover.sweeping.report import report_tools
     from leafcover.sweeping.sweep import sweep as tried
-    from leafcover.sweeping.words import what_to_take
+    from leafcover.sweeping.words import what_then, what_to_take
     from leafcover.table.whole import check_place, whole
 
     _check_files(table, report, scores)
@@ -77,28 +81,22 @@ def sweep(
     refuse_unknown(original, reading, target)
     for words in () if quiet else original.warnings:
         warn(words)
-    try:
-        with progress(quiet or as_json) as tell:
-            found = tried(
-                original,
-                target=target,
-                recipes=_names(recipes) if recipes else None,
-                grid=grid_of(grid),
-                settings=_settings(settings),
-                bins=bins,
-                max_risk=max_risk,
-                runs=runs,
-                rows=rows,
-                seed=seed,
-                jobs=_processors() if jobs is None else jobs,
-                scores=scores,
-                progress=tell,
-            )
-    except KeyboardInterrupt:
-        kept = scores is not None and scores.exists()
-        words = f"the scores so far are in {scores}; the same command goes on" if kept else "nothing was kept"
-        typer.echo(f"stopped; {words}.", err=True)
-        raise typer.Exit(130) from None
+    with stoppable(lambda: _kept(scores)), progress(quiet or as_json) as tell:
+        found = tried(
+            original,
+            target=target,
+            recipes=_names(recipes) if recipes else None,
+            grid=grid_of(grid),
+            settings=_settings(settings),
+            bins=bins,
+            max_risk=max_risk,
+            runs=runs,
+            rows=rows,
+            seed=seed,
+            jobs=_processors() if jobs is None else jobs,
+            scores=scores,
+            progress=tell,
+        )
     if report is not None:
         with whole(report, force=force) as part:
             part.write_text(page(found), "utf-8")
@@ -107,7 +105,13 @@ def sweep(
     elif not quiet:
         _show(found, table, report, scores)
     if max_risk is not None and found.recommended is None:
-        raise RiskTooHigh(f"{what_to_take(found)} Raise --max-risk, drop columns, or try stronger settings by --grid.")
+        raise RiskTooHigh(f"{what_to_take(found)} {what_then(found)}")
+
+
+def _kept(scores: Path | None) -> str:
+    """What an interrupted sweep leaves behind."""
+    kept = scores is not None and scores.exists()
+    return f"the scores so far are in {scores}; the same command goes on" if kept else "nothing was kept"
 
 
 def _check_files(table: Path, report: Path | None, scores: Path | None) -> None:
@@ -162,11 +166,16 @@ def _show(found: "Sweep", table: Path, report: Path | None, scores: Path | None)
         figures = (point.informed.value, point.informed.high, point.learned, *shares)
         bold = "bold" if point is chosen else ""
         lines.add_row(mark, point.name, *(f"{figure:.3f}" for figure in figures), style=bold)
+    for one in found.left_out:
+        lines.add_row("", one.name, "left out")
     floor = found.standard
     lines.add_row("", "a fresh sample", "", "", "", f"{floor.floor.value:.3f}", f"{floor.others.value:.3f}", "")
+    lines.add_row("", "the commonest answer", "", "", "", f"{floor.commonest.value:.3f}", "", "")
     screen = Console()
-    (screen if screen.is_terminal else Console(width=200)).print(lines)
-    typer.echo(f"\n{WHAT_IS_SHOWN}")
+    screen = screen if screen.is_terminal else Console(width=200)
+    with screen.capture() as drawn:
+        screen.print(lines)
+    typer.echo(f"{drawn.get()}\n{WHAT_IS_SHOWN}")
     for one in found.left_out:
         warn(f"{one.name} was left out. {one.why}")
     if found.max_risk is None or chosen is not None:

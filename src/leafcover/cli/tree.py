@@ -37,7 +37,9 @@ def tree(
     *,
     target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
     form: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
-    test: Annotated[Path | None, typer.Option(metavar="FILE", help="Count errors on these rows too.")] = None,
+    test: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Count errors on these rows too.", readable=False)
+    ] = None,
     no_prune: Annotated[bool, typer.Option("--no-prune", help="Show the tree before pruning.")] = False,
     min_records: Annotated[int, typer.Option(help="Rows that at least two branches of a test must hold.")] = 2,
     confidence: Annotated[float, typer.Option(help="Of pruning; smaller prunes more.")] = 0.25,

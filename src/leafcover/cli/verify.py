@@ -15,9 +15,15 @@ from leafcover.errors import PlanError
 @app.command()
 @guarded
 def verify(
-    released: Annotated[Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.")],
-    original: Annotated[Path | None, typer.Option(metavar="TABLE", help="The original: check every promise.")] = None,
-    key_file: Annotated[Path | None, typer.Option(metavar="K", help="The key: release it again, byte by byte.")] = None,
+    released: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", readable=False)
+    ],
+    original: Annotated[
+        Path | None, typer.Option(metavar="TABLE", help="The original: check every promise.", readable=False)
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option(metavar="K", help="The key: release it again, byte by byte.", readable=False)
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -93,6 +94,27 @@ def pair_of(
     )
 
 
+def source_of(pairs: Any) -> Rows:
+    """Pairs that somebody gave as the original row of each released one, counted from 0.
+
+    >>> source_of([2, 0, 1])
+    array([2, 0, 1])
+    """
+    try:
+        given = np.asarray(pairs)
+        if given.ndim == 1 and given.dtype.kind in "iuf":
+            with np.errstate(invalid="ignore"):  # what does not fit becomes another number, and is refused
+                found = given.astype(np.int64)
+            if (found == given).all():
+                return found
+        got = f"{type(pairs).__name__} of {given.dtype}" if given.ndim == 1 else type(pairs).__name__
+    except (TypeError, ValueError, OverflowError):
+        got = type(pairs).__name__
+    raise TableError(
+        f"Pairs must be a list of whole numbers, the original row of each released one (row 0 is the first). Got {got}."
+    )
+
+
 def _shared_names(original: Table, other: Table, word: str = "release") -> tuple[str, ...]:
     """The other's columns in the original's order; a kind that differs or a column from nowhere is an error."""
     for column in other:
@@ -127,10 +149,11 @@ def _by_source(before: Table, after: Table, source: Rows) -> tuple[Table, Table,
         raise TableError(
             f"The pairs name {len(source)} rows, the release has {len(after)}. Give the pairs of this release."
         )
-    if len(source) and (source.min() < 0 or source.max() >= len(before)):
+    outside = source[(source < 0) | (source >= len(before))]
+    if len(outside):
         raise TableError(
-            f"The pairs name row {int(source.max()) + 1}, the original has {len(before)} rows. "
-            "Give the table that was released."
+            f"The pairs name row {int(outside[0])}, but the original's {len(before)} rows are 0 to {len(before) - 1} "
+            "(row 0 is the first). Give the pairs and the table of this release."
         )
     order = np.argsort(source, kind="stable")
     rows = source[order]

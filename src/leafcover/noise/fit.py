@@ -11,6 +11,8 @@ import numpy as np
 from leafcover.fast.arrays import Floats, Rows
 from leafcover.noise.law import Law
 
+LEAST = 1e-200  # of a deviation, in points: less cannot move a value, and a distance of 1e100 points stays finite
+
 Fit: TypeAlias = Literal["redraw", "reflect", "wrap", "clip"]
 
 
@@ -33,7 +35,7 @@ def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, law: Law) -
 
     Rounding to the nearest point first and drawing again when outside is the same law as this.
     """
-    safe = np.maximum(spread, 1e-300)
+    safe = np.maximum(spread, LEAST)
     low, high = law.cdf((-0.5 - place) / safe), law.cdf((size - 0.5 - place) / safe)
     new = place + np.rint(law.inverse(low + u * (high - low)) * safe)
     return np.clip(new, 0, size - 1).astype(np.int64)
@@ -41,10 +43,10 @@ def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, law: Law) -
 
 def probability(place: Floats, to: Floats, size: Floats, spread: Floats, law: Law, fit: Fit) -> Floats:
     """The probability that a value at ``place`` is released at ``to``."""
-    safe = np.maximum(spread, 1e-300)
+    safe = np.maximum(spread, LEAST)
 
     def between(point: Floats) -> Floats:
-        return law.cdf((point + 0.5 - place) / safe) - law.cdf((point - 0.5 - place) / safe)
+        return law.cdf((point - place + 0.5) / safe) - law.cdf((point - place - 0.5) / safe)
 
     if fit == "redraw":
         inside = law.cdf((size - 0.5 - place) / safe) - law.cdf((-0.5 - place) / safe)

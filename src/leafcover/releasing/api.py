@@ -5,20 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from leafcover.draws import Key
 from leafcover.errors import PlanError
 from leafcover.measuring.measures import Measures
-from leafcover.measuring.pair import pair_of
+from leafcover.measuring.pair import pair_of, source_of
 from leafcover.releasing.comparison import Comparison, compared_to
 from leafcover.releasing.known import Known
 from leafcover.releasing.measure import measure_all
+from leafcover.releasing.pairing import refuse_same_people
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.run import Progress, Release, run
 from leafcover.releasing.summary import summary
 from leafcover.table.files import read as read_file
-from leafcover.table.frames import from_frame, to_frame
+from leafcover.table.frames import column_name, from_frame, to_frame
 from leafcover.table.table import Table
 
 
@@ -60,6 +59,9 @@ def release(
     """
     if key is not None and seed is not None:
         raise PlanError("A key and a seed were both given. Use a key to publish, a seed to experiment.")
+    _check_plan(plan)
+    if key is not None and not isinstance(key, Key):
+        raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
     chosen = key or (Key.fresh() if seed is None else Key.from_seed(seed))
     original = from_frame(table)
     made = run(original, plan, key=chosen, keep_order=keep_order, progress=progress)
@@ -85,20 +87,40 @@ def measure(
     released one (without them nobody can be linked), ``control`` holds rows like the original's that were not
     released, and ``plan`` is the plan that made it, if it was one of ours.
     """
+    if plan is not None:
+        _check_plan(plan)
     before = from_frame(original)
     aside = None if control is None else from_frame(control)
     tell = progress or (lambda words, share: None)
     if isinstance(released, Release):
-        return measure_all(compared_to(before, released, aside), tell=tell)
+        compared = compared_to(before, released, aside)
+        if aside is not None:
+            refuse_same_people(compared.pair)
+        return measure_all(compared, tell=tell)
     pair = pair_of(
         before,
         from_frame(released),
-        None if pairs is None else np.asarray(pairs, np.int64),
-        target=target or "".join(before.with_role("target")[:1]),
-        keys=keys or before.with_role("key"),
-        confidential=confidential or before.with_role("confidential"),
-        weight=weight or "".join(before.with_role("weight")[:1]),
+        None if pairs is None else source_of(pairs),
+        target=column_name("target", target or "".join(before.with_role("target")[:1])),
+        keys=_names("keys", keys) or before.with_role("key"),
+        confidential=_names("confidential", confidential) or before.with_role("confidential"),
+        weight=column_name("weight", weight or "".join(before.with_role("weight")[:1])),
         control=aside,
     )
+    if aside is not None:
+        refuse_same_people(pair)
     known = None if plan is None else Known.made_anew(pair.original, plan)
     return measure_all(Comparison(pair, known), tell=tell)
+
+
+def _check_plan(plan: Any) -> None:
+    if not isinstance(plan, Plan):
+        raise PlanError(
+            f"A plan is needed, such as leafcover.recipes.cover(table, target=...) writes. Got {type(plan).__name__}."
+        )
+
+
+def _names(what: str, names: str | Sequence[str] | None) -> list[str]:
+    """Column names, where one alone may be given as it is."""
+    given = [names] if isinstance(names, str) else names or []
+    return [column_name(what, name) for name in given if name != ""]

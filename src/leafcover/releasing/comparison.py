@@ -56,6 +56,8 @@ class Comparison:
         if self.pair.control is not None:
             return "rows that were held out"
         if self._again:
+            if len(self._again) == 1:
+                return "the release was done again without some of the rows"
             return f"the release was done again {len(self._again)} times, each time without some of the rows"
         return "no control"
 

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from hashlib import file_digest, sha256
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 
 from leafcover.errors import TableError
 from leafcover.fast.arrays import Rows
+from leafcover.releasing.asked import not_reached
 from leafcover.releasing.manifest import external, internal
 from leafcover.releasing.run import Release
 from leafcover.table.files import beside, fill
 from leafcover.table.table import Table
-from leafcover.table.whole import whole
+from leafcover.table.whole import together
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,7 @@ def deliver(
     ``rows`` are the rows of the original file that were released (all but those held out); pairs speak of the file.
     Everything is written beside its place first; only when all of it stands are the files renamed, the table last.
     """
-    with ExitStack() as stack:
-
-        def part(path: Path, private: bool) -> Path:
-            return stack.enter_context(whole(path, force=force, private=private))
-
+    with together(force=force) as part:
         # Renamed in reverse order of entry: the table, entered first, appears last.
         table_part = part(places.table, False)
         fill(release.table, places.table, table_part)
@@ -80,6 +77,8 @@ def deliver(
         with table_part.open("rb") as file:
             mark = file_digest(file, "sha256").hexdigest()
         outward = external(release, file=places.table.name, sha256=mark, publish_tree=publish_tree)
+        if few := not_reached(release.plan, release.partitions, published=True):
+            outward["not_reached"] = list(few)
         inward = internal(release, outward, reading=reading)
         text = _json(outward)
         inward["manifest_sha256"] = sha256_of(text.encode())
@@ -113,6 +112,12 @@ def read_pairs(path: Path) -> Rows | None:
     if not path.exists():
         return None
     try:
-        return np.loadtxt(path, dtype=np.int64, ndmin=1)
-    except (OSError, ValueError):
-        raise TableError(f"The pairs {str(path)!r} cannot be read as row numbers. Release the table again.") from None
+        text = path.read_text("ascii") if path.is_file() else ""
+        return np.loadtxt(StringIO(text), dtype=np.int64, ndmin=1) if text.strip() else np.empty(0, np.int64)
+    except OSError as error:
+        raise TableError(f"The pairs {str(path)!r} cannot be read: {error.strerror}. Name another file.") from None
+    except (ValueError, OverflowError):
+        raise TableError(
+            f"The pairs {str(path)!r} cannot be read as row numbers, one a line (row 0 is the first). "
+            "Release the table again, or name another file."
+        ) from None

@@ -12,6 +12,7 @@ from leafcover.fast.arrays import Rows
 from leafcover.measuring.pair import Pair, pair_of
 from leafcover.releasing.deliver import Places, read_pairs
 from leafcover.releasing.known import Known
+from leafcover.releasing.pairing import refuse_same_people
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.planfile import from_toml
 from leafcover.releasing.run import CellFact, ColumnFact, Release, TreeFact
@@ -87,6 +88,8 @@ def recall(
         weight=weight[0] if weight else "",
         control=control,
     )
+    if control is not None:
+        refuse_same_people(pair)
     if source is not None:
         original = taken_alone(original, np.sort(source))
     chosen = plan if plan is not None else _plan(told)

@@ -19,6 +19,7 @@ from leafcover.releasing.noises import additive, multiplicative
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
 from leafcover.split.trees import Leaves, Whole
+from leafcover.table.frames import column_name, from_frame
 from leafcover.table.table import Column, Table
 
 ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
@@ -49,6 +50,7 @@ def framework(
 
     No leaf smaller than ``min_cell`` rows stands alone; skewed or heaped numbers move by ranks.
     """
+    table, target = from_frame(table), column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
     numbers = [c for c in free_columns(table, target) if not c.is_category]
     by_rank = {c.name for c in numbers if scale == "rank" or (scale == "auto" and _needs_ranks(c))}
@@ -119,6 +121,7 @@ def detective(
     min_cell: int = 5,
 ) -> Plan:
     """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
+    table = from_frame(table)
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
@@ -136,6 +139,7 @@ def detective(
 @recipe_called("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit = "redraw") -> Plan:
     """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
+    table = from_frame(table)
     columns = free_columns(table, None)
     numbers = [c.name for c in columns if not c.is_category]
     categories = [c.name for c in columns if c.is_category]
@@ -171,6 +175,8 @@ def _class_step(target: Column, within: Leaves, noise: ClassNoise) -> Step:
 def _needs_ranks(column: Column) -> bool:
     """Whether a number is so skewed or heaped that noise on its range would not look like it."""
     known = column.values[~column.missing]
+    # By a power of two, which changes no digit: the squares of values beyond 1e154 would be infinite.
+    known = np.ldexp(known, -int(np.frexp(np.abs(known).max(initial=0.0))[1]))
     spread = known.std()
     if spread == 0:
         return False
@@ -296,12 +302,12 @@ def plan_for(
 
     Cells that the recipe makes on the way are put into ``made``, for `run` to use.
     """
-    chosen = recipe_named(recipe)
+    table, chosen = from_frame(table), recipe_named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:
         if target is None:
             raise PlanError(f"Recipe {recipe!r} keeps the rules for a target. Add --target COLUMN.")
-        if target not in table.names:
+        if column_name("target", target) not in table.names:
             raise NameUnknown("column", target, table.names)
         given["target"] = target
     if "made" in signature(chosen.make).parameters:

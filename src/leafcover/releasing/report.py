@@ -15,13 +15,14 @@ from leafcover.releasing.reporting.columns import columns_section
 from leafcover.releasing.reporting.glance import tiles
 from leafcover.releasing.reporting.made import made_section
 from leafcover.releasing.reporting.models import models_section
+from leafcover.releasing.reporting.phrases import counted, curled, started
 from leafcover.releasing.reporting.plain import plain
 from leafcover.releasing.reporting.relations import relations_section
 from leafcover.releasing.reporting.risks import risks_section
 from leafcover.releasing.reporting.shapes import Section, Terms, Words, section
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.trees import trees_section
-from leafcover.releasing.reporting.voice import Voice, curled, started
+from leafcover.releasing.reporting.voice import Voice
 from leafcover.releasing.run import Release
 
 
@@ -39,10 +40,11 @@ def report(
     """
     page = _template()
     strict = face == "external"
-    subject = Subject(pair, release, measures, Voice(len(pair.released), strict), not strict or publish_tree)
+    voice = Voice(len(pair.released), strict)
+    subject = Subject(pair, release, None if voice.silent else measures, voice, not strict or publish_tree)
     return page.render(
         subject=subject,
-        rows=f"{subject.voice.rows:,}",
+        rows=counted(voice.rows, "row"),
         recipe="" if release is None else release.plan.recipe,
         plain=plain(subject),
         tiles=list(tiles(subject)),
@@ -93,6 +95,11 @@ def _sections(subject: Subject) -> Iterator[Section]:
 def _absent(subject: Subject) -> Section | None:
     """What could not be measured, and why."""
     measures = subject.measures
+    if subject.voice.silent:
+        words = (
+            f"A share of {counted(subject.voice.rows, 'row')} would tell of fewer than 5 people, so none is told here."
+        )
+        return section("absent", "What is not told", Words(words))
     if measures is None:
         words = "Nothing was measured for this report: it tells what the method did, not what that cost or hides."
         return section("absent", "What was not measured", Words(words))

@@ -11,6 +11,7 @@ from leafcover.draws import Draws, Key
 from leafcover.errors import PromiseBroken, TableError
 from leafcover.fast.arrays import Array, Bools, Rows
 from leafcover.noise.part import Changed, Part
+from leafcover.releasing.asked import not_reached
 from leafcover.releasing.fingerprint import PART_ROWS, fingerprint
 from leafcover.releasing.plan import Plan, Step, check
 from leafcover.releasing.planfile import marking_text
@@ -128,13 +129,18 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=tuple(dict.fromkeys([*table.warnings, *(n for p in partitions.values() for n in p.notes)])),
+        warnings=_warnings(table, plan, partitions),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
         unprotected=tuple(c.name for c in table if c.name not in after),
         partitions=partitions,
     )
+
+
+def _warnings(table: Table, plan: Plan, partitions: Mapping[Split, Partition]) -> tuple[str, ...]:
+    notes = [note for partition in partitions.values() for note in partition.notes]
+    return tuple(dict.fromkeys([*table.warnings, *not_reached(plan, partitions), *notes]))
 
 
 def partitions_of(

@@ -2,6 +2,7 @@
 
 from leafcover.measuring.risk.informed import Informed
 from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.asked import not_reached
 from leafcover.releasing.plan import Step
 from leafcover.releasing.run import Release
 from leafcover.split.refine import Refine
@@ -32,6 +33,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected
     words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
     lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
+    lines += not_reached(release.plan, release.partitions)
     if single := max((cell.single for cell in release.cells), default=0.0):
         lines.append(f"{single:.1%} of the rows stand alone in their cell: what their leaf pins down is published.")
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]

@@ -41,6 +41,14 @@ class Scale:
         share = (log10(max(risk, 1e-12)) - self.left) / (self.right - self.left)
         return self.form.left + min(max(share, 0.0), 1.0) * (self.form.width - self.form.left - self.form.right)
 
+    def beyond_x(self, risk: float) -> bool:
+        """Whether a risk lies outside the drawing, rounding apart."""
+        return not self.left - 1e-9 <= log10(max(risk, 1e-12)) <= self.right + 1e-9
+
+    def beyond_y(self, utility: float) -> bool:
+        """Whether an agreement lies outside the drawing, rounding apart."""
+        return not self.bottom - 1e-9 <= utility <= self.top + 1e-9
+
     def y(self, utility: float) -> float:
         """Where an agreement stands; beyond the ends at the end."""
         share = (utility - self.bottom) / (self.top - self.bottom)

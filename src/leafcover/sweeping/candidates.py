@@ -14,6 +14,7 @@ from leafcover.table.table import Table
 Value: TypeAlias = int | float | str | bool | None
 Values: TypeAlias = tuple[tuple[str, Value], ...]  # of parameters, by name
 
+GROUPS = ("k", "min_cell")  # parameters that say how many rows stand together at least
 FEW = 2_000  # rows on which settings are checked before the work begins
 
 # One parameter of each recipe says how strong it is; a recipe without a grid is tried at its defaults.
@@ -94,6 +95,25 @@ def candidates(
     return tuple(dict.fromkeys(found)), tuple(left)
 
 
+def possible(
+    found: Sequence[Candidate], *, rows: int, of: int, table: int
+) -> tuple[tuple[Candidate, ...], tuple[LeftOut, ...]]:
+    """The candidates whose groups a release of so many rows can hold, and those that ask for larger ones.
+
+    The rows are released from a sample ``of`` so many, the table has more or as many.
+    """
+    left = []
+    for candidate in found:
+        asked = [(name, value) for name, value in candidate.settings.items() if name in GROUPS and _above(value, rows)]
+        if asked:
+            name, value = asked[0]
+            more = " Raise --rows." if of < table else ""
+            why = f"{name} = {value:,} cannot be reached: a trial releases {rows:,} of {of:,} rows.{more}"
+            left.append((candidate, LeftOut(candidate.name, why)))
+    strong = dict(left)
+    return tuple(one for one in found if one not in strong), tuple(strong.values())
+
+
 def grid_of(texts: Sequence[str]) -> dict[str, list[str]]:
     """A grid as the command line gives it.
 
@@ -126,15 +146,19 @@ def _of_recipe(
         axes = {parameter: values}
     fixed = {_own(name): value for name, value in _specific_last(settings) if _fits(name, recipe)}
     axes |= {name: [fixed.pop(name)] for name in axes if name in fixed}
-    for name, values in axes.items():
-        if not values:
-            raise ValueOutOfRange(f"The grid of {name}", "", "at least one value")
+    for name, listed in axes.items():
+        _check_listed(name, listed)
     for values in product(*axes.values()):
         given = {**dict(zip(axes, values, strict=True)), **fixed}
         known = _as_read(recipe, some, table, target, given)
         yield Candidate(
             recipe.name, tuple((name, known[name]) for name in axes), tuple((name, known[name]) for name in fixed)
         )
+
+
+def _check_listed(name: str, values: Any) -> None:
+    if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+        raise ValueOutOfRange(f"The grid of {name}", values, "a list of at least one value")
 
 
 def _as_read(recipe: Recipe, some: Table, table: Table, target: str, given: Mapping[str, Any]) -> dict[str, Value]:
@@ -160,6 +184,10 @@ def _check_parameter(name: str, chosen: Sequence[Recipe]) -> None:
 def _fits(name: str, recipe: Recipe) -> bool:
     wanted, colon, parameter = name.rpartition(":")
     return parameter in recipe.parameters and (not colon or wanted == recipe.name)
+
+
+def _above(value: Value, rows: int) -> bool:
+    return isinstance(value, int) and value > rows
 
 
 def _own(name: str) -> str:

@@ -22,6 +22,7 @@ Utility: TypeAlias = Literal["target", "others"]
 
 SIGNS = "●■▲◆✚▼⬟✖"  # one shape for each recipe, in turn
 COLOURS = 7  # of the page, in turn; no divisor in common with the shapes, so that no pair comes twice too soon
+HEAD = 5.0  # the length of an arrow head
 SIZE = 6.0  # half the width of a mark
 CHARACTER = 0.58  # the width of a letter against its height, about
 
@@ -155,13 +156,25 @@ def _front(points: Sequence[Point], utility: Utility, scale: Scale) -> Iterator[
 
 
 def _bars(point: Point, utility: Utility, scale: Scale, look: Look) -> str:
-    """The intervals of both figures."""
+    """The intervals of both figures; an arrow head where one goes on beyond the edge."""
     figure = _of(point, utility)
     x, y = scale.x(point.informed.value), scale.y(figure.value)
     low, high = _ends(figure)
     path = f"M{scale.x(point.informed.low):.1f} {y:.1f}H{scale.x(point.informed.high):.1f}"
     path += f"M{x:.1f} {scale.y(low):.1f}V{scale.y(high):.1f}"
+    for risk, way in ((point.informed.low, -1), (point.informed.high, 1)):
+        if scale.beyond_x(risk):
+            path += _arrow(scale.x(risk), y, way * HEAD, 0.0)
+    for share, way in ((low, 1), (high, -1)):
+        if scale.beyond_y(share):
+            path += _arrow(x, scale.y(share), 0.0, way * HEAD)
     return f'<path class="bar {look.style}" d="{path}"/>'
+
+
+def _arrow(x: float, y: float, right: float, down: float) -> str:
+    """A head whose point is at a place and that looks to the right or down, by so much."""
+    ends = [(x - right - side * down, y - down - side * right) for side in (0.7, -0.7)]
+    return f"M{ends[0][0]:.1f} {ends[0][1]:.1f}L{x:.1f} {y:.1f}L{ends[1][0]:.1f} {ends[1][1]:.1f}"
 
 
 def _mark(point: Point, utility: Utility, scale: Scale, look: Look) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from leafcover.sweeping.points import Point
+from leafcover.sweeping.points import Point, Standard
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[bool]:
@@ -22,23 +22,29 @@ def front(points: Sequence[tuple[float, float]]) -> list[bool]:
     return kept
 
 
-def recommended(points: Sequence[Point], max_risk: float) -> Point | None:
+def useful(points: Sequence[Point], standard: Standard) -> list[Point]:
+    """The points whose whole interval of agreement lies above that of always giving the commonest answer."""
+    return [point for point in points if point.agreement.low > standard.commonest.value]
+
+
+def recommended(points: Sequence[Point], standard: Standard, max_risk: float) -> Point | None:
     """The most useful point whose risks stay at or below the limit by the upper ends of their intervals.
 
-    Of equally useful ones the one of least risk; None when no point stays below.
+    Of equally useful ones the one of least risk; None when no point stays below that keeps more of the rules than
+    always giving the commonest answer would.
     """
-    allowed = [point for point in points if point.highest_risk <= max_risk]
+    allowed = [point for point in useful(points, standard) if point.highest_risk <= max_risk]
     return max(allowed, key=lambda point: (point.agreement.value, -point.informed.value), default=None)
 
 
-def safer(points: Sequence[Point], chosen: Point, max_risk: float) -> Point | None:
-    """A point below the limit with no more than half of the chosen one's risk, whose utility lies inside its interval.
+def safer(points: Sequence[Point], standard: Standard, chosen: Point, max_risk: float) -> Point | None:
+    """A useful point below the limit with at most half of the chosen one's risk and a utility inside its interval.
 
     Of several the one of least risk; None when there is none.
     """
     near = [
         point
-        for point in points
+        for point in useful(points, standard)
         if point.highest_risk <= max_risk
         and point.agreement.value >= chosen.agreement.low
         and point.informed.value <= chosen.informed.value / 2

@@ -54,7 +54,10 @@ class Standard:
     floor: Estimate  # agreement of a resample of the original, for the target
     others: Estimate  # the same, mean over other columns
     accuracy: Estimate  # of a tree grown on the original
-    chance: Estimate  # agreement of always giving the most frequent answer
+    chance: (
+        Estimate  # agreement of two trees that answer by the original's shares and know nothing of each other (Cohen's)
+    )
+    commonest: Estimate  # agreement of always giving the commonest answer; never below chance
 
 
 def point_of(candidate: Candidate, scores: Sequence[Score]) -> Point:
@@ -85,6 +88,7 @@ def standard_of(found: Sequence[Benchmark]) -> Standard:
         others=over_runs([one.others for one in found]),
         accuracy=over_runs([one.accuracy for one in found]),
         chance=over_runs([one.chance for one in found]),
+        commonest=over_runs([one.commonest for one in found]),
     )
 
 

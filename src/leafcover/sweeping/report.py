@@ -12,7 +12,7 @@ from leafcover.sweeping.axes import NARROW, WIDE
 from leafcover.sweeping.drawing import Utility, drawing, looks_of
 from leafcover.sweeping.points import Learned, Point
 from leafcover.sweeping.sweep import Sweep
-from leafcover.sweeping.words import listed, not_said, reasons, what_to_take, what_was_tried
+from leafcover.sweeping.words import listed, not_said, reasons, what_then, what_to_take, what_was_tried
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def report(sweep: Sweep) -> str:
         page.render(
             target=sweep.target,
             headline=what_to_take(sweep),
+            advice=what_then(sweep),
             tried=what_was_tried(sweep),
             reasons=list(reasons(sweep)),
             not_said=list(not_said(sweep)),

@@ -7,13 +7,15 @@ import numpy as np
 
 from leafcover.draws import Draws
 from leafcover.errors import TableError
-from leafcover.fast.arrays import Rows
+from leafcover.fast.arrays import MISSING, Rows
 from leafcover.measuring.classes import BINS, classes_for, mostly_unique
 from leafcover.measuring.figures import Estimate, Risk
-from leafcover.measuring.pair import pair_of
+from leafcover.measuring.models import MOST, MOST_TESTS, answers, sides_of
+from leafcover.measuring.pair import Pair, pair_of
 from leafcover.measuring.risk.inference import inference
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.linkage import linkage
+from leafcover.measuring.shares import share_of
 from leafcover.measuring.utility.agreement import Agreement, Agreements, agreement
 from leafcover.releasing.again import again
 from leafcover.releasing.evidence import evidence_of
@@ -53,12 +55,15 @@ class Score:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What to compare with, the same for every recipe: a fresh sample, the original, and the most frequent answer."""
+    """What to compare with, the same for every recipe: a fresh sample, the original, and two ways to know nothing."""
 
     floor: Estimate  # agreement of a resample of the original, for the target
     others: Estimate  # the same for other columns
     accuracy: Estimate  # of a tree grown on the original
-    chance: Estimate  # agreement of always giving the most frequent answer
+    chance: (
+        Estimate  # agreement of two trees that answer by the original's shares and know nothing of each other (Cohen's)
+    )
+    commonest: Estimate  # agreement of always giving the commonest answer; never below chance
 
 
 def score(task: Task, candidate: Candidate, run: int) -> Score:
@@ -68,7 +73,7 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
     pair = made.pair
     found = agreement([pair], targets=[task.target, *task.others], bins=task.bins or BINS, floors=0)
     target = _for_target(found, task.target)
-    attacks = {name: inference(pair, name, learned=False).nearest.above_control for name in task.attacked}
+    attacks = {name: inference(pair, name, learned=False).strongest.above_control for name in task.attacked}
     return Score(
         agreement=target.agreement,
         others=found.mean,
@@ -89,7 +94,21 @@ def benchmark(task: Task, run: int) -> Benchmark:
     pair = pair_of(part, part, np.arange(len(part)), target=task.target, control=held)
     found = agreement([pair], targets=[task.target, *task.others], bins=task.bins or BINS)
     target = _for_target(found, task.target)
-    return Benchmark(target.floor, found.mean_floor, target.original, target.chance)
+    commonest = commonest_answer(pair, bins=task.bins or BINS)
+    return Benchmark(target.floor, found.mean_floor, target.original, target.chance, commonest)
+
+
+def commonest_answer(pair: Pair, *, bins: int) -> Estimate:
+    """The share of the held-out rows to which the tree of the original gives the answer that it gives most often.
+
+    Whoever always gives that answer agrees with the tree so often, without having seen a single row.
+    """
+    sides = sides_of(pair, most=MOST, most_tests=MOST_TESTS)
+    classes = classes_for(sides.original[pair.target], bins=bins, with_missing=True)
+    labels = classes.of(sides.original[pair.target])
+    given = answers("tree", sides.original.without(pair.target), labels, sides.test.without(pair.target))
+    counts = np.bincount(given - MISSING)  # no answer, -1, has the first place
+    return share_of([(given - MISSING == counts.argmax()).astype(np.float64)])
 
 
 def released_rows(task: Task, run: int) -> Rows:
@@ -97,6 +116,11 @@ def released_rows(task: Task, run: int) -> Rows:
     order = np.argsort(task.draws.sub("folds", str(run // FOLDS)).words(np.arange(len(task.table))))
     held = np.array_split(order, FOLDS)[run % FOLDS]
     return np.setdiff1d(order, held)
+
+
+def released_count(table: Table) -> int:
+    """The rows of a trial's release, at the least: the first folds may have a row more than the others."""
+    return len(table) - -(-len(table) // FOLDS)
 
 
 def other_targets(table: Table, target: str) -> tuple[str, ...]:

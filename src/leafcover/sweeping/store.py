@@ -6,8 +6,8 @@ row but one can try guesses at the last. So it is written for its owner alone.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from math import nan
+from dataclasses import dataclass, fields
+from math import isnan, nan
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,7 +19,7 @@ from leafcover.sweeping.candidates import Candidate
 from leafcover.sweeping.scoring import Benchmark, Score
 from leafcover.table.whole import whole
 
-FORMAT = 1
+FORMAT = 2
 WORDS = "Scores of a sweep, with its secret key: for you alone."
 
 Place: TypeAlias = tuple[Candidate | None, int]  # a candidate, or None for what all are compared with; and the run
@@ -58,12 +58,13 @@ def read_scores(path: Path) -> Kept:
     no_scores = f"'{path}' is no file of scores that `leafcover sweep` wrote. Name another --scores."
     try:
         held = json.loads(text)
-        if not isinstance(held, dict) or held.get("leafcover_scores") != FORMAT:
+        if not isinstance(held, dict) or "leafcover_scores" not in held:
             raise TableError(no_scores)
-        if held["version"] != __version__:
+        if held["version"] != __version__ or held["leafcover_scores"] != FORMAT:
+            old = f"Leafcover {held['version']}" if held["version"] != __version__ else "an earlier Leafcover"
             raise TableError(
-                f"The scores in '{path}' were made by Leafcover {held['version']}, this is {__version__}, which may "
-                "score otherwise. Name another --scores."
+                f"The scores in '{path}' were made by {old}, this is {__version__}, which may score otherwise. "
+                "Name another --scores."
             )
         scores: dict[Place, Found] = {}
         for one in held["scores"]:
@@ -71,7 +72,13 @@ def read_scores(path: Path) -> Kept:
             if one["recipe"] is not None:
                 candidate = Candidate(one["recipe"], _pairs(one["strength"]), _pairs(one["fixed"]))
             kind: Any = Benchmark if candidate is None else Score
-            scores[candidate, int(one["run"])] = TypeAdapter(kind).validate_python(_with_nan(one["score"]))
+            score: Found = TypeAdapter(kind).validate_python(_with_nan(one["score"]))
+            if impossible := _impossible(score):
+                raise TableError(
+                    f"The scores in '{path}' are damaged: {impossible}, which cannot be. "
+                    "Delete the file to begin anew, or name another --scores."
+                )
+            scores[candidate, int(one["run"])] = score
         identity: Identity = TypeAdapter(Identity).validate_python(held["of"])
         return Kept(Key(bytes.fromhex(held["key"])), identity, scores)
     except (KeyError, TypeError, ValueError, ValidationError):
@@ -112,6 +119,22 @@ def write_scores(kept: Kept, path: Path) -> None:
     }
     with whole(path, force=True, private=True) as part:
         part.write_text(json.dumps(held, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+def _impossible(score: Found) -> str:
+    """A figure that no sweep can have found, in words; empty when there is none.
+
+    A share lies between 0 and 1 and inside its interval; what is learned above control may be below 0.
+    """
+    figures = [(field.name, getattr(score, field.name)) for field in fields(score)]
+    shares = [(name, figure, 0.0) for name, figure in figures if not isinstance(figure, Mapping)]
+    above = [(n, one, -1.0) for _, held in figures if isinstance(held, Mapping) for n, one in held.items()]
+    for name, figure, least in (*shares, *above):
+        told = [value for value in (figure.low, figure.value, figure.high) if not isnan(value)]
+        outside = [value for value in (*told, getattr(figure, "worst", nan)) if value < least or value > 1]
+        if outside or told != sorted(told):
+            return f"{name} is {figure.value:g} ({figure.low:g} to {figure.high:g})"
+    return ""
 
 
 def _pairs(settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:

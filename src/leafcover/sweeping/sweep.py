@@ -17,13 +17,21 @@ from leafcover.measuring.sampling import some_rows
 from leafcover.releasing.fingerprint import fingerprint
 from leafcover.releasing.recipes import RECIPES
 from leafcover.releasing.refuse import refuse_identifiers
-from leafcover.sweeping.candidates import Candidate, LeftOut, candidates
+from leafcover.sweeping.candidates import Candidate, LeftOut, candidates, possible
 from leafcover.sweeping.front import front, recommended
 from leafcover.sweeping.points import Point, Standard, point_of, standard_of
-from leafcover.sweeping.scoring import Benchmark, Score, Task, attacked_columns, other_targets, released_rows
+from leafcover.sweeping.scoring import (
+    Benchmark,
+    Score,
+    Task,
+    attacked_columns,
+    other_targets,
+    released_count,
+    released_rows,
+)
 from leafcover.sweeping.store import Found, Identity, Kept, Place, check_identity, read_scores, write_scores
 from leafcover.sweeping.work import scored
-from leafcover.table.frames import from_frame
+from leafcover.table.frames import column_name, from_frame
 from leafcover.table.table import Table
 from leafcover.tree.training import classes_of
 
@@ -53,8 +61,8 @@ class Sweep:
 
     @property
     def recommended(self) -> Point | None:
-        """The most useful point under the limit; None without a limit, or when nothing stays below."""
-        return None if self.max_risk is None else recommended(self.points, self.max_risk)
+        """The most useful point under the limit; None without a limit, or when nothing of use stays below."""
+        return None if self.max_risk is None else recommended(self.points, self.standard, self.max_risk)
 
 
 def sweep(
@@ -81,13 +89,16 @@ def sweep(
     the folds and the noise are secret, so that nobody can do the sweep again with a guess at a row.
     """
     _check(max_risk, runs, rows, jobs)
+    target, recipes = column_name("target", target), [recipes] if isinstance(recipes, str) else recipes
     scikit_learn()
     original = _bare(from_frame(table))
     _check_table(original, target, bins)
     some = original.take(some_rows(len(original), rows))
     progress("choosing what to try", 0.0)
     fixed = {**(settings or {}), **_bins(bins, recipes)}
-    tried, left = candidates(some, target=target, recipes=recipes, grid=grid, settings=fixed)
+    allowed, unfit = candidates(some, target=target, recipes=recipes, grid=grid, settings=fixed)
+    tried, strong = possible(allowed, rows=released_count(some), of=len(some), table=len(original))
+    left = (*unfit, *strong)
     if not tried:
         raise LeafcoverError(left[0].why)
     file = None if scores is None else Path(scores)
@@ -116,14 +127,14 @@ def sweep(
 
 
 def _check(max_risk: float | None, runs: int, rows: int, jobs: int) -> None:
-    if max_risk is not None and not 0 <= max_risk <= 1:
+    if max_risk is not None and not (isinstance(max_risk, int | float) and 0 <= max_risk <= 1):
         raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
     for name, number, least, most in (
         ("--runs", runs, 1, MOST_RUNS),
         ("--rows", rows, FEWEST, MOST_ROWS),
         ("--jobs", jobs, 1, MOST_JOBS),
     ):
-        if not least <= number <= most:
+        if not isinstance(number, int) or not least <= number <= most:
             raise ValueOutOfRange(name, number, f"a whole number from {least} to {most:,}")
 
 

@@ -31,6 +31,8 @@ def what_to_take(sweep: Sweep) -> str:
             f"risk and as much agreement, {'stands' if len(best) == 1 else 'stand'} {listed(best)}."
         )
     if sweep.recommended is None:
+        if below := [point for point in sweep.points if point.highest_risk <= sweep.max_risk]:
+            return _no_use(sweep, below)
         least = min(sweep.points, key=lambda point: point.highest_risk)
         return (
             f"Nothing that was tried stays at or below the limit of {sweep.max_risk:g}: {least.name} comes nearest, "
@@ -38,6 +40,27 @@ def what_to_take(sweep: Sweep) -> str:
         )
     return (
         f"Under the limit of {sweep.max_risk:g}, {sweep.recommended.name} keeps most of the rules for {sweep.target}."
+    )
+
+
+def what_then(sweep: Sweep) -> str:
+    """What to try when nothing is recommended."""
+    if sweep.max_risk is not None and any(point.highest_risk <= sweep.max_risk for point in sweep.points):
+        return "Raise --max-risk, choose another target, or try weaker settings by --grid."
+    return "Raise --max-risk, drop columns, or try stronger settings by --grid."
+
+
+def _no_use(sweep: Sweep, below: Sequence[Point]) -> str:
+    """Why nothing of what stays below the limit is recommended."""
+    best = max(below, key=lambda point: point.agreement.value)
+    simple = sweep.standard.commonest.value
+    even = ""
+    if sweep.standard.floor.low <= simple:
+        even = f" Not even a fresh sample of the original does: there is hardly a rule for {sweep.target} to keep."
+    return (
+        f"Nothing below the limit of {sweep.max_risk:g} surely keeps more of the rules for {sweep.target} than always "
+        f"giving the commonest answer, which agrees on {simple:.3f}: {best.name} comes nearest, with an agreement of "
+        f"{_share(best.agreement)}.{even}"
     )
 
 
@@ -49,7 +72,8 @@ def reasons(sweep: Sweep) -> Iterator[str]:
     yield (
         f"A tree grown on its release gives {_share(chosen.agreement)} of the rows left out the same answer as a tree "
         f"grown on the original; one grown on a fresh sample of the original does so for "
-        f"{sweep.standard.floor.value:.3f}."
+        f"{sweep.standard.floor.value:.3f}, always giving the commonest answer for "
+        f"{sweep.standard.commonest.value:.3f}."
     )
     yield (
         f"An attacker who knows how the release was made, everything but its key, and a person’s values in "
@@ -62,7 +86,7 @@ def reasons(sweep: Sweep) -> Iterator[str]:
             f"From the released row most like a person he reads {one.column} rightly {often} for people in the release "
             f"than for people who are not: a difference of {_share(one.above_control)}."
         )
-    other = safer(sweep.points, chosen, sweep.max_risk)
+    other = safer(sweep.points, sweep.standard, chosen, sweep.max_risk)
     if other is not None:
         yield (
             f"Consider {other.name}: its agreement of {other.agreement.value:.3f} lies inside that interval, and the "

@@ -1,6 +1,7 @@
 """Many scores at once: in this process or in several, with the same results."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeAlias
 
 from leafcover.errors import LeafcoverError
@@ -40,7 +41,8 @@ def _in_processes(
     # Spawned on every system: a fork would copy the threads of compiled kernels in whatever state they are.
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), initializer=_begin, initargs=(task,))
     try:
-        futures = {pool.submit(_next, place): place for place in places}
+        with _deaf_children():
+            futures = {pool.submit(_next, place): place for place in places}
         for future in as_completed(futures):
             yield futures[future], future.result()
         pool.shutdown()
@@ -52,6 +54,23 @@ def _in_processes(
         pool.shutdown(wait=False, cancel_futures=True)
         for process in set(active_children()) - before:  # else an interrupted sweep would work on for minutes
             process.terminate()
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes started in this block never see Ctrl-C, not even while they start; here it waits for the end."""
+    import signal
+    from multiprocessing import resource_tracker
+
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # else it is started inside, and lets the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _begin(task: Task) -> None:

@@ -61,12 +61,19 @@ def unique_rows(table: Table) -> int:
     """How many rows differ from every other row in some column; a missing value equals a missing value."""
     if not table.columns:
         return 0
-    # One 64-bit word a row: two different rows of a million share theirs with a chance of 3e-8.
+    _, counts = np.unique(row_words(table), return_counts=True)
+    return int((counts == 1).sum())
+
+
+def row_words(table: Table) -> Words:
+    """A number for each row, the same for rows that are alike, here and in a table with the same columns and levels.
+
+    Of a million rows two that differ share theirs with a chance of 3e-8.
+    """
     words = np.zeros(len(table), np.uint64)
     for column in table:
         words = _mixed(words ^ _bits(column.values))
-    _, counts = np.unique(words, return_counts=True)
-    return int((counts == 1).sum())
+    return words
 
 
 def _bits(values: Array) -> Words:

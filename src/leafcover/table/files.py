@@ -5,7 +5,6 @@ write(table, "released.csv")
 """
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from leafcover.table.schema import Role
 from leafcover.table.source import Raw, Source, check_names, check_rows
 from leafcover.table.table import Table
 from leafcover.table.typed import from_typed
-from leafcover.table.whole import whole
+from leafcover.table.whole import together
 
 SUFFIXES = {
     ".csv": "csv",
@@ -143,12 +142,11 @@ def write(table: Table, path: str | Path, *, force: bool = False) -> None:
         format_of(place)
     except TableError as error:
         raise OutputError(str(error)) from error
-    with ExitStack() as stack:
-        # Renamed in reverse order of entry, so that the table itself appears last.
-        part = stack.enter_context(whole(place, force=force))
+    with together(force=force) as part:
+        table_part = part(place, False)  # asked for first, so that the table itself appears last
         for companion, text in beside(table, place).items():
-            stack.enter_context(whole(companion, force=force)).write_text(text, "utf-8")
-        fill(table, place, part)
+            part(companion, False).write_text(text, "utf-8")
+        fill(table, place, table_part)
 
 
 def beside(table: Table, place: Path) -> dict[Path, str]:

@@ -4,6 +4,7 @@ A type is kept, except that unused levels go. An index is no column: it is dropp
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -11,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
-from leafcover.errors import TableError
+from leafcover.errors import TableError, ValueOutOfRange
 from leafcover.table.columnar import plain_type
 from leafcover.table.files import assembled
 from leafcover.table.output import as_typed
@@ -35,13 +36,17 @@ def from_frame(
     """
     if isinstance(frame, Table):
         return frame
+    if isinstance(frame, str | Path):
+        raise TableError(f"A table is needed, and {str(frame)!r} is a path. Read it first: leafcover.read(path).")
     try:
         native = nw.from_native(frame, eager_only=True)
     except DuplicateError as error:
         raise TableError("The frame has two columns of one name. Rename one of them.") from error
     except TypeError as error:
         got = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
-        raise TableError(f"A table is needed: a pandas, polars or pyarrow frame, or a file. Got {got}.") from error
+        raise TableError(
+            f"A table is needed: a pandas, polars or pyarrow frame, or what leafcover.read gives. Got {got}."
+        ) from error
     library = native.implementation.value
     if library == "pandas":
         raws, source = _from_pandas(frame)
@@ -52,6 +57,13 @@ def from_frame(
     else:
         raise TableError(f"A table is needed: a pandas, polars or pyarrow frame. Got one of {library}.")
     return assembled(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
+
+
+def column_name(what: str, name: Any) -> str:
+    """The name of a column; labels of a frame that are no text are names by their text, and must be given so."""
+    if isinstance(name, str):
+        return name
+    raise ValueOutOfRange(what, name, f"the name of a column as text, such as {str(name)!r}")
 
 
 def _types(frame: Any, library: str) -> dict[str, Any]:

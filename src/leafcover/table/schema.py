@@ -11,6 +11,7 @@ Kind: TypeAlias = Literal["number", "category", "date", "time"]
 Role: TypeAlias = Literal["target", "identifier", "key", "confidential", "unit", "weight", "unchanged"]
 
 MOST_DECIMALS = 9  # a grid finer than this is a continuous number
+FAR = 2.0**62  # the number of a point that no grid has
 MOST_POINTS = 2.0**53  # a grid with more points than this cannot be counted in float64
 
 
@@ -35,8 +36,11 @@ class Grid:
         return float(10**self.decimals)
 
     def index(self, values: Floats) -> Rows:
-        """The number of the nearest grid point; values must be known."""
-        return np.rint(values * self._scale).astype(np.int64)
+        """The number of the nearest grid point; of what is not known, or beyond every grid, one beyond every grid."""
+        with np.errstate(over="ignore"):  # infinite is far enough
+            number = np.rint(values * self._scale)
+        # Without this what a missing value becomes would depend on the processor.
+        return np.fmax(np.fmin(number, FAR), -FAR).astype(np.int64)
 
     def value(self, index: Rows) -> Floats:
         """The grid point as the float64 that its decimal text parses to."""

@@ -1,52 +1,102 @@
 """An output appears whole or not at all: written beside its place, synced, renamed."""
 
 import contextlib
+import errno
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from leafcover.errors import OutputError
+
+Part: TypeAlias = Callable[[Path, bool], Path]  # of a place, and whether it is private: the file to write to
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager
 def whole(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
     """A file to write to that becomes ``path`` when the block ends well, and vanishes when it does not.
 
-    ``private`` gives it mode 0600 (where the system has modes), from its first byte on.
+    ``private`` gives it mode 0600 (where the system has modes), from its first byte on. A link stays a link: the file
+    it points at is replaced.
     """
-    target = Path(path)
-    check_place(target, force=force)
+    check_place(Path(path), force=force)
+    target = Path(os.path.realpath(path))
     part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     try:
         # Exclusive, so that nobody's file is followed; the system's mask decides the mode of a public file.
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
-    except OSError as error:
-        raise _said(target, error) from error
-    try:
         yield part
         _sync(part)
         # Between the check above and now another program may have written the target.
         check_place(target, force=force)
         part.replace(target)
     except OSError as error:
-        raise _said(target, error) from error
+        raise _said(Path(path), error) from error
     finally:
-        with contextlib.suppress(OSError):
+        with unbroken(), contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # not every file system can sync a directory
         _sync(target.parent)
 
 
+@contextmanager
+def together(*, force: bool = False) -> Iterator[Part]:
+    """Several outputs that appear all or none, the first one asked for last: Ctrl-C cannot come between them."""
+    with ExitStack() as after, ExitStack() as parts:
+
+        def part(path: Path, private: bool) -> Path:
+            return parts.enter_context(whole(path, force=force, private=private))
+
+        yield part
+        after.enter_context(unbroken())
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """A short block that Ctrl-C does not break: it takes effect when the block has ended."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or before is None:
+        yield
+        return
+    pressed: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *got: pressed.append(got))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
+
+
 def check_place(target: Path, *, force: bool) -> None:
     """Say no to a place that cannot be written to: before the work is done, not after."""
+    if target == Path("-"):
+        raise OutputError(
+            "Output '-' is no file name, and this does not go to standard output. Give the name of a file."
+        )
     if target.is_dir():
         raise OutputError(f"Output '{target}' is a directory. Give the name of a file in it.")
+    if target.exists() and (not target.is_file() or _is_stream(target)):
+        raise OutputError(
+            f"Output '{target}' is a device or a pipe, which cannot be replaced. Give the name of a file."
+        )
     if target.exists() and not force:
         raise OutputError(f"Output '{target}' exists. Add --force to overwrite it.")
     if not target.parent.is_dir():
         raise OutputError(f"Output '{target}' cannot be written: there is no directory '{target.parent}'. Create it.")
+
+
+def _is_stream(target: Path) -> bool:
+    """Whether a name such as /dev/stdout stands for what is open: replaced, that would be lost, be it a file."""
+    parts = target.absolute().parts
+    return parts[1:2] in (("proc",), ("dev",)) and parts[2:3] != ("shm",)
 
 
 def _sync(path: Path) -> None:
@@ -59,4 +109,9 @@ def _sync(path: Path) -> None:
 
 def _said(target: Path, error: OSError) -> OutputError:
     why = error.strerror or str(error).splitlines()[0]
-    return OutputError(f"Output '{target}' cannot be written: {why}. Free the space or choose another place.")
+    todo = "Choose another place"
+    if error.errno in FULL or error.errno is None:  # arrow tells no number
+        todo = "Free the space or choose another place"
+    elif error.errno in NO_RIGHT:
+        todo = "Choose a place where you may write"
+    return OutputError(f"Output '{target}' cannot be written: {why}. {todo}.")

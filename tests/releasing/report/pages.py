@@ -1,5 +1,8 @@
 """Releases to report on, their pages, and the outline of a page."""
 
+import re
+from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,6 +13,9 @@ from leafcover.releasing.measure import measure_all
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.report import report
+from leafcover.releasing.reporting.fitness import verdicts
+from leafcover.releasing.reporting.subject import Subject
+from leafcover.releasing.reporting.voice import Voice
 from leafcover.releasing.run import run
 from tests.tables import category, number, table
 
@@ -44,6 +50,24 @@ def measured(original, release, control=None):
 def page(original, release, face="internal", *, publish_tree=False, measures=None):
     pair = pair_from(original, release)
     return report(pair, release=release, measures=measures, face=face, publish_tree=publish_tree)
+
+
+def subject_of(case, *, strict=False, pair=None, **changed):
+    """What a page is about, with some of its measures put otherwise."""
+    original, release, measures = case
+    pair = pair or pair_from(original, release)
+    return Subject(pair, release, replace(measures, **changed), Voice(len(original), strict), not strict)
+
+
+def verdict(subject, whom):
+    """What is said of somebody."""
+    return next(one for one in verdicts(subject) if one.whom.startswith(whom))
+
+
+def text_of(html):
+    """What a reader sees, one line for each piece."""
+    html = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<pre.*?</pre>", "", html, flags=re.S)
+    return unescape(re.sub(r"\s*<(?!wbr)[^>]+>\s*", "\n", html).replace("<wbr>", ""))
 
 
 class Outline(HTMLParser):

@@ -2,6 +2,7 @@
 
 import builtins
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -14,8 +15,8 @@ from leafcover.releasing.comparison import Comparison
 from leafcover.releasing.measure import measure_all
 from leafcover.releasing.pairing import pair_from
 from leafcover.releasing.report import report
-from tests.measuring.pairs import awkward, copy_of
-from tests.releasing.report.pages import outline, page, released
+from tests.measuring.pairs import copy_of
+from tests.releasing.report.pages import outline, page, released, text_of
 from tests.tables import category, mixed, number, table
 
 
@@ -110,16 +111,6 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
         assert 'id="models"' not in html
 
 
-@pytest.mark.parametrize("name", awkward())
-def test_awkward_tables_have_a_page(name):
-    pair = copy_of(awkward()[name], target="class")
-    measures = measure_all(Comparison(pair))
-    for face in ("internal", "external"):
-        html = report(pair, release=None, measures=measures, face=face, publish_tree=True)
-        outline(html)
-        assert not re.search(r"\bnan\b|\binf\b|None", re.sub(r"<svg.*?</svg>", "", html, flags=re.S)), face
-
-
 def test_a_risk_never_stands_without_its_interval(mixed_release):
     original, release, measures = mixed_release
     risks = (
@@ -209,6 +200,63 @@ def test_the_page_is_whole_in_itself_and_in_order(mixed_release):
     assert all(after - before <= 1 for before, after in pairwise(headings))
     assert len(ids) == len(set(ids))
     assert seen.attributes.count(("svg", "role", "img")) == seen.tags.count("svg")
+
+
+def test_the_trees_compared_are_told_from_the_tree_that_guided_the_release(mixed_release):
+    original, release, measures = mixed_release
+    for face in ("internal", "external"):
+        html = text_of(page(original, release, face, measures=measures))
+        assert "Neither is the tree that guided the release and whose leaves were kept." in html
+        assert "same leaf as before of the tree for class that guided the release" in html
+        assert "of the tree for class that guided the release\n" in html  # the tile
+    assert "Another tree than those above" in text_of(page(original, release, measures=measures))
+    elsewhere = report(
+        pair_from(original, release), release=None, measures=measures, face="internal", publish_tree=False
+    )
+    assert "Neither is the tree that guided" not in elsewhere
+
+
+@pytest.mark.parametrize(
+    ("tolerant", "pruned", "words"),
+    [
+        (0.44, "released", "because the release’s tree is a pruned form of the original’s"),
+        (0.44, "original", "because the original’s tree is a pruned form of the release’s"),
+        (0.8, "released", ""),
+    ],
+)
+def test_trees_called_similar_for_being_pruned_say_so(mixed_release, tolerant, pruned, words):
+    original, release, measures = mixed_release
+    trees = replace(measures.utility.trees, grade="similar", tolerant=tolerant, pruned=pruned)
+    measures = replace(measures, utility=replace(measures.utility, trees=trees))
+    for face in ("internal", "external"):
+        html = text_of(page(original, release, face, measures=measures))
+        assert ("They count as similar" in html) == bool(words)
+        assert words in html
+    assert ("They count as similar because" in str(measures)) == bool(words)
+
+
+def test_every_guess_is_named(mixed_release):
+    original, release, measures = mixed_release
+    for face in ("internal", "external"):
+        html = text_of(page(original, release, face, measures=measures))
+        assert "by guessing: as many called so, but at random" in html
+        assert "for membership, calling as many people members as the attack does" in html
+        assert "the original tree’s most frequent answer, that would be" in html
+        assert "(of answers, not of true values)" in html
+        assert "Always giving the value that most rows have is right in" in html
+
+
+@pytest.mark.parametrize(
+    ("paired", "why"),
+    [(True, "fewer than 100 rows were not released"), (False, "needs pairs, or as many rows that were not released")],
+)
+def test_singling_out_without_a_control_says_why(paired, why):
+    original = mixed(1, rows=150)
+    pair = pair_of(original, original, np.arange(150) if paired else None, target="class", control=mixed(2, rows=60))
+    measures = measure_all(Comparison(pair))
+    for face in ("internal", "external"):
+        html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
+        assert re.search(rf"no control<small>{why}[^<]*</small>", html)
 
 
 @pytest.mark.parametrize("rows", [2, 3, 8, 12, 40])

@@ -6,9 +6,9 @@ from typing import Any
 
 from leafcover.measuring.measures import Measures
 from leafcover.releasing.reporting.charts import chart, compact
+from leafcover.releasing.reporting.phrases import counted
 from leafcover.releasing.reporting.shapes import Card, Cards, Part, Section, Words, section
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import counted
 from leafcover.releasing.reporting.wording import column_words, within_words
 from leafcover.table.table import Column
 
@@ -27,7 +27,7 @@ def columns_section(subject: Subject) -> Section | None:
         "columns",
         "Columns before and after" if subject.internal else "Columns as released",
         *_lead(subject, everywhere),
-        Words(f"The last {counted(undrawn, 'column')} are described without a chart.") if undrawn else None,
+        Words(f"Without a chart, for their number: the last {counted(undrawn, 'column')}.") if undrawn else None,
         Cards(cards, before=subject.internal),
     )
 
@@ -41,7 +41,10 @@ def _everywhere(subject: Subject) -> str:
 def _lead(subject: Subject, everywhere: str) -> Iterator[Part]:
     cells = f" All columns changed within the same cells: {everywhere}." if everywhere else ""
     if subject.internal:
-        yield Words(f"The lowest and the highest 1% of the numbers lie outside their charts.{cells}", tone="lead")
+        numbers = not all(column.is_category for column in subject.pair.released)
+        ends = "The lowest and the highest 1% of the numbers lie outside their charts." if numbers else ""
+        if ends or cells:
+            yield Words(f"{ends}{cells}".strip(), tone="lead")
     else:
         yield Words(
             "Charts leave out the lowest and the highest values and join bars of fewer than 5 rows; rare values stand "
@@ -75,6 +78,8 @@ def _tag(subject: Subject, column: Column) -> str:
 
 def _facts(subject: Subject, column: Column) -> Iterator[tuple[str, str]]:
     voice, name = subject.voice, column.name
+    if voice.silent:
+        return
     if subject.release is not None:
         fact = next(f for f in subject.release.columns if f.name == name)
         whole = subject.step_of(name) is None

@@ -1,32 +1,21 @@
 """For whom a release is fit, derived from what was measured by limits that are said beside each verdict."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from math import isnan
-from typing import Literal, TypeAlias
+from math import ceil, isnan
 
 from leafcover.measuring.figures import Estimate
 from leafcover.measuring.measures import Measures
 from leafcover.measuring.utility.agreement import Agreement
+from leafcover.releasing.reporting.outside import outside
+from leafcover.releasing.reporting.phrases import counted, listed, started
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import listed, started
-
-Fit: TypeAlias = Literal["yes", "with care", "no", "not known"]
+from leafcover.releasing.reporting.verdict import Fit, Verdict, judged
+from leafcover.releasing.reporting.voice import FEWEST, Voice, beside
 
 NEAR, FAR = 0.02, 0.05  # how far an agreement may lie below its floor: fit, and fit with care
 STILL, MOVED = 0.02, 0.05  # how far a column's shares may have moved: the same
 FIRM, LOOSE = 0.05, 0.1  # how far a relation of two columns may have moved: the same
 SEEN = 0.01  # rows with a pair of values that nobody had
-LOW, HIGH = 0.05, 0.2  # upper ends of risks: below the first they are called low, above the second high
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether the release is fit for somebody, and why."""
-
-    fit: Fit
-    whom: str
-    why: str
 
 
 def verdicts(subject: Subject) -> Iterator[Verdict]:
@@ -34,10 +23,10 @@ def verdicts(subject: Subject) -> Iterator[Verdict]:
     for why in subject.refusals:
         yield Verdict("no", "Anybody outside the house", f"Do not publish. {why}")
     if not subject.refusals:
-        yield _outside(subject)
+        yield outside(subject)
     measures = subject.measures
     if measures is None:
-        yield Verdict("not known", "Miners", "What models and statistics lose was not measured.")
+        yield Verdict("not known", "Miners", f"What models and statistics lose {subject.untold}.")
     else:
         yield from _mining(subject, measures)
         yield from _counting(subject, measures)
@@ -45,7 +34,8 @@ def verdicts(subject: Subject) -> Iterator[Verdict]:
     if changed is None or changed > 0:
         how = "Which values are the person’s own is not known."
         if changed is not None:
-            how = f"{started(subject.voice.share(changed))} of the values are not the person’s own."
+            some = "Some" if subject.voice.silent else started(subject.voice.share(changed))
+            how = f"{some} of the values are not the person’s own."
         yield Verdict("no", "Work on single rows", f"{how} A row is nobody’s record.")
 
 
@@ -54,37 +44,53 @@ def _mining(subject: Subject, measures: Measures) -> Iterator[Verdict]:
     if agreements is None:
         yield Verdict("not known", "Miners", "No rows outside the release are known to test models on.")
         return
-    voice = subject.voice
-    if (own := agreements.target) is not None:
+    voice, tests = subject.voice, agreements.tests
+    if voice.strict and tests * FAR < FEWEST:  # a limit would tell fewer than five people
+        yield Verdict("not known", "Miners", "Too few rows outside the release are known to test models on.")
+        return
+    if (own := agreements.target) is not None and not isnan(own.agreement.value):
         yield Verdict(
             _near(own.agreement, own.floor),
             f"Miners who study {own.target}",
-            f"A tree grown on it answers unseen rows as the original’s does in {voice.estimate(own.agreement)[0]} of "
-            f"cases; one grown on a new sample of the same people would in {voice.estimate(own.floor)[0]}. "
+            f"A tree grown on it answers unseen rows as the original’s does in "
+            f"{voice.estimate(own.agreement, tests)[0]} of cases; one grown on a new sample of the same people would "
+            f"in {voice.estimate(own.floor, tests)[0]}.{_gap(own.agreement, own.floor, voice)} "
             f"Fit means at most {100 * NEAR:.0f} points below.",
         )
-    if agreements.others:
+    if agreements.others and not isnan(agreements.mean.value):
         low = [one for one in agreements.others if _near(one.agreement, one.floor) != "yes"]
         yield Verdict(
             _near(agreements.mean, agreements.mean_floor),
             "Miners who study the other columns",
-            f"On average {voice.estimate(agreements.mean)[0]} alike, where a new sample would give "
-            f"{voice.estimate(agreements.mean_floor)[0]}.{_less(low)}",
+            f"On average {voice.estimate(agreements.mean, tests)[0]} alike, where a new sample would give "
+            f"{voice.estimate(agreements.mean_floor, tests)[0]}."
+            f"{_gap(agreements.mean, agreements.mean_floor, voice)}{_less(low)}",
         )
+
+
+def _gap(found: Estimate, floor: Estimate, voice: Voice) -> str:
+    """How far below its floor an agreement lies; others are told which limit it keeps."""
+    fit, short = _near(found, floor), 100 * (floor.value - found.value)
+    if isnan(short):
+        return ""
+    if voice.strict:
+        least = {"yes": f"at most {100 * NEAR:.0f}", "with care": f"over {100 * NEAR:.0f}"}
+        return f" The release is {least.get(fit, f'over {100 * FAR:.0f}')} points below that."
+    limit = 100 * (FAR if fit == "no" else NEAR)
+    return f" The release is {f'{beside(short, limit, 1)} points' if short > 0 else 'not'} below that."
 
 
 def _less(low: list[Agreement]) -> str:
     if not low:
-        return " No column falls short."
+        return f" Each of them is at most {100 * NEAR:.0f} points below."
     names = [one.target for one in sorted(low, key=lambda one: one.agreement.value - one.floor.value)]
-    return f" Less so {listed(names, most=4)}."
+    return f" Fit means at most {100 * NEAR:.0f} points below; further below: {listed(names, most=4)}."
 
 
 def _near(found: Estimate, floor: Estimate) -> Fit:
     if isnan(found.value) or isnan(floor.value):
         return "not known"
-    short = floor.value - found.value
-    return "yes" if short <= NEAR else "with care" if short <= FAR else "no"
+    return judged(floor.value - found.value, NEAR, FAR)
 
 
 def _counting(subject: Subject, measures: Measures) -> Iterator[Verdict]:
@@ -92,22 +98,28 @@ def _counting(subject: Subject, measures: Measures) -> Iterator[Verdict]:
     voice = subject.voice
     distances = [d.largest for d in (columns.number_distances, columns.category_distances) if d.count]
     if distances:
-        most = max(distances)
-        how = "Every count is exact." if most == 0 else f"Shares moved by at most {_points(most, subject)}."
+        most = _told(max(distances), subject)
+        how = "Every count is exact." if most == 0 else f"Shares of a column moved by at most {_points(most, subject)}."
         yield Verdict(
-            "yes" if most <= STILL else "with care" if most <= MOVED else "no",
+            judged(most, STILL, MOVED),
             "Counts and averages of one column",
-            f"{how} Fit means at most {100 * STILL:.0f} points.",
+            f"{how} Fit means that no share moved by more than {100 * STILL:.0f} points.",
         )
     if relations.every.count:
         most = relations.every.largest
+        fit = judged(most, FIRM, LOOSE)
         (first,) = relations.worst(1)
-        how = f", by {voice.figure(most)}" if subject.internal else ""
-        yield Verdict(
-            "yes" if most <= FIRM else "with care" if most <= LOOSE else "no",
-            "Exact relations between two columns",
+        how = f", by {beside(most, LOOSE if fit == 'no' else FIRM, 3)}" if subject.internal else ""
+        moved = (
             f"They moved by {voice.figure(relations.every.mean)} on average (0 is no relation, 1 a perfect one), most "
-            f"of all {first.first} with {first.second}{how}. Fit means at most {FIRM:g}.",
+            f"of all {first.first} with {first.second}{how}."
+            if most > 0
+            else "No relation moved at all."
+        )
+        yield Verdict(
+            fit,
+            "Exact relations between two columns",
+            f"{moved} Fit means that none moved by more than {FIRM:g}.",
         )
     if pairs.pairs and pairs.rows_with_new > SEEN:
         yield Verdict(
@@ -117,56 +129,15 @@ def _counting(subject: Subject, measures: Measures) -> Iterator[Verdict]:
         )
 
 
-def _points(value: float, subject: Subject) -> str:
+def _told(moved: float, subject: Subject) -> float:
+    """How far shares moved; for others in steps of five people at least."""
+    if subject.internal or moved == 0:
+        return moved
+    step = max(1, ceil(100 * FEWEST / subject.voice.rows))
+    return step * ceil(round(100 * moved / step, 6)) / 100
+
+
+def _points(moved: float, subject: Subject) -> str:
     if not subject.internal:
-        return f"{100 * value:.0f} points" if value >= 0.01 else "1 point"
-    return f"{100 * value:.1f} points"
-
-
-def _outside(subject: Subject) -> Verdict:
-    """Whether the measured risks are low; whether low is enough, the steward decides."""
-    whom, risk = "Readers outside the house", subject.risk
-    if risk is None:
-        return Verdict("not known", whom, "How often a person can be found in it was not measured.")
-    voice = subject.voice
-    highest, said = risk.high, [f"An informed attacker finds a person in {voice.said(risk)} of tries."]
-    wanted = subject.pair.confidential or ((subject.pair.target,) if subject.pair.target else ())
-    found = [(one, above) for one, above in subject.inferred() if one.column in wanted]
-    if found:
-        one, above = max(found, key=lambda both: both[1].high)
-        highest = max(highest, above.high)
-        value, interval = voice.points(above, above.runs)
-        said.append(
-            f"The nearest released row tells {one.column} of people in the release better than of others by {value} "
-            f"points ({interval})."
-        )
-    else:
-        said.append("Without a control nobody can say what it tells of a person beyond patterns.")
-    others = list(_surely_above(subject))
-    said += [
-        f"{name} works better on people in the release by {voice.points(above, above.runs)[0]} points."
-        for name, above in others
-    ]
-    said.append(
-        f"Fit means: the ends of both intervals at most {100 * LOW:.0f}%, and no other attack surely further above its "
-        "control. Whether that is enough is the steward’s to decide."
-    )
-    careful = highest > LOW or not found or bool(others)
-    return Verdict("no" if highest > HIGH else "with care" if careful else "yes", whom, " ".join(said))
-
-
-def _surely_above(subject: Subject) -> Iterator[tuple[str, Estimate]]:
-    """Other attacks that certainly learn more of people in the release than of others."""
-    if subject.measures is None:
-        return
-    risks = subject.measures.risks
-    out = max(
-        (a.above_control for a in (risks.singling_out.univariate, risks.singling_out.multivariate) if a.above_control),
-        key=lambda above: above.value,
-        default=None,
-    )
-    member = None if risks.membership is None else risks.membership.advantage
-    sets = risks.column_sets.attack.above_control
-    for name, above in (("Singling out", out), ("Joining two parties’ columns", sets), ("Telling members", member)):
-        if above is not None and above.low > LOW:
-            yield name, above
+        return counted(round(100 * moved), "point")
+    return f"{beside(100 * moved, 100 * (MOVED if judged(moved, STILL, MOVED) == 'no' else STILL), 1)} points"

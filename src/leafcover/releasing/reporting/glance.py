@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from leafcover.releasing.reporting.shapes import Tile
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import NONE
+from leafcover.releasing.reporting.voice import HIDDEN, NONE
 
 
 def tiles(subject: Subject) -> Iterator[Tile]:
@@ -15,14 +15,13 @@ def tiles(subject: Subject) -> Iterator[Tile]:
         yield _inference(subject)
         agreements = subject.measures.utility.agreement
         if agreements is not None and (own := agreements.target) is not None:
-            value, interval = voice.estimate(own.agreement)
+            value, interval = voice.estimate(own.agreement, agreements.tests)
+            floor = voice.estimate(own.floor, agreements.tests)[0]
             note = f"95% interval {interval}; " if interval else ""
-            yield Tile(
-                value, "agreement on unseen rows", f"{note}{voice.estimate(own.floor)[0]} by a new sample of the people"
-            )
-    if (guide := subject.guide) is not None:
-        yield Tile(voice.kept(guide.kept), "rows in the same leaf", f"of the tree for {guide.target}")
-    if (changed := subject.changed) is not None:
+            yield Tile(value, "agreement on unseen rows", f"{note}{floor} by a new sample of the people")
+    if (guide := subject.guide) is not None and (kept := voice.kept(guide.kept)) != HIDDEN:
+        yield Tile(kept, "rows in the same leaf", f"of the tree for {guide.target} that guided the release")
+    if (changed := subject.changed) is not None and not voice.silent:
         yield Tile(voice.share(changed), "values changed", "another row’s value, or a new one")
     if subject.release is not None and subject.measures is None:
         smallest = min((cell.smallest for cell in subject.release.cells), default=voice.rows)
@@ -32,16 +31,22 @@ def tiles(subject: Subject) -> Iterator[Tile]:
 def _linkage(subject: Subject) -> Tile:
     risk = subject.risk
     if risk is None:
-        return Tile(NONE, "informed linkage", "not measured")
+        return Tile(NONE, "informed linkage", subject.untold)
     value, interval = subject.voice.risk(risk)
     worst = subject.voice.worst(risk)
-    return Tile(value, "informed linkage", f"95% interval {interval}" + (f"; worst 1%: {worst}" if worst else ""))
+    note = f"people found by the strongest attacker; 95% interval {interval}"
+    return Tile(value, "informed linkage", note + (f"; worst 1%: {worst}" if worst else ""))
 
 
 def _inference(subject: Subject) -> Tile:
-    found = list(subject.inferred())
-    if not found:
-        return Tile(NONE, "points of inference above control", "no control")
-    one, above = max(found, key=lambda both: both[1].value)
-    value, interval = subject.voice.points(above, above.runs)
-    return Tile(value, "points of inference above control", f"95% interval {interval}; {one.column}, told best")
+    label = "points of inference above control"
+    if not subject.told:
+        return Tile(NONE, label, "no control")
+    first = subject.told[0]
+    if subject.voice.hides(first.above.runs):
+        return Tile(NONE, label, "too few people were tried to tell")
+    value, interval = subject.voice.points(first.above, first.above.runs)
+    shown = "" if first.shown else ", so no effect was shown"
+    return Tile(
+        value, label, f"95% interval {interval}{shown}; {first.column}, furthest above of {subject.columns_tried}"
+    )

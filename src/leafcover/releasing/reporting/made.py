@@ -91,10 +91,11 @@ def _ways(subject: Subject, release: Release) -> Iterator[Part]:
         smallest = subject.voice.count(min(fact.smallest for fact in release.cells))
         yield Words(
             "Every step read the original table and changed values only among rows that stand together in a cell. The "
-            f"smallest cell has {smallest} rows, a typical one {subject.voice.count(medians[len(medians) // 2])}.",
+            f"smallest cell has {smallest} row{'' if smallest == '1' else 's'}, a typical one "
+            f"{subject.voice.count(medians[len(medians) // 2])}.",
             tone="lead",
         )
-    yield Bullets(tuple(f"{', '.join(names)}: {words}." for words, names in found.items()))
+    yield Bullets(tuple(f"{', '.join(names)}: each value is {words}." for words, names in found.items()))
 
 
 def _trees(subject: Subject, release: Release) -> Iterator[Part | None]:

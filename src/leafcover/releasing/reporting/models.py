@@ -1,15 +1,18 @@
 """What models learn from the release: how well they predict rows they never saw, and how alike they answer."""
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 
 from leafcover.measuring.figures import Estimate
 from leafcover.measuring.utility.agreement import Agreement, Agreements
 from leafcover.measuring.utility.prediction import Prediction
+from leafcover.releasing.reporting.phrases import counted, curled, listed, started
 from leafcover.releasing.reporting.shapes import (
     Cell,
     Heading,
     Part,
     Section,
+    Strip,
     Words,
     fold,
     listing,
@@ -19,7 +22,7 @@ from leafcover.releasing.reporting.shapes import (
     strip,
 )
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import curled, listed, started
+from leafcover.releasing.reporting.voice import Voice
 
 SHOWN = 20  # columns as targets that are not folded away
 
@@ -42,26 +45,29 @@ def models_section(subject: Subject) -> Section | None:
 
 def _accuracy(subject: Subject, found: Prediction) -> Iterator[Part | None]:
     voice = subject.voice
+    scores = [one for one in found.scores if not isnan(one.released.value)]
+    if not scores or voice.hides(found.tests):
+        few = f"Too few unseen rows have a known {found.target} to tell how well models predict it."
+        yield Words(few if scores else f"No unseen row has a known {found.target} that a model could predict.")
+        return
     yield Heading(f"Predicting {found.target}")
     yield Words(
-        f"The share of unseen rows whose {found.target} a model predicts rightly. Always giving the most frequent "
-        f"answer is right in {voice.told(found.majority)}."
+        f"The share of unseen rows whose {found.target} a model predicts rightly. Always giving the value that most "
+        f"rows have is right in {voice.told(found.majority, found.tests)} of cases."
     )
-    figures = [score for one in found.scores for score in (one.released, one.original)]
-    ends = lower_end(figures)
+    ends = lower_end([score for one in scores for score in (one.released, one.original)])
     rows: list[list[str | Cell]] = []
-    for one in found.scores:
-        value, interval = voice.estimate(one.released)
-        before, around = voice.estimate(one.original)
-        points, between = voice.points(one.difference)
+    for one in scores:
+        value, interval = voice.estimate(one.released, found.tests)
+        before, around = voice.estimate(one.original, found.tests)
         words = f"Grown on the release {value}, on the original {before}"
         rows.append(
             [
                 _model(one.model),
-                Cell("", strip=strip(voice.drawn(one.released), words, ends, voice.drawn(one.original).value)),
+                Cell("", strip=_strip(voice, one.released, one.original, found.tests, words, ends)),
                 Cell(value, interval),
                 Cell(before, around),
-                Cell(points, between),
+                Cell(*voice.points(one.difference, found.tests)),
             ]
         )
     yield listing(
@@ -80,15 +86,25 @@ def _accuracy(subject: Subject, found: Prediction) -> Iterator[Part | None]:
                 [
                     [
                         _model(one.model),
-                        Cell(*voice.estimate(one.balanced_released)),
-                        Cell(*voice.estimate(one.balanced_original)),
-                        Cell(*voice.points(one.balanced_difference)),
+                        Cell(*voice.estimate(one.balanced_released, found.tests)),
+                        Cell(*voice.estimate(one.balanced_original, found.tests)),
+                        Cell(*voice.points(one.balanced_difference, found.tests)),
                     ]
-                    for one in found.scores
+                    for one in scores
                 ],
                 "Every class counts as much as any other, however few rows it has.",
             ),
         )
+
+
+def _strip(
+    voice: Voice, figure: Estimate, mark: Estimate, tests: int, words: str, ends: tuple[float, float]
+) -> Strip | None:
+    """The figure and what it is compared with, as far as they may be drawn."""
+    if not voice.draws(figure.value, tests):
+        return None
+    place = voice.drawn(mark).value if voice.draws(mark.value, tests) else None
+    return strip(voice.drawn(figure), words, ends, place)
 
 
 def _model(name: str) -> str:
@@ -96,65 +112,61 @@ def _model(name: str) -> str:
 
 
 def _agreements(subject: Subject, found: Agreements) -> Iterator[Part | None]:
+    if subject.voice.hides(found.tests):
+        yield Words("Too few rows outside the release are known to tell how alike models answer.")
+        return
+    first = [] if found.target is None else [found.target]
+    others = sorted(found.others, key=lambda one: one.agreement.value - one.floor.value)
+    both = [*first, *([_mean(found)] if others else [])]
+    if all(isnan(one.agreement.value) for one in both):
+        return
     yield Heading("Answering as the original’s model does")
+    grown = "smaller trees than those compared above, grown anew for each column" if found.model == "tree" else "trees"
     yield Words(
         "The share of unseen rows that a tree grown on the release answers as the one grown on the original does, with "
-        "each column as target in turn. The floor is the same for a tree grown on a new sample of the same people: a "
-        "release at its floor has cost the tree nothing but the luck of a sample."
+        f"each column as target in turn ({grown}). The floor is the same for a tree grown on a new sample of the same "
+        "people: a release at its floor has cost the tree nothing but the luck of a sample."
     )
-    mean = Agreement(
-        f"mean of {len(found.others)} other columns",
-        0,
-        found.mean,
-        found.mean_floor,
-        found.mean_chance,
-        found.mean,
-        found.mean,
-    )
-    others = sorted(found.others, key=lambda one: one.agreement.value - one.floor.value)
-    first = [] if found.target is None else [found.target]
-    both = [*first, *([mean] if others else [])]
     shown = [*both, *others] if subject.internal else both
     ends = lower_end([e for one in shown for e in (one.agreement, one.floor)])
     if not subject.internal:
-        yield _alike(subject, both, ends, "Agreement", "")
+        yield _alike(subject, both, found.tests, ends, "Agreement", "")
         return
-    note = "Dot and line: agreement with its 95% interval; upright mark: its floor. Furthest below the floor first."
+    note = (
+        "Dot and line: agreement with its 95% interval; upright mark: its floor. By chance: had both trees given their "
+        "answers as often, but to rows at random. Furthest below the floor first."
+    )
     if found.left_out:
         note += f" Left out, with one class or one for nearly every row: {listed(found.left_out)}."
     if found.not_asked:
         note += f" Not asked, for their number: {listed(found.not_asked)}."
-    yield _alike(subject, [*both, *others[:SHOWN]], ends, "Agreement", f"{note} {started(curled(found.how))}.")
+    note += f" {started(curled(found.how))}."
+    yield _alike(subject, [*both, *others[:SHOWN]], found.tests, ends, "Agreement", note)
     if len(others) > SHOWN:
         rest = others[SHOWN:]
-        yield fold(f"{len(rest)} more columns", _alike(subject, rest, ends, "Agreement of the others", ""))
+        more = counted(len(rest), "more column", "more columns")
+        yield fold(more, _alike(subject, rest, found.tests, ends, "Agreement of the others", ""))
+
+
+def _mean(found: Agreements) -> Agreement:
+    count = len(found.others)
+    name = f"mean of {count} other columns" if count > 1 else "the one other column"
+    return Agreement(name, 0, found.mean, found.mean_floor, found.mean_chance, found.mean, found.mean)
 
 
 def _alike(
-    subject: Subject, found: Sequence[Agreement], ends: tuple[float, float], name: str, note: str
+    subject: Subject, found: Sequence[Agreement], tests: int, ends: tuple[float, float], name: str, note: str
 ) -> Part | None:
     voice = subject.voice
 
     def said(estimate: Estimate) -> Cell:
-        return Cell(*voice.estimate(estimate))
+        return Cell(*voice.estimate(estimate, tests))
 
-    rows: list[list[str | Cell]] = [
-        [
-            one.target,
-            Cell(
-                "",
-                strip=strip(
-                    voice.drawn(one.agreement),
-                    f"Agreement {voice.estimate(one.agreement)[0]}, floor {voice.estimate(one.floor)[0]}",
-                    ends,
-                    voice.drawn(one.floor).value,
-                ),
-            ),
-            said(one.agreement),
-            said(one.floor),
-            *([said(one.chance)] if subject.internal else []),
-        ]
-        for one in found
-    ]
+    rows: list[list[str | Cell]] = []
+    for one in found:
+        value, floor = said(one.agreement), said(one.floor)
+        words = f"Agreement {value.text}, floor {floor.text}"
+        dots = Cell("", strip=_strip(voice, one.agreement, one.floor, tests, words, ends))
+        rows.append([one.target, dots, value, floor, *([said(one.chance)] if subject.internal else [])])
     head = ("Target", span_words(ends), "Agreement", "Floor", *(["By chance"] if subject.internal else []))
     return listing(name, head, rows, note)

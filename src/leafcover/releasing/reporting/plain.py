@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from leafcover.measuring.measures import Measures
 from leafcover.releasing.recipes import RECIPES
-from leafcover.releasing.reporting.fitness import Verdict, verdicts
+from leafcover.releasing.reporting.fitness import verdicts
+from leafcover.releasing.reporting.phrases import counted, curled, listed, started
 from leafcover.releasing.reporting.protection import not_protected
-from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import counted, curled, listed, started
+from leafcover.releasing.reporting.subject import Subject, Told
+from leafcover.releasing.reporting.verdict import Verdict
+from leafcover.releasing.reporting.voice import HIDDEN, NONE
 
 
 @dataclass(frozen=True)
@@ -46,24 +48,28 @@ def _kept(subject: Subject) -> Iterator[str]:
     recipe = None if subject.release is None else RECIPES.get(subject.release.plan.recipe)
     if recipe is not None:
         yield f"By its method: {curled(recipe.keeps).replace('; ', ', ')}."
-    if (guide := subject.guide) is not None:
+    if (guide := subject.guide) is not None and (kept := subject.voice.kept(guide.kept)) != HIDDEN:
         yield (
-            f"{started(subject.voice.kept(guide.kept))} of the rows stand in the same leaf of the tree for "
-            f"{guide.target} as before, so what that tree says still holds for them."
+            f"{started(kept)} of the rows stand in the same leaf as before of the tree for {guide.target} that guided "
+            "the release, so what that tree says still holds for them."
         )
     if subject.measures is None:
-        yield "How much models and statistics lose was not measured for this report."
+        yield f"How much models and statistics lose {subject.untold}."
     else:
         yield from _measured(subject, subject.measures)
 
 
 def _measured(subject: Subject, measures: Measures) -> Iterator[str]:
     voice, utility = subject.voice, measures.utility
-    if utility.agreement is not None and (own := utility.agreement.target) is not None:
+    agreements = utility.agreement
+    own = None if agreements is None else agreements.target
+    if agreements is not None and own is not None and _sayable(voice.estimate(own.agreement, agreements.tests)[0]):
+        grown = " These trees were grown anew to measure this." if subject.guide is not None else ""
         yield (
             f"A tree for {own.target} grown on the release answers rows it never saw as the original’s tree does in "
-            f"{voice.told(own.agreement)} of cases. A tree grown on a new sample of the same people would in "
-            f"{voice.told(own.floor)}: no table of this size can be expected to do much better."
+            f"{voice.told(own.agreement, agreements.tests)} of cases. A tree grown on a new sample of the same people "
+            f"would in {voice.told(own.floor, agreements.tests)}: no table of this size can be expected to do much "
+            f"better.{grown}"
         )
     elif utility.trees is not None:
         yield f"The trees of release and original answer {voice.share(utility.trees.answers)} of the rows alike."
@@ -72,18 +78,25 @@ def _measured(subject: Subject, measures: Measures) -> Iterator[str]:
     if distances and max(distances) == 0:
         yield "Every column still holds exactly the values it held, each as often."
     relations = utility.relations.every
-    if relations.count:
+    if relations.count == 1:
+        moved = voice.coarse(relations.largest)
+        yield f"The strength of the one relation between two columns, from 0 to 1, moved by {moved}."
+    elif relations.count:
         yield (
             f"The strength of relations between two columns, from 0 to 1, moved by {voice.figure(relations.mean)} on "
             f"average and by {voice.coarse(relations.largest)} at most."
         )
 
 
+def _sayable(figure: str) -> bool:
+    return figure not in (NONE, HIDDEN)
+
+
 def _hidden(subject: Subject) -> Iterator[str]:
     recipe = None if subject.release is None else RECIPES.get(subject.release.plan.recipe)
     if recipe is not None:
         yield f"By its method: {curled(recipe.hides).replace('; ', ', ')}."
-    if (changed := subject.changed) is not None:
+    if (changed := subject.changed) is not None and not subject.voice.silent:
         yield f"{started(subject.voice.share(changed))} of all values differ from what their row held before."
     yield _who(subject)
     yield from _what(subject)
@@ -91,14 +104,16 @@ def _hidden(subject: Subject) -> Iterator[str]:
 
 def _who(subject: Subject) -> str:
     """Who a person is, hidden from the strongest attacker there is."""
-    informed = None if subject.measures is None else subject.measures.risks.informed
-    if subject.measures is None or informed is None or not informed.first.tries:
-        return "Whom the table still shows was not measured for this report: do not take it for safe."
+    if subject.measures is None:
+        return f"Whom the table still shows {subject.untold}: do not take it for safe."
+    informed = subject.measures.risks.informed
+    if informed is None or subject.risk is None:
+        return "How often a person is found in the table could not be measured: do not take it for safe."
     keys = subject.measures.keys
     known = f"the column {keys[0]}" if len(keys) == 1 else f"{len(keys)} columns"
     method = "the method, its plan and its trees" if informed.law.startswith("the plan") else "what the noise does"
     worst = subject.voice.worst(informed.first)
-    most = f", for the worst 1% of people in {worst}" if worst not in ("", "not shown") else ""
+    most = f", for the worst 1% of people in {worst}" if worst not in ("", HIDDEN) else ""
     return (
         f"Who is who: an attacker who knows {known} of a person and {method}, points at the right row in "
         f"{subject.voice.said(informed.first)} of tries{most}. A blind guess is right once in {subject.voice.rows:,}."
@@ -110,19 +125,32 @@ def _what(subject: Subject) -> Iterator[str]:
     if subject.measures is None:
         return
     voice = subject.voice
-    found = list(subject.inferred())
-    if found:
-        one, above = max(found, key=lambda both: both[1].value)
-        value, interval = voice.points(above, above.runs)
+    told = [one for one in subject.told if not voice.hides(one.above.runs)]
+    if told:
+        first = told[0]
+        control = first.attack.control or first.attack.main
         yield (
-            f"What they are: of all columns the nearest released row tells {one.column} best, rightly of "
-            f"{voice.said(one.nearest.main)} of the people in the release and of "
-            f"{voice.said(one.nearest.control or one.nearest.main)} of people who are not in it. The difference, "
-            f"{value} points ({interval}), is owed to their own row; the rest are patterns."
+            f"What they are: of {subject.columns_tried}, {first.column} is told furthest above control, that is above "
+            f"what is told of people who are not in the release. By {first.by} it is told rightly of "
+            f"{voice.said(first.attack.main)} of the people in the release and of {voice.said(control)} of the others. "
+            f"{_owed(subject, first)}"
         )
-    elif subject.measures.risks.inferences:
+    elif subject.measures.risks.inferences and not subject.told:
         names = listed([one.column for one in subject.measures.risks.inferences], most=3)
         yield (
             f"What they are: {names} can be guessed from the nearest row, but without a control (rows that were not "
             "released) nobody can say how much of that is owed to a person’s own row."
         )
+
+
+def _owed(subject: Subject, first: Told) -> str:
+    """What the difference says, if it says anything."""
+    words = f"The difference, {subject.voice.by(first.above, first.above.runs)},"
+    if not first.shown:
+        return (
+            f"{words} may be chance: its interval reaches down to 0 or below, so it was not shown that a person’s own "
+            "row tells anything that patterns do not."
+        )
+    chosen = len(subject.told) > 1
+    rather = " As the largest of several it is likelier too high than too low." if chosen else ""
+    return f"{words} is owed to their own row; the rest are patterns.{rather}"

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from leafcover.noise.additive import Additive
 from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.reporting.phrases import listed, started
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import FEWEST, listed, started
+from leafcover.releasing.reporting.voice import FEWEST, HIDDEN, Voice
 from leafcover.releasing.run import Release
 
 
@@ -45,7 +46,8 @@ def _stuck(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
     stuck = [f for f in release.columns if f.pinned > 0 and f.name not in release.unprotected]
     if stuck:
         worst = sorted(stuck, key=lambda f: -f.pinned)[:3]
-        named = listed([f"{f.name} ({subject.voice.share(f.pinned)} of the rows)" for f in worst])
+        shares = ["" if subject.voice.silent else f" ({subject.voice.share(f.pinned)} of the rows)" for f in worst]
+        named = listed([f"{f.name}{share}" for f, share in zip(worst, shares, strict=True)])
         yield (
             "Values that could not change",
             f"Where nearly everyone in a cell has the same value, a released value is as good as the original one. "
@@ -58,15 +60,19 @@ def _small_cells(subject: Subject, release: Release) -> Iterator[tuple[str, str]
     if single := max((c.single for c in release.cells), default=0.0):
         yield (
             "Rows alone in their cell",
-            f"{started(voice.share(single))} of the rows share their cell with nobody: what their leaf says of them is "
+            f"{_part(voice, single)} of the rows share their cell with nobody: what their leaf says of them is "
             "published.",
         )
     if pooled := max((c.pooled for c in release.cells), default=0):
         yield (
             "Rows in pools",
-            f"{started(voice.share(pooled / voice.rows))} of the rows stood in leaves too small to hide them and were "
+            f"{_part(voice, pooled / voice.rows)} of the rows stood in leaves too small to hide them and were "
             "pooled with neighbouring leaves. They may have changed their leaf.",
         )
+
+
+def _part(voice: Voice, share: float) -> str:
+    return "Some" if voice.silent else started(voice.share(share))
 
 
 def _missing(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
@@ -113,15 +119,20 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
 
 def _by_the_pairs(subject: Subject) -> Iterator[tuple[str, str]]:
     """What can be said of a table from elsewhere."""
-    unmoved = None if subject.measures is None else subject.measures.risks.unmoved
+    if subject.measures is None:
+        yield "What stayed", f"How many values stayed {subject.untold}."
+        return
+    unmoved = subject.measures.risks.unmoved
     if unmoved is None:
         yield "What stayed", "It is not known which released row is whose, so nobody can say which values stayed."
         return
     voice = subject.voice
+    worst = voice.worst(unmoved.values)
     yield (
         "Values that stayed",
-        f"{started(voice.said(unmoved.values))} of a row’s values are still its own, in the worst 1% of the rows "
-        f"{voice.worst(unmoved.values) or 'as many'}; {voice.said(unmoved.whole)} of the rows did not change at all.",
+        f"{started(voice.said(unmoved.values))} of a row’s values are still its own"
+        + (f", in the worst 1% of the rows {worst}" if worst not in ("", HIDDEN) else "")
+        + f"; {voice.said(unmoved.whole)} of the rows did not change at all.",
     )
     left = [c.column for c in unmoved.columns if c.missing is not None and c.missing.value > 0.5]
     if left:
@@ -137,8 +148,9 @@ def _told(subject: Subject) -> Iterator[tuple[str, str]]:
     voice = subject.voice
     yield (
         "People whose released row is known",
-        f"Who knows which row is a person’s reads {column.column} from it, told best of all columns, in "
-        f"{voice.said(column.best)} of cases; by guessing in {voice.said(column.attack.baseline)}.",
+        f"Who knows which row is a person’s reads {column.column} from it, of all columns furthest beyond guessing: "
+        f"rightly in {voice.said(column.best)} of cases; the commonest value would be right in "
+        f"{voice.said(column.attack.baseline)}.",
     )
 
 
@@ -148,9 +160,9 @@ def _small_groups(subject: Subject) -> Iterator[tuple[str, str]]:
     if risk is None:
         yield (
             "From someone who looks for a person",
-            "How often a person can be found was not measured, so nothing here says that it is seldom.",
+            f"How often a person can be found {subject.untold}, so nothing here says that it is seldom.",
         )
-    elif risk.worst > max(2 * risk.value, 0.05) and (worst := subject.voice.worst(risk)) not in ("", "not shown"):
+    elif risk.worst > max(2 * risk.value, 0.05) and (worst := subject.voice.worst(risk)) not in ("", HIDDEN):
         yield (
             "The people easiest to find",
             f"Of the 1% of people who are found most easily, an informed attacker finds {worst}; of all people "

@@ -10,9 +10,9 @@ from leafcover.measuring.utility.differences import Differences
 from leafcover.measuring.utility.regression import Regression
 from leafcover.measuring.utility.totals import Totals
 from leafcover.releasing.reporting.charts import compact
+from leafcover.releasing.reporting.phrases import counted, curled, started
 from leafcover.releasing.reporting.shapes import Cell, Part, Words, fold, listing
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import curled, started
 
 MOST = 12  # lines of a table
 
@@ -64,7 +64,7 @@ def _loss(subject: Subject, utility: Utility) -> Part | None:
     rows += [
         (
             f"pMSE ratio, by {one.model}",
-            f"{one.ratio:.2f}",
+            "–" if isnan(one.ratio) else f"{one.ratio:.2f}",
             f"about 1 or less: tables cannot be told apart; {curled(one.how)}",
         )
         for one in utility.propensity
@@ -106,7 +106,8 @@ def _regression(subject: Subject, found: Regression) -> Iterator[Part | None]:
             ]
             for c in worst
         ],
-        f"{started(curled(found.how))}; {len(found.coefficients):,} coefficients.",
+        "Overlap: the part of their width that both intervals share; below 0 they lie apart, and the mean above counts "
+        f"that as 0. {started(curled(found.how))}; {counted(len(found.coefficients), 'coefficient')}.",
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from leafcover.measuring.measures import Utility
 from leafcover.measuring.utility.relations import Relation
 from leafcover.releasing.reporting.heat import square
+from leafcover.releasing.reporting.phrases import counted, curled, started
 from leafcover.releasing.reporting.relation_figures import figures
 from leafcover.releasing.reporting.shapes import (
     Beside,
@@ -20,7 +21,6 @@ from leafcover.releasing.reporting.shapes import (
     section,
 )
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import counted, curled
 
 MOST = 10  # relations, and pairs of columns, that are listed
 
@@ -41,16 +41,23 @@ def _words(subject: Subject, utility: Utility) -> Iterator[Part]:
     if found.every.count:
         yield Words(
             "How strongly two columns go together, from 0 (not at all) to 1 (one tells the other): correlation of two "
-            "numbers, Cramér’s V of two categories, the correlation ratio of a number and a category. Of "
-            f"{counted(found.every.count, 'relation')} the strength moved by {voice.figure(found.every.mean)} on "
-            f"average, of the worst 1% by {voice.coarse(found.every.worst)}.",
+            "numbers, Cramér’s V of two categories, the correlation ratio of a number and a category. "
+            + _moved_by(subject, utility),
             tone="lead",
         )
     pairs = utility.value_pairs
     if pairs.pairs and not subject.internal:
-        yield Words(
-            f"{voice.share(pairs.rows_with_new).capitalize()} of the rows show a pair of values that nobody had."
-        )
+        yield Words(f"{started(voice.share(pairs.rows_with_new))} of the rows show a pair of values that nobody had.")
+
+
+def _moved_by(subject: Subject, utility: Utility) -> str:
+    every, voice = utility.relations.every, subject.voice
+    if every.count == 1:
+        return f"The strength of the one relation there is moved by {voice.coarse(every.largest)}."
+    return (
+        f"Of {counted(every.count, 'relation')} the strength moved by {voice.figure(every.mean)} on average, of the "
+        f"worst 1% by {voice.coarse(every.worst)}."
+    )
 
 
 def _moved(subject: Subject, utility: Utility) -> Iterator[Part | None]:
@@ -64,7 +71,7 @@ def _moved(subject: Subject, utility: Utility) -> Iterator[Part | None]:
         "The relations that moved most",
         ("Columns", "Before", "After", "Moved by"),
         [_row(subject, one) for one in worst],
-        f"Over {curled(found.how)}; {found.pairs:,} of {found.of_pairs:,} pairs of columns.",
+        f"Over {curled(found.how)}; {found.pairs:,} of {counted(found.of_pairs, 'pair')} of columns.",
     )
     drawn = square(found)
     title = "Strength before (below the diagonal) and after (above it): alike when kept"
@@ -87,10 +94,10 @@ def _new_pairs(subject: Subject, utility: Utility) -> Iterator[Part | None]:
         return
     yield Heading("Pairs of values that nobody had")
     yield Words(
-        f"{counted(found.new, 'pair')} of values exist only in the release; {voice.share(found.rows_with_new)} of the "
-        f"released rows show at least one, the worst 1% of them {found.new_in_worst_rows:.1f} on average. "
-        f"{counted(found.lost, 'pair')} of the original are gone; {voice.share(found.rows_with_lost)} of the original "
-        "rows had one."
+        f"Of values that now stand in one row but never did before there are {counted(found.new, 'pair')}; "
+        f"{voice.share(found.rows_with_new)} of the released rows show at least one, the worst 1% of the rows "
+        f"{found.new_in_worst_rows:.1f} on average. Lost from the original: {counted(found.lost, 'pair')}, which "
+        f"{voice.share(found.rows_with_lost)} of the original rows had."
     )
     yield fold(
         "Where they are",
@@ -101,6 +108,7 @@ def _new_pairs(subject: Subject, utility: Utility) -> Iterator[Part | None]:
                 [f"{e.first} with {e.second}", f"{e.new:,}", f"{e.new_rows:,}", f"{e.lost:,}", f"{e.lost_rows:,}"]
                 for e in found.worst(MOST)
             ],
-            f"Categories and numbers of at most 20 values; {found.pairs:,} of {found.of_pairs:,} pairs of columns.",
+            f"Categories and numbers of at most 20 values; {found.pairs:,} of {counted(found.of_pairs, 'pair')} of "
+            "columns.",
         ),
     )

@@ -6,6 +6,7 @@ from leafcover.measuring.figures import Risk
 from leafcover.measuring.measures import Measures
 from leafcover.measuring.risk.informed import Crowd, Informed
 from leafcover.releasing.reporting.attacks import attacks, by_column
+from leafcover.releasing.reporting.phrases import counted, curled
 from leafcover.releasing.reporting.shapes import (
     Cell,
     Heading,
@@ -21,7 +22,8 @@ from leafcover.releasing.reporting.shapes import (
 from leafcover.releasing.reporting.standards import standards
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.unmoved import stuck, unmoved
-from leafcover.releasing.reporting.voice import FEWEST, curled
+
+TEN = 10  # rows or fewer, among which ten guesses are always right
 
 
 def risks_section(subject: Subject) -> Section | None:
@@ -29,7 +31,7 @@ def risks_section(subject: Subject) -> Section | None:
     measures = subject.measures
     parts: list[Part | None] = []
     if measures is None:
-        parts.append(Words("No attack was run for this report, so nothing here says how often people can be found."))
+        parts.append(Words(f"How often people can be found {subject.untold}, so nothing here says that it is seldom."))
     else:
         parts += [*_linkage(subject, measures), *attacks(subject, measures)]
         if subject.internal:
@@ -50,13 +52,13 @@ def _linkage(subject: Subject, measures: Measures) -> Iterator[Part | None]:
     if not found:
         yield Words("It is not known which released row is whose, so no linkage could be scored.")
         return
-    if (first := risks.informed) is not None:
-        ten, interval = voice.risk(first.ten)
+    if (first := risks.informed) is not None and voice.tells(first.ten) and voice.rows > TEN:
         yield Words(
-            f"Among the ten best guesses of the strongest attacker the right row stands in {ten} ({interval}) of cases"
+            f"Among the ten best guesses of the strongest attacker the right row stands in {voice.said(first.ten)} of "
+            "cases"
             + (
-                f"; its place among all {voice.rows:,} is {first.median_rank:,.0f} in the middle case. The fewest rows "
-                f"that could be one person’s are {first.smallest_crowd:,}."
+                f"; in the middle case its place among all {voice.rows:,} is {first.median_rank:,.0f}. Whoever is "
+                f"hidden worst has {counted(first.smallest_crowd, 'row')} that could be theirs."
                 if subject.internal
                 else "."
             )
@@ -92,7 +94,7 @@ def _law(found: Informed) -> str:
 
 def _row(subject: Subject, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
     value, interval = subject.voice.risk(risk)
-    shown = subject.internal or FEWEST <= risk.value * risk.tries <= risk.tries - FEWEST
+    shown = subject.voice.draws(risk.value, risk.tries)
     dots = strip(subject.voice.drawn(risk), f"{value}, interval {interval}", ends) if shown else None
     return [
         name,

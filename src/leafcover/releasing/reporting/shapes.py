@@ -213,11 +213,11 @@ def upper_end(figures: Sequence[Risk | Estimate]) -> tuple[float, float]:
 def lower_end(figures: Sequence[Risk | Estimate]) -> tuple[float, float]:
     """From a round end that holds every interval to 1.
 
-    >>> lower_end([Estimate(0.94, 0.93, 0.95, 3)])
-    (0.9, 1.0)
+    >>> lower_end([Estimate(0.94, 0.93, 0.95, 3)]), lower_end([Estimate(1.0, 1.0, 1.0, 3)])
+    ((0.9, 1.0), (0.9, 1.0))
     """
     least = min((f.value if isnan(f.low) else f.low for f in figures if not isnan(f.value)), default=0.0)
-    return max(0.0, floor(10 * least) / 10), 1.0
+    return min(0.9, max(0.0, floor(10 * least) / 10)), 1.0
 
 
 def span_words(ends: tuple[float, float]) -> str:

@@ -7,9 +7,9 @@ from leafcover.measuring.measures import Measures
 from leafcover.measuring.risk.distances import Low
 from leafcover.measuring.risk.keys import RULES, KeyClasses
 from leafcover.releasing.reporting.attacks import risk_cell
+from leafcover.releasing.reporting.phrases import curled, listed, started
 from leafcover.releasing.reporting.shapes import Cell, Part, Words, fold, listing
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import curled, listed, started
 
 
 def standards(subject: Subject, measures: Measures) -> Iterator[Part | None]:
@@ -18,7 +18,9 @@ def standards(subject: Subject, measures: Measures) -> Iterator[Part | None]:
     keys = listed(measures.keys, most=6)
     yield fold(
         "Standard figures: k, l, t, special uniques, individual risk",
-        Words(f"Of rows with the same key; the key columns are {keys}."),
+        Words(
+            f"Of rows with the same key; the key columns are {keys}." if measures.keys else "There is no key column."
+        ),
         listing(
             "Keys",
             ("Figure", "Original", _heading(risks.keys_of_release)),
@@ -75,19 +77,25 @@ def _figure(value: float) -> str:
     return "–" if isnan(value) else f"{value:.3f}"
 
 
+def _short(value: float) -> str:
+    """A count or score without digits that say nothing."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def _people(subject: Subject, measures: Measures) -> Part | None:
     """What the original's keys alone say of people, had the table been published as it was."""
     risks = measures.risks
     special, people = risks.suda, risks.individual
-    columns = listed([one.column for one in special.contributions[:3]]) if special.contributions else "–"
+    most = listed([one.column for one in special.contributions[:3]])
+    few = f"alone on few columns; most by {most}" if special.contributions else "alone on few columns"
     rows: list[list[str | Cell]] = [
         ["Individual risk, on average", risk_cell(subject, people.risk), f"the {people.model} model"],
         ["Expected re-identifications", f"{people.expected:,.0f}", f"of {people.rows:,}, were everybody looked up"],
         ["People with a risk above 20%", risk_cell(subject, people.high), "fewer than five to hide among"],
-        ["Special uniques", risk_cell(subject, special.special), f"alone on few columns; most by {columns}"],
+        ["Special uniques", risk_cell(subject, special.special), few],
         [
             "Special uniques score",
-            Cell(f"{special.mean:.3g}", f"worst 1% {special.worst:.3g}"),
+            Cell(_short(special.mean), f"worst 1% {_short(special.worst)}"),
             f"ranks rows of one table; {curled(special.how)}",
         ],
     ]
@@ -103,7 +111,7 @@ def _people(subject: Subject, measures: Measures) -> Part | None:
         rows.append(
             [
                 "Original rows a released one may come from",
-                Cell(f"{who.median:,.0f}", f"5th percentile {who.fifth:,.1f}; worst 1% {who.worst:,.1f}"),
+                Cell(_short(who.median), f"5th percentile {_short(who.fifth)}; worst 1% {_short(who.worst)}"),
                 f"by the entropy of a posterior; {curled(who.how)}",
             ]
         )

@@ -1,15 +1,30 @@
 """What a report is about: a pair of tables, how the release was made when that is known, what was measured."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from leafcover.measuring.figures import Estimate, Risk
+from leafcover.measuring.figures import Attack, Estimate, Risk
 from leafcover.measuring.measures import Measures
 from leafcover.measuring.pair import Pair
 from leafcover.measuring.risk.inference import Inference
 from leafcover.releasing.plan import Step
-from leafcover.releasing.reporting.voice import Voice, counted
+from leafcover.releasing.reporting.phrases import counted
+from leafcover.releasing.reporting.voice import Voice
 from leafcover.releasing.run import Release, TreeFact
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the strongest attacker tells of one column, and how much of it above control."""
+
+    column: str
+    by: str  # what he goes by
+    attack: Attack
+    above: Estimate
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is shown that a person's own row tells more than patterns do."""
+        return self.above.low > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +62,7 @@ class Subject:
     def risk(self) -> Risk | None:
         """Informed linkage: the headline."""
         informed = None if self.measures is None else self.measures.risks.informed
-        return informed.first if informed is not None and informed.first.tries else None
+        return informed.first if informed is not None and self.voice.tells(informed.first) else None
 
     @property
     def changed(self) -> float | None:
@@ -80,9 +95,53 @@ class Subject:
         steps = self.release.plan.steps if self.release is not None else ()
         return next((step for step in steps if name in step.columns), None)
 
-    def inferred(self) -> Iterator[tuple[Inference, Estimate]]:
-        """What the nearest released row tells of each column, and how much of it above control."""
-        for one in () if self.measures is None else self.measures.risks.inferences:
-            above = one.nearest.above_control
-            if above is not None:
-                yield one, above
+    @property
+    def untold(self) -> str:
+        """Why there is no figure."""
+        if self.voice.silent:
+            return "cannot be told of so few rows"
+        return "was not measured for this report" if self.measures is None else "could not be measured"
+
+    @property
+    def repeated(self) -> bool:
+        """Whether the release was done again without some of the rows, to have a control."""
+        control = "no control" if self.measures is None else self.measures.control
+        return self.pair.control is None and control != "no control"
+
+    @property
+    def told(self) -> list[Told]:
+        """What is told of each column that was tried, furthest above control first; empty without a control."""
+        tried = () if self.measures is None else self.measures.risks.inferences
+        found = [
+            Told(one.column, by_what(one, one.strongest), one.strongest, above)
+            for one in tried
+            if (above := above_of(one.strongest)) is not None
+        ]
+        return sorted(found, key=lambda one: -one.above.value)
+
+    @property
+    def columns_tried(self) -> str:
+        """How many columns were attacked by inference, of how many."""
+        tried = 0 if self.measures is None else len(self.measures.risks.inferences)
+        every = len(self.pair.names)
+        return (
+            f"all {counted(every, 'column')} tried"
+            if tried == every > 1
+            else f"{tried:,} of {counted(every, 'column')} tried"
+        )
+
+
+def above_of(attack: Attack) -> Estimate | None:
+    """How far an attack lies above its control; none where there was nobody to try it on."""
+    if attack.control is None or not attack.control.tries or not attack.main.tries:
+        return None
+    return attack.above_control
+
+
+def by_what(one: Inference, attack: Attack) -> str:
+    """What an attacker of a column goes by."""
+    if attack is one.learned:
+        return "a model grown on the release"
+    if attack is one.trusted:
+        return "the nearest released row, by the columns that moved least"
+    return "the nearest released row"

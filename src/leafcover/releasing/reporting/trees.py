@@ -12,6 +12,7 @@ from leafcover.measuring.utility.rule_words import difference_in_words, rule_in_
 from leafcover.measuring.utility.rules import KINDS, Difference, rule_differences
 from leafcover.measuring.utility.together import differing_nodes
 from leafcover.measuring.utility.trees import SIMILAR, VERY_SIMILAR, TreeComparison
+from leafcover.releasing.reporting.phrases import curled, started
 from leafcover.releasing.reporting.shapes import (
     Cell,
     Listing,
@@ -25,7 +26,7 @@ from leafcover.releasing.reporting.shapes import (
     section,
 )
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import FEWEST, RARE, curled
+from leafcover.releasing.reporting.voice import FEWEST, RARE
 from leafcover.releasing.target import bins_of, leaves_of
 from leafcover.table.table import Table
 from leafcover.tree.picture import picture
@@ -36,6 +37,7 @@ DEPTH = 3  # tests one below another that are drawn; what lies deeper is counted
 MOST_RULES = 30  # that are listed, those of most rows first
 PUBLISHED = 20  # rows in a branch of a tree that is shown to others, where no plan says how many
 RARE_NAME = "a rare value"
+GRADES = {"exactly same": "exactly the same"}  # in a sentence
 
 
 def trees_section(subject: Subject) -> Section | None:
@@ -44,7 +46,7 @@ def trees_section(subject: Subject) -> Section | None:
     measured = None if subject.measures is None else subject.measures.utility.trees
     if measured is None:
         return section("trees", title, *_guide(subject))
-    guide = list(_guide(subject)) if subject.internal else []
+    guide = list(_guide(subject, another=True)) if subject.internal else []
     shown = _shown(subject)
     return section(
         "trees",
@@ -59,7 +61,7 @@ def trees_section(subject: Subject) -> Section | None:
 _CLOSED = "The trees are not shown, because the cuts of a tree are values of the original table."
 
 
-def _guide(subject: Subject) -> Iterator[Part]:
+def _guide(subject: Subject, *, another: bool = False) -> Iterator[Part]:
     """The tree by which cells were made."""
     release = subject.release
     if release is None:
@@ -71,7 +73,8 @@ def _guide(subject: Subject) -> Iterator[Part]:
     else:
         found = next(t for p in release.partitions.values() for t in p.trees if t.target == subject.target)
         yield Words(
-            "The rules that the release keeps. Each line is a test or an answer; the bar shows the mix of "
+            f"{'Another tree than those above: its' if another else 'Its'} leaves shaped the cells, and its rules are "
+            "those that the release keeps. Each line is a test or an answer; the bar shows the mix of "
             f"{subject.target} among the rows that arrive there.",
             tone="lead",
         )
@@ -80,18 +83,24 @@ def _guide(subject: Subject) -> Iterator[Part]:
 
 def _figures(subject: Subject, found: TreeComparison) -> Iterator[Part]:
     voice = subject.voice
+    guide = " Neither is the tree that guided the release and whose leaves were kept." if subject.guide else ""
     yield Words(
-        f"A decision tree for {found.target} was grown on the original and another on the release. They are "
-        f"{found.grade}: {voice.share(found.tolerant)} of the rows stand in a leaf whose rule is also in the other "
-        f"tree (cuts may move by 5% of a column’s range), and both trees answer {voice.share(found.answers)} of the "
-        f"rows alike. By guessing the commonest answer that would be {voice.share(found.guess)}.",
+        f"To measure, a decision tree for {found.target} was grown on the original and another on the release.{guide} "
+        f"They are {GRADES.get(found.grade, found.grade)}: {voice.share(found.tolerant)} of the rows stand in a leaf "
+        "whose rule is also in the other tree (cuts may move by 5% of a column’s range), and both trees answer "
+        f"{voice.share(found.answers)} of the rows alike. Had the release’s tree always given the original tree’s most "
+        f"frequent answer, that would be {voice.share(found.guess)} (of answers, not of true values).{_pruned(found)}",
         tone="lead",
     )
     rows = [
         ("Rows whose rule is kept, cuts equal", voice.share(found.strict), "100% when the same"),
         ("Rows whose rule is kept, cuts near", voice.share(found.tolerant), "100% when the same"),
         ("Rows put together alike", voice.figure(found.partition), "adjusted Rand index: 1 when the same, 0 by chance"),
-        ("Rows answered alike", voice.share(found.answers), f"{voice.share(found.guess)} by the commonest answer"),
+        (
+            "Rows answered alike",
+            voice.share(found.answers),
+            f"{voice.share(found.guess)} by the original tree’s most frequent answer",
+        ),
     ]
     if subject.internal:
         ours, theirs = found.original, found.released
@@ -102,11 +111,24 @@ def _figures(subject: Subject, found: TreeComparison) -> Iterator[Part]:
         ]
     note = (
         f"Grades go by the rows whose rule is kept, cuts near: from {100 * VERY_SIMILAR:.0f}% very similar, from "
-        f"{100 * SIMILAR:.0f}% similar. Trees change easily; a low grade alone says little."
+        f"{100 * SIMILAR:.0f}% similar, or when one tree is a pruned form of the other. Trees change easily; a low "
+        "grade alone says little."
     )
     if subject.internal:
-        note += f" {curled(found.how).capitalize()}."
+        note += f" {started(curled(found.how))}."
     yield listing("How alike the trees are", ("Figure", "Release", "Beside it"), rows, note) or Words(note)
+
+
+def _pruned(found: TreeComparison) -> str:
+    """Why trees are called similar that share few rules."""
+    if found.grade != "similar" or found.tolerant >= SIMILAR:
+        return ""
+    ours, theirs = "the original’s tree", "the release’s"
+    small, large = (ours, theirs) if found.pruned == "original" else ("the release’s tree", "the original’s")
+    return (
+        f" They count as similar although fewer rows keep their rule, because {small} is a pruned form of {large}: the "
+        "same tests, but some branches end earlier, so that rules there are shorter."
+    )
 
 
 def _tested(found: TreeComparison) -> str:

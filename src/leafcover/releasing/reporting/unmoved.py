@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from leafcover.measuring.risk.unmoved import Stayed
 from leafcover.releasing.reporting.attacks import risk_cell
+from leafcover.releasing.reporting.phrases import started
 from leafcover.releasing.reporting.shapes import Cell, Heading, Part, Words, fold, listing
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.wording import why_pinned
@@ -14,7 +15,7 @@ MOST = 40  # columns in a table
 def stuck(subject: Subject) -> Iterator[Part | None]:
     """What could not change, by the plan alone."""
     release, voice = subject.release, subject.voice
-    if release is None:
+    if release is None or voice.silent:
         return
     yield Heading("What could not change")
     rows: list[list[str | Cell]] = []
@@ -34,7 +35,7 @@ def stuck(subject: Subject) -> Iterator[Part | None]:
         "hardly anything else. Whoever knows a person’s cell knows that value."
     )
     yield listing(
-        "What could not change",
+        "Columns with values that could not change",
         ("Column", "Could not change", "Changed", "Because"),
         rows[:MOST],
         "Columns that are not listed could change in nearly every row.",
@@ -48,7 +49,7 @@ def unmoved(subject: Subject) -> Iterator[Part | None]:
         return
     voice = subject.voice
     said = [
-        f"{voice.said(found.values)} of a row’s values are unchanged, in the worst 1% of the rows "
+        f"{started(voice.said(found.values))} of a row’s values are unchanged, in the worst 1% of the rows "
         f"{voice.worst(found.values)}; {voice.said(found.whole)} of the rows did not change at all."
     ]
     if found.single_cells is not None:

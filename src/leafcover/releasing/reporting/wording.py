@@ -10,7 +10,7 @@ from leafcover.noise.part import Noise
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Step
-from leafcover.releasing.reporting.voice import listed, started
+from leafcover.releasing.reporting.phrases import listed, started
 from leafcover.releasing.run import Release
 from leafcover.split.partition import Split
 from leafcover.split.refine import Refine
