@@ -32,7 +32,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
             {"name": fact.name, "kind": column.kind, "changed": _coarse(fact.changed, rows)}
             for fact, column in zip(release.columns, release.table, strict=True)
         ],
-        "trees": [{"target": t.target, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
+        "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
         "rows_alone_in_their_cell": _coarse(max((c.single for c in release.cells), default=0.0), rows),
         "not_protected": list(release.unprotected),
         "promises": _promises(release),

@@ -27,7 +27,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     lines += [
         f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({_leaves(tree.leaves)})."
         for tree in release.trees
-        if tree.target == release.plan.target
+        if tree.target and tree.target == release.plan.target
     ]
     smallest = min((cell.smallest for cell in release.cells), default=rows)
     hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected

@@ -36,6 +36,16 @@ class Averages:
     at_smallest: float  # rows that stand in a group of that size
     rows: int
 
+    @property
+    def most_alike(self) -> float:
+        """The share of the column with most rows in groups of one value."""
+        return max((one.alike for one in self.columns), default=0.0)
+
+    @property
+    def most_dominated(self) -> float:
+        """The share of the column with most rows in groups that one row makes up."""
+        return max((one.dominated for one in self.columns), default=0.0)
+
 
 def averages(pair: Pair, names: tuple[str, ...], label: Rows) -> Averages:
     """What the averages of some columns give away; ``label`` is the group of each original row. Exact."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from leafcover.noise.additive import Additive
 from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.shuffle import Shuffle
+from leafcover.releasing.reporting.averages import leaks
 from leafcover.releasing.reporting.phrases import listed, started
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import FEWEST, HIDDEN, Voice
@@ -23,6 +24,7 @@ def not_protected(subject: Subject) -> Iterator[tuple[str, str]]:
         yield from _by_the_pairs(subject)
     if subject.internal:
         yield from _told(subject)
+    yield from leaks(subject)
     yield from _small_groups(subject)
     yield (
         "From someone who knows nearly everything",

@@ -6,6 +6,7 @@ from leafcover.measuring.figures import Risk
 from leafcover.measuring.measures import Measures
 from leafcover.measuring.risk.informed import Crowd, Informed
 from leafcover.releasing.reporting.attacks import attacks, by_column
+from leafcover.releasing.reporting.averages import averages
 from leafcover.releasing.reporting.phrases import counted, curled
 from leafcover.releasing.reporting.shapes import (
     Cell,
@@ -36,7 +37,7 @@ def risks_section(subject: Subject) -> Section | None:
         parts += [*_linkage(subject, measures), *attacks(subject, measures)]
         if subject.internal:
             parts += [*by_column(subject, measures), *standards(subject, measures)]
-    return section("risks", "Risks", *parts, *stuck(subject), *unmoved(subject))
+    return section("risks", "Risks", *parts, *stuck(subject), *unmoved(subject), *averages(subject))
 
 
 def _linkage(subject: Subject, measures: Measures) -> Iterator[Part | None]:

@@ -37,6 +37,7 @@ DEPTH = 3  # tests one below another that are drawn; what lies deeper is counted
 MOST_RULES = 30  # that are listed, those of most rows first
 PUBLISHED = 20  # rows in a branch of a tree that is shown to others, where no plan says how many
 RARE_NAME = "a rare value"
+MOST_KD = 3  # kd trees that are drawn
 GRADES = {"exactly same": "exactly the same"}  # in a sentence
 
 
@@ -67,7 +68,7 @@ def _guide(subject: Subject, *, another: bool = False) -> Iterator[Part]:
     if release is None:
         return
     if subject.guide is None:
-        yield Words("No tree for a target guided this release, so there is none to show.")
+        yield from _kd_trees(subject, release)
     elif not subject.opened:
         yield Words(_CLOSED)
     else:
@@ -79,6 +80,18 @@ def _guide(subject: Subject, *, another: bool = False) -> Iterator[Part]:
             tone="lead",
         )
         yield Pictures((Picture("", _drawn(subject, found, subject.pair.original)),))
+
+
+def _kd_trees(subject: Subject, release: Release) -> Iterator[Part]:
+    """Trees that made cells of near rows, whatever the target."""
+    found = [tree for p in release.partitions.values() for tree in p.trees if not tree.answers]
+    if not found:
+        yield Words("No tree for a target guided this release, so there is none to show.")
+    elif not subject.opened:
+        yield Words(_CLOSED)
+    else:
+        yield Words("Its leaves are the cells in which values were averaged: near rows stand in the same.", tone="lead")
+        yield Pictures(tuple(Picture("", _drawn(subject, tree, subject.pair.original)) for tree in found[:MOST_KD]))
 
 
 def _figures(subject: Subject, found: TreeComparison) -> Iterator[Part]:

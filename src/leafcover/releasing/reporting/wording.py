@@ -12,8 +12,13 @@ from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Step
 from leafcover.releasing.reporting.phrases import listed, started
 from leafcover.releasing.run import Release
+from leafcover.split.groups import InOrder, Mdav, VariableMdav
+from leafcover.split.halves import Halves
+from leafcover.split.kd import Kd
+from leafcover.split.kmeans import KMeans
 from leafcover.split.partition import Split
 from leafcover.split.refine import Refine
+from leafcover.split.strata import Strata
 from leafcover.split.trees import Leaves, Whole
 from leafcover.table.table import Column
 
@@ -68,6 +73,15 @@ def within_words(split: Split, *, own: str = "") -> str:
             start = f"the leaves of the tree for {split.start.of}" if isinstance(split.start, Leaves) else "the table"
             others = "another column" if len(split.by) == 1 else f"{len(split.by)} other columns"
             return f"{start}, split further by trees for {others} into parts of at least {split.floor} rows"
+        case Strata():
+            return f"rows that agree in {listed(split.by, most=4)}"
+        case Kd():
+            return f"the cells of a kd tree, none under {split.min_child} rows"
+        case Halves():
+            return f"halves of halves, each of fewer than {split.leaf_max} rows"
+        case Mdav() | VariableMdav() | InOrder() | KMeans():
+            inside = "" if isinstance(split.start, Whole) else f", inside {within_words(split.start)}"
+            return f"groups of at least {split.k} similar rows{inside}"
         case _:
             return f"cells made by {type(split).__name__.lower()}"
 
@@ -97,9 +111,15 @@ def why_pinned(release: Release, column: Column, *, detailed: bool) -> str:
     if np.unique(known, return_counts=True)[1].max() >= PLENTY * len(known):
         return "most people of the whole table have the same value"
     trees = [t for split in step.splits for t in release.partitions[split].trees]
-    asked = [t.target for t in trees if any(t.attributes[a].name == column.name for a in set(t.tested[t.tested >= 0]))]
+    asked = [
+        t.target
+        for t in trees
+        if t.answers and any(t.attributes[a].name == column.name for a in set(t.tested[t.tested >= 0]))
+    ]
     if detailed and asked:
         return f"the tree for {asked[0]} splits on it"
+    if isinstance(step.noise, Centroid):
+        return "its group has one value, or its own is the average"
     if isinstance(step.noise, Bounded):
         return "the leaf leaves room for hardly any other value"
     if isinstance(step.noise, Additive | Multiplicative):

@@ -1,0 +1,62 @@
+"""What the averages of small groups give away."""
+
+from collections.abc import Iterator
+
+from leafcover.measuring.risk.averages import Averages
+from leafcover.releasing.reporting.phrases import counted, listed
+from leafcover.releasing.reporting.shapes import Cell, Part, Words, fold, listing
+from leafcover.releasing.reporting.subject import Subject
+
+MOST = 40  # columns in a table
+
+
+def averages(subject: Subject) -> Iterator[Part | None]:
+    """Group by group, for the steward."""
+    found = () if subject.measures is None else subject.measures.risks.averages
+    if not found or not subject.internal:
+        return
+    rows: list[list[str | Cell]] = [
+        [one.column, subject.voice.share(one.alike), subject.voice.share(one.dominated), f"{one.smallest:,}"]
+        for step in found
+        for one in step.columns
+    ]
+    yield fold(
+        "What averages give away, column by column",
+        *(Words(_groups(subject, step)) for step in found),
+        listing(
+            "What averages give away",
+            ("Column", "In groups of one value", "In groups one row makes up", "Fewest values in an average"),
+            rows[:MOST],
+            "In groups of one value the average is everybody’s own value. A row makes up a group when more than half of "
+            "the sum of its values, whatever their sign, is its own: the average then tells roughly what it has. The "
+            "fewest values count rows of a group that have a value; groups with too few were averaged together.",
+        ),
+    )
+
+
+def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
+    """What averages do not protect, in a sentence or two."""
+    found = () if subject.measures is None else subject.measures.risks.averages
+    for step in found:
+        named = listed([one.column for one in step.columns], most=6)
+        others = subject.voice.count(step.smallest - 1)
+        told = (
+            f"All others of a group who put their values together learn the last one’s exactly; in the smallest groups "
+            f"of {named} that takes {others} people."
+        )
+        alike, most = (
+            max((getattr(one, what) for one in step.columns), default=0.0) for what in ("alike", "dominated")
+        )
+        if alike:
+            told += f" Up to {subject.voice.share(alike)} of the rows stand in a group that has one value of a column."
+        if most:
+            told += f" Up to {subject.voice.share(most)} stand in a group in which one row makes most of the average."
+        yield "Averages of few people", told
+
+
+def _groups(subject: Subject, step: Averages) -> str:
+    return (
+        f"{listed([one.column for one in step.columns], most=6)}: {counted(step.groups, 'group')} of {step.smallest:,} "
+        f"rows at least, {step.median:,} in the middle; {subject.voice.share(step.at_smallest)} of the rows stand in a "
+        "group of the smallest size."
+    )
