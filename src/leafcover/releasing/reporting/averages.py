@@ -27,9 +27,9 @@ def averages(subject: Subject) -> Iterator[Part | None]:
             "What averages give away",
             ("Column", "In groups of one value", "In groups one row makes up", "Fewest values in an average"),
             rows[:MOST],
-            "In groups of one value the average is everybody’s own value. A row makes up a group when more than half of "
-            "the sum of its values, whatever their sign, is its own: the average then tells roughly what it has. The "
-            "fewest values count rows of a group that have a value; groups with too few were averaged together.",
+            "In groups of one value the average is everybody’s own value. A row makes up a group when more than half "
+            "of the sum of its values, whatever their sign, is its own: the average then tells roughly what it has. "
+            "The fewest values count rows of a group that have a value; groups with too few were averaged together.",
         ),
     )
 
@@ -44,13 +44,11 @@ def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
             f"All others of a group who put their values together learn the last one’s exactly; in the smallest groups "
             f"of {named} that takes {others} people."
         )
-        alike, most = (
-            max((getattr(one, what) for one in step.columns), default=0.0) for what in ("alike", "dominated")
-        )
-        if alike:
-            told += f" Up to {subject.voice.share(alike)} of the rows stand in a group that has one value of a column."
-        if most:
-            told += f" Up to {subject.voice.share(most)} stand in a group in which one row makes most of the average."
+        share = subject.voice.share
+        if step.most_alike:
+            told += f" Up to {share(step.most_alike)} of the rows stand in a group that has one value of a column."
+        if step.most_dominated:
+            told += f" Up to {share(step.most_dominated)} stand in a group in which one row makes most of the average."
         yield "Averages of few people", told
 
 

@@ -27,6 +27,7 @@ from leafcover.releasing.reporting.shapes import (
 )
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import FEWEST, RARE
+from leafcover.releasing.run import Release
 from leafcover.releasing.target import bins_of, leaves_of
 from leafcover.table.table import Table
 from leafcover.tree.picture import picture

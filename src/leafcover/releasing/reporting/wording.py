@@ -110,7 +110,7 @@ def why_pinned(release: Release, column: Column, *, detailed: bool) -> str:
         return "was released unchanged"
     if np.unique(known, return_counts=True)[1].max() >= PLENTY * len(known):
         return "most people of the whole table have the same value"
-    trees = [t for split in step.splits for t in release.partitions[split].trees]
+    trees = [t for split in step.splits for t in release.partitions[split].trees if t.answers]
     asked = [
         t.target
         for t in trees
