@@ -56,10 +56,10 @@ class Mdav:
         return grouped(table, self.start, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
-        from leafcover.fast.mdav import mdav, mdav_in_blocks
+        from leafcover.fast.mdav import blocked_mdav, mdav
 
         block = (0 if len(some) <= EXACT else max(BLOCK, 2 * self.k)) if self.block is None else self.block
-        return mdav_in_blocks(some, self.k, block) if block else mdav(some, self.k)
+        return blocked_mdav(some, self.k, block) if block else mdav(some, self.k)
 
 
 @dataclass(frozen=True)
