@@ -46,7 +46,8 @@ HOW = """## How it was measured
   our recipes have one. *Informed linkage* is the larger of the last two.
 - **Inference above control**: the attacker, who knows all other columns, names the value rightly so much more often
   for people in the release than for people who are not. By the nearest released row, by the nearest over the columns
-  that link people best, or by a forest grown on the release: whichever tells most.
+  that link people best, or by a forest grown on the release: whichever tells most. Choosing the best of three makes a
+  little of nothing: the row "columns apart" shows how much.
 - **CPU**: seconds of the method itself on one thread, tables read and kernels compiled already.
 - Intervals are 95 %: Student's over splits for utility and CPU; Wilson's over all people attacked for linkage,
   Newcombe's for inference (somebody may stand in several splits, so these two are a little narrow). A rival

@@ -1,6 +1,7 @@
 """What is refused, in one line, with nothing half-written; and what is handled by a stated rule."""
 
 import gzip
+import json
 import os
 import signal
 import subprocess
@@ -301,6 +302,31 @@ def test_contradictions_are_refused(good, tmp_path):
     assert "plan" in refused(*start, "--plan", tmp_path / "plan.toml", "--target", "job")
     (tmp_path / "plan.toml").write_text("version=true\n" + step())
     assert "version" in refused(*start, "--plan", tmp_path / "plan.toml")
+
+
+def test_damaged_manifests_are_refused(good, tmp_path):
+    out = tmp_path / "out.csv"
+    assert leafcover("release", good, "-o", out, "--target", "class").exit_code == 0
+    outward, inward = tmp_path / "out.csv.manifest.json", tmp_path / "out.csv.internal.json"
+    for path, part, words in (
+        (outward, ("output", "sha256"), ["verify", out]),
+        (outward, ("columns",), ["verify", out]),
+        (inward, ("reading",), ["verify", out, "--original", good]),
+        (inward, ("reading", "roles"), ["measure", good, out]),
+        (inward, ("cells",), ["measure", good, out]),
+        (inward, ("plan",), ["verify", out]),
+    ):
+        whole = path.read_text()
+        held = json.loads(whole)
+        place = held[part[0]] if len(part) > 1 else held
+        for damage in ("gone", "odd"):
+            if damage == "gone":
+                kept = place.pop(part[-1])
+            else:
+                place[part[-1]] = 5 if not isinstance(kept, int) else "five"
+            path.write_text(json.dumps(held))
+            assert f"is damaged at '{'.'.join(part)}'" in refused(*words)
+        path.write_text(whole)
 
 
 def test_verify_notices_rubbish_beside_a_release(good, tmp_path):

@@ -75,7 +75,8 @@ def measure(
     from leafcover.releasing.limit import limited_risks, refuse_above
     from leafcover.releasing.measure import measure_all
     from leafcover.releasing.planfile import read_plan
-    from leafcover.releasing.recall import read_like, recall, told_of
+    from leafcover.releasing.recall import read_like, recall
+    from leafcover.releasing.told import told_of
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")

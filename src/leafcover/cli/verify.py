@@ -30,6 +30,7 @@ def verify(
     """Check hash and schema; with the original every promise; with the key every byte. Exit 1 when one fails."""
     from leafcover.draws import key_from_file
     from leafcover.releasing.deliver import Places
+    from leafcover.releasing.told import check_manifests
     from leafcover.releasing.verify import manifest_of
     from leafcover.releasing.verify import verify as checked
 
@@ -37,6 +38,7 @@ def verify(
         raise PlanError("--key-file needs the table it was used on. Add --original TABLE.")
     if key_file is not None and not key_file.exists():
         raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
+    check_manifests(released)
     table = None
     if original is not None:
         told = manifest_of(Places(released).internal)["reading"]

@@ -17,8 +17,8 @@ from leafcover.releasing.plan import Plan
 from leafcover.releasing.run import Progress, Release, run
 from leafcover.releasing.summary import summary
 from leafcover.table.files import read as read_file
-from leafcover.table.frames import column_name, from_frame, to_frame
-from leafcover.table.table import Table
+from leafcover.table.frames import from_frame, to_frame
+from leafcover.table.table import Table, column_name
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,8 +16,7 @@ from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves
-from leafcover.table.frames import column_name, from_frame
-from leafcover.table.table import Table
+from leafcover.table.table import Table, as_table, column_name
 
 MOST_K = 1_000_000
 LARGE = 5_000  # rows from which a table can afford the larger k
@@ -41,7 +40,7 @@ def cover(
     k is 20, or 10 below 5,000 rows. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or "none") override what is found.
     Cells made on the way are put into ``made``, so that a run need not make them again.
     """
-    table, target = from_frame(table), column_name("target", target)
+    table, target = as_table(table), column_name("target", target)
     k = (20 if len(table) >= LARGE else 10) if k is None else k
     if not 2 <= k <= MOST_K:
         raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")

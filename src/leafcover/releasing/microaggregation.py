@@ -12,8 +12,7 @@ from leafcover.split.kmeans import KMeans
 from leafcover.split.partition import Split
 from leafcover.split.strata import Strata
 from leafcover.split.trees import Whole
-from leafcover.table.frames import from_frame
-from leafcover.table.table import Table
+from leafcover.table.table import Table, as_table
 from leafcover.tree.kd import Cut, Scale, Scope, Tie
 
 Average: TypeAlias = Literal["mean", "median"]
@@ -40,7 +39,7 @@ def microaggregate(
     ``groups`` says which stand together ("a+b,c+d"; "each" for one by one). ``strata`` ("a,b") are never crossed as far
     as they have k rows. ``block`` is the size of kd blocks for large tables, 0 for none.
     """
-    table = from_frame(table)
+    table = as_table(table)
     names = chosen_columns(table, columns, "microaggregate", NUMBERS if columns is None else (*NUMBERS, "category"))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
@@ -68,7 +67,7 @@ def microaggregate_univariate(
 
     Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
     """
-    table = from_frame(table)
+    table = as_table(table)
     names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS)
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
@@ -105,7 +104,7 @@ def perturbation_tree(
         k, leaf = 2, 3
     if preset == "table-5.1":
         k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
-    table = from_frame(table)
+    table = as_table(table)
     numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
     marked = [name for name in numbers if table.roles.get(name) == "confidential"]
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)

@@ -5,7 +5,7 @@ from leafcover.noise.multiplicative import Multiplicative
 from leafcover.releasing.choosing import chosen_columns
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.trees import Whole
-from leafcover.table.table import Table
+from leafcover.table.table import Table, as_table
 
 
 @recipe_called("additive")
@@ -16,6 +16,7 @@ def additive(table: Table, *, spread: float = 0.5, columns: str | None = None) -
     row stays near where it was, so the nearest row is often the person's own; outliers stay outliers. Categories leave
     as they came in. ``columns`` ("a,b") names the columns; without it all numbers, dates and times but weights move.
     """
+    table = as_table(table)
     names = chosen_columns(table, columns, "additive", ("number", "date", "time"))
     return Plan(Step(names, within=Whole(), noise=Additive(spread=spread)))
 
@@ -28,5 +29,6 @@ def multiplicative(table: Table, *, spread: float = 0.2, columns: str | None = N
     move, and a row stays near where it was. Categories, dates and times leave as they came in. ``columns`` ("a,b")
     names the columns; without it all numbers but weights move.
     """
+    table = as_table(table)
     names = chosen_columns(table, columns, "multiplicative", ("number",))
     return Plan(Step(names, within=Whole(), noise=Multiplicative(spread=spread)))

@@ -1,7 +1,7 @@
 """A release as its files tell of it: read back what was written beside the table."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from leafcover.releasing.pairing import refuse_same_people
 from leafcover.releasing.plan import Plan
 from leafcover.releasing.planfile import from_toml
 from leafcover.releasing.run import CellFact, ColumnFact, Release, TreeFact
-from leafcover.releasing.verify import manifest_of
+from leafcover.releasing.told import told_of
 from leafcover.table.alone import taken_alone
 from leafcover.table.files import read
 from leafcover.table.table import Table
@@ -30,12 +30,6 @@ class Recalled:
     pair: Pair
     known: Known | None
     release: Release | None
-
-
-def told_of(path: Path) -> dict[str, Any] | None:
-    """The internal manifest beside a released table, if there is one."""
-    places = Places(path)
-    return manifest_of(places.internal) if places.internal.exists() else None
 
 
 def read_like(
@@ -112,13 +106,13 @@ def _plan(told: Mapping[str, Any] | None) -> Plan | None:
 
 def _release(told: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
     """The facts of a release, as its internal manifest tells them."""
-    cells = tuple(CellFact(**{**fact, "columns": tuple(fact["columns"])}) for fact in told["cells"])
+    cells = tuple(_fact(CellFact, {**fact, "columns": tuple(fact["columns"])}) for fact in told["cells"])
     return Release(
         table=released,
         plan=known.plan,
         source=np.searchsorted(np.sort(source), source),
-        columns=tuple(ColumnFact(**fact) for fact in told["columns"]),
-        trees=tuple(TreeFact(**fact) for fact in told["trees"]),
+        columns=tuple(_fact(ColumnFact, fact) for fact in told["columns"]),
+        trees=tuple(_fact(TreeFact, fact) for fact in told["trees"]),
         cells=cells,
         warnings=tuple(told["warnings"]),
         fingerprint=told["input_fingerprint"],
@@ -127,3 +121,7 @@ def _release(told: Mapping[str, Any], known: Known, released: Table, source: Row
         unprotected=tuple(told["not_protected"]),
         partitions=known.partitions,
     )
+
+
+def _fact(kind: Any, told: Mapping[str, Any]) -> Any:
+    return kind(**{field.name: told[field.name] for field in fields(kind)})

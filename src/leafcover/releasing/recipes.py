@@ -19,8 +19,7 @@ from leafcover.releasing.noises import additive, multiplicative
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.partition import Partition, Split
 from leafcover.split.trees import Leaves, Whole
-from leafcover.table.frames import column_name, from_frame
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Table, as_table, column_name
 
 ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
 
@@ -50,7 +49,7 @@ def framework(
 
     No leaf smaller than ``min_cell`` rows stands alone; skewed or heaped numbers move by ranks.
     """
-    table, target = from_frame(table), column_name("target", target)
+    table, target = as_table(table), column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
     numbers = [c for c in free_columns(table, target) if not c.is_category]
     by_rank = {c.name for c in numbers if scale == "rank" or (scale == "auto" and _needs_ranks(c))}
@@ -121,7 +120,7 @@ def detective(
     min_cell: int = 5,
 ) -> Plan:
     """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
-    table = from_frame(table)
+    table = as_table(table)
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
@@ -139,7 +138,7 @@ def detective(
 @recipe_called("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit = "redraw") -> Plan:
     """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
-    table = from_frame(table)
+    table = as_table(table)
     columns = free_columns(table, None)
     numbers = [c.name for c in columns if not c.is_category]
     categories = [c.name for c in columns if c.is_category]
@@ -302,7 +301,7 @@ def plan_for(
 
     Cells that the recipe makes on the way are put into ``made``, for `run` to use.
     """
-    table, chosen = from_frame(table), recipe_named(recipe)
+    table, chosen = as_table(table), recipe_named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:
         if target is None:

@@ -87,9 +87,9 @@ class VariableMdav:
 
     def cells(self, table: Table) -> Partition:
         """Make the groups inside every outer cell."""
-        from leafcover.fast.mdav import variable_mdav
+        from leafcover.fast.vmdav import vmdav
 
-        return grouped(table, self.start, points(table, self.by), lambda some: variable_mdav(some, self.k, self.gamma))
+        return grouped(table, self.start, points(table, self.by), lambda some: vmdav(some, self.k, self.gamma))
 
 
 @dataclass(frozen=True)
@@ -123,8 +123,9 @@ class InOrder:
         def labels(some: Floats) -> Rows:
             order = np.argsort(some[:, 0], kind="stable")
             found = np.empty(len(order), np.int64)
-            make = optimal_groups if self.sizes == "optimal" else fixed_groups
-            found[order] = make(np.ascontiguousarray(some[order, 0]), self.k)
+            values = np.ascontiguousarray(some[order, 0])
+            optimal = self.sizes == "optimal"
+            found[order] = optimal_groups(values, self.k) if optimal else fixed_groups(len(values), self.k)
             return found
 
         return grouped(table, self.start, standardised(column)[:, None], labels)

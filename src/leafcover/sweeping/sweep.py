@@ -31,8 +31,8 @@ from leafcover.sweeping.scoring import (
 )
 from leafcover.sweeping.store import Found, Identity, Kept, Place, check_identity, read_scores, write_scores
 from leafcover.sweeping.work import scored
-from leafcover.table.frames import column_name, from_frame
-from leafcover.table.table import Table
+from leafcover.table.frames import from_frame
+from leafcover.table.table import Table, column_name
 from leafcover.tree.training import classes_of
 
 RUNS = 3

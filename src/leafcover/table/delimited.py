@@ -22,6 +22,7 @@ from leafcover.table.text import is_text, plain_text
 
 BOM = b"\xef\xbb\xbf"
 ROWS_AT_ONCE = 65_536
+ONE_BLOCK = 2**20  # bytes that arrow reads at once
 
 
 def contents(path: Path) -> bytes:
@@ -89,6 +90,8 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
     try:
         read = pyarrow.csv.read_csv(
             pa.BufferReader(data),
+            # Arrow's threads, when a mistake ends the process while they start, can end it with an abort.
+            read_options=pyarrow.csv.ReadOptions(use_threads=len(data) > ONE_BLOCK),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False

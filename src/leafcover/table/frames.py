@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
-from leafcover.errors import TableError, ValueOutOfRange
+from leafcover.errors import TableError
 from leafcover.table.columnar import plain_type
 from leafcover.table.files import assembled
 from leafcover.table.output import as_typed
@@ -57,13 +57,6 @@ def from_frame(
     else:
         raise TableError(f"A table is needed: a pandas, polars or pyarrow frame. Got one of {library}.")
     return assembled(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
-
-
-def column_name(what: str, name: Any) -> str:
-    """The name of a column; labels of a frame that are no text are names by their text, and must be given so."""
-    if isinstance(name, str):
-        return name
-    raise ValueOutOfRange(what, name, f"the name of a column as text, such as {str(name)!r}")
 
 
 def _types(frame: Any, library: str) -> dict[str, Any]:

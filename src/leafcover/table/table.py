@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from leafcover.errors import NameUnknown, TableError
+from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.fast.arrays import MISSING, Array, Bools, Rows
 from leafcover.table.schema import Grid, Kind, Role, Spelling
 
@@ -107,3 +107,19 @@ class Table:
     def take(self, rows: Rows | Array) -> "Table":
         """The same columns at other rows."""
         return replace(self, columns=tuple(column.take(rows) for column in self.columns))
+
+
+def as_table(given: Any) -> Table:
+    """A table, or the one in a frame; the library for frames is loaded only when one comes."""
+    if isinstance(given, Table):
+        return given
+    from leafcover.table.frames import from_frame
+
+    return from_frame(given)
+
+
+def column_name(what: str, name: Any) -> str:
+    """The name of a column; labels of a frame that are no text are names by their text, and must be given so."""
+    if isinstance(name, str):
+        return name
+    raise ValueOutOfRange(what, name, f"the name of a column as text, such as {str(name)!r}")
