@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser bench scoreboard clean
+.PHONY: help demo test test-all check browser bench scoreboard clustering clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -52,6 +52,9 @@ bench: .venv/benchmark ## speed, side by side with other programs; writes benchm
 
 scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes beside what others install; writes docs/scoreboard.md
 	$(BIN)/python benchmarks/scoreboard/run.py
+
+clustering: .venv/developer ## clusters after each method, as in paper 004; writes docs/clustering.md
+	$(BIN)/python benchmarks/clustering.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables

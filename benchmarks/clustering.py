@@ -1,6 +1,6 @@
 """Clusters after each method, on Wages, Wine and Housing: the comparison of paper 004, with intervals.
 
-    make clustering        writes docs/clustering.md
+make clustering        writes docs/clustering.md
 """
 
 import argparse
@@ -135,11 +135,11 @@ def _cell(value: Estimate) -> str:
 HEAD = """# Clusters after each method
 
 Made by `make clustering`. Paper 004 claims that averages inside kd cells keep clusters better than noise does. Here
-k-means looks for 2 to 6 clusters in a table and in its release; M_E is the share of rows whose cluster changed, clusters
-matched as well as they can be (0 is best). Each figure is the mean of {runs} runs on {kept} % of the rows, drawn anew for
-each run and the same for every method, with its 95 % interval. All numbers are changed (`cover`: all columns). SSE/SST is
-what moving the numbers cost. Informed linkage is the share of people whom an attacker finds who knows every column
-but the target, the method and its parameters.
+k-means looks for 2 to 6 clusters in a table and in its release; M_E is the share of rows whose cluster changed,
+clusters matched as well as they can be (0 is best). Each figure is the mean of {runs} runs on {kept} % of the rows,
+drawn anew for each run and the same for every method, with its 95 % interval. All numbers are changed (`cover`: all
+columns). SSE/SST is what moving the numbers cost. Informed linkage is the share of people whom an attacker finds who
+knows every column but the target, the method and its parameters.
 """
 
 

@@ -61,9 +61,18 @@ def test_means_stay_and_variances_do_not_grow(recipe, settings):
 def test_categories_are_averaged_by_their_mode_when_they_are_named():
     original = mixed(3, rows=300)
     plan = lc.recipes.plan_for(original, "microaggregate", settings={"columns": "age,job", "k": 5})
-    release = lc.release(original, plan, seed=1)
-    assert release.unprotected == ("pay", "town", "noise", "class")
-    assert np.bincount(release.table["job"].values[~release.table["job"].missing]).max() > 0
+    release = lc.release(original, plan, seed=1, keep_order=True)
+    assert release.unprotected == ("pay", "noise", "town", "class")
+    label = release.partitions[plan.steps[0].within].cells.label
+    checked = 0
+    for group in range(label.max() + 1):
+        before, after = (
+            t["job"].values[(label == group) & ~original["job"].missing] for t in (original, release.table)
+        )
+        if len(before) >= 5:  # smaller ones are averaged together
+            assert (after == np.bincount(before).argmax()).all()
+            checked += 1
+    assert checked > 10
 
 
 def test_strata_are_named():
@@ -97,7 +106,7 @@ def test_plans_survive_a_file(recipe, settings):
     [
         ("microaggregate", {"k": 0}),
         ("microaggregate", {"columns": "nobody"}),
-        ("microaggregate", {"columns": ""}),
+        ("microaggregate", {"columns": " , "}),
         ("microaggregate", {"groups": "age+age"}),
         ("microaggregate", {"groups": "job+age"}),
         ("microaggregate-univariate", {"columns": "job"}),
