@@ -4,7 +4,7 @@ With ``start`` the groups are made inside the cells of another split: strata, or
 stratum) of fewer than 2k rows is one group.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -150,7 +150,7 @@ def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*start.needs, *by)))
 
 
-def _columns(name: str, by: tuple[str, ...]) -> tuple[str, ...]:
+def _columns(name: str, by: Sequence[str]) -> tuple[str, ...]:
     if not by or isinstance(by, str):
         raise PlanError(f"{name} names no column by which rows are similar. Give a list in by=...")
     return tuple(by)

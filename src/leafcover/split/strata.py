@@ -42,7 +42,7 @@ class Strata:
             label = np.unique(label * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1].ravel()
         sizes = np.bincount(label)
         number, joined = together(sizes, self.min_cell)
-        notes = ()
+        notes: tuple[str, ...] = ()
         if joined:
             rows = int(sizes[number == number.max()].sum())
             notes = (
