@@ -96,11 +96,14 @@ def hidden(measures: Measures) -> Iterator[str]:
             "Membership: of two people, one of them in the release, the one nearer to a released row is the right one "
             f"in {_cases(member.area)}; 0.5 is a coin."
         )
-    for averages in risks.averages:
+    if risks.averages:
+        smallest = min(step.smallest for step in risks.averages)
+        alike = max(step.most_alike for step in risks.averages)
         yield (
-            f"Averages of groups of {averages.smallest} rows at least: the others of a group together learn the last. "
-            f"Up to {averages.most_alike:.1%} of the rows stand in a group with one value of a column, up to "
-            f"{averages.most_dominated:.1%} in one in which one row makes most of the average."
+            f"Averages of groups of {smallest} rows at least: the others of a group together learn the last. Up to "
+            f"{alike:.1%} of the rows stand in a group with one value of a column, up to "
+            f"{max(step.most_dominated for step in risks.averages):.1%} in one in which one row makes most of the "
+            "average."
         )
     if (unmoved := risks.unmoved) is not None:
         yield (

@@ -37,19 +37,19 @@ def averages(subject: Subject) -> Iterator[Part | None]:
 def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
     """What averages do not protect, in a sentence or two."""
     found = () if subject.measures is None else subject.measures.risks.averages
-    for step in found:
-        named = listed([one.column for one in step.columns], most=6)
-        others = subject.voice.count(step.smallest - 1)
-        told = (
-            f"All others of a group who put their values together learn the last one’s exactly; in the smallest groups "
-            f"of {named} that takes {others} people."
-        )
-        share = subject.voice.share
-        if step.most_alike:
-            told += f" Up to {share(step.most_alike)} of the rows stand in a group that has one value of a column."
-        if step.most_dominated:
-            told += f" Up to {share(step.most_dominated)} stand in a group in which one row makes most of the average."
-        yield "Averages of few people", told
+    if not found:
+        return
+    share = subject.voice.share
+    others = subject.voice.count(min(step.smallest for step in found) - 1)
+    told = (
+        "All others of a group who put their values together learn the last one’s exactly; in the smallest groups that "
+        f"takes {others} people."
+    )
+    if alike := max(step.most_alike for step in found):
+        told += f" Up to {share(alike)} of the rows stand in a group that has one value of a column."
+    if most := max(step.most_dominated for step in found):
+        told += f" Up to {share(most)} stand in a group in which one row makes most of the average."
+    yield "Averages of few people", told
 
 
 def _groups(subject: Subject, step: Averages) -> str:
