@@ -16,7 +16,7 @@ def squared_distances(values, point):
 
 def nearest(values, rows, row, count):
     """So many of the rows, without the row itself, by distance, then by number."""
-    others = np.array([r for r in rows if r != row], dtype=np.int64)
+    others = np.setdiff1d(rows, [row])
     far = squared_distances(values[others], values[row])
     return [int(r) for r in others[np.lexsort((others, far))[:count]]]
 

@@ -1,18 +1,21 @@
 """Searches among rows that live: the nearest to a row and the farthest from it, as exact as comparing all.
 
-Squared distances are added up in the order of columns, several rows at a time; of equal ones the lower row comes first.
-Functions for a block take arrays, not the tuple of them all: handing that over costs twice what the distances cost.
+Single precision, several rows at a time, finds the few rows whose squared distances are added up in the order of
+columns; of equal ones the lower row comes first. Functions for a block take arrays, not the tuple of them all: handing
+that over costs twice what the distances cost.
 """
 
 import numpy as np
 from numba import njit
 
-from leafcover.fast.arrays import Floats, Rows
+from leafcover.fast.arrays import Floats, Rows, Singles
 from leafcover.fast.living import BLOCKS, PLACES, Living
 
 _NOBODY = np.iinfo(np.int64).max  # comes after every row
 _STEEP = 0.5  # half of what is best for a ball without a box: measured; 0.25 and 1 look at up to twice as many blocks
-_SLACK = 1e-9  # more than rounding can lift a distance above the greatest that a box allows
+_ROUNDED = 1e-6  # more than single precision moves a row and a query, which are within one unit of the centre
+_ROUNDING = 2e-7  # for each column, more than it changes a sum of squares, of which roots are compared
+_ZERO = np.float32(0.0)
 
 
 @njit(cache=True)
@@ -24,56 +27,86 @@ def nearest_living(living: Living, query: Floats, own: int, near: Floats, who: R
     near[:], who[:] = np.inf, _NOBODY
     if len(near) == 0:
         return
-    values, row, taken = living.values, living.row, living.taken
-    low, high, found, bounds = living.block.low, living.block.high, np.empty(PLACES), np.empty(BLOCKS)
-    home = living.place[own] // PLACES
-    _look(query, values, row, taken, home, own, near, who, found)
-    districts = np.empty(living.district.reach.size)
-    _least_distances(query, living.district.low, living.district.high, 0, districts)
+    matrix, values, row, taken, unit = living.matrix, living.values, living.row, living.taken, living.unit
+    low, high = living.block.low, living.block.high
+    found, bounds, districts = np.empty(PLACES, np.float32), np.empty(BLOCKS, np.float32), _like(living.district.reach)
+    seen, home = _seen(query, living.centre, unit), living.place[own] // PLACES
+    limit = _look(query, seen, matrix, values, row, taken, unit, home, own, np.float32(np.inf), near, who, found)
+    _least_distances(seen, living.district.low, living.district.high, 0, districts)
     while True:
         district = int(np.argmin(districts))
-        if districts[district] == np.inf or districts[district] > near[-1]:
+        if districts[district] == np.inf or districts[district] > limit:
             return
         districts[district] = np.inf
-        _least_distances(query, low, high, district, bounds)
+        _least_distances(seen, low, high, district, bounds)
         start = district * BLOCKS
         for block in range(start, start + BLOCKS):
-            if bounds[block - start] <= near[-1] and block != home:
-                _look(query, values, row, taken, block, own, near, who, found)
+            if bounds[block - start] <= limit and block != home:
+                limit = _look(query, seen, matrix, values, row, taken, unit, block, own, limit, near, who, found)
+
+
+@njit(cache=True)
+def _like(reach: Singles) -> Singles:
+    return np.empty(reach.size, np.float32)
+
+
+@njit(cache=True)
+def _seen(query: Floats, centre: Floats, unit: float) -> Singles:
+    """The query as rows are kept."""
+    seen = np.empty(len(query), np.float32)
+    for c in range(len(query)):
+        seen[c] = (query[c] - centre[c]) * unit
+    return seen
 
 
 @njit(cache=True)
 def _look(
-    query: Floats, values: Floats, row: Rows, taken: Rows, block: int, own: int, near: Floats, who: Rows, found: Floats
-) -> None:
-    """Take up the rows of a block that are among the nearest so far."""
-    _distances(query, values, block, found)
-    if _count_within(found, near[-1]) == 0:
-        return
+    query: Floats, seen: Singles, matrix: Floats, values: Singles, row: Rows, taken: Rows, unit: float, block: int,
+    own: int, limit: np.float32, near: Floats, who: Rows, found: Singles,
+) -> np.float32:  # fmt: skip
+    """Take up the rows of a block that are among the nearest so far; the new limit in single precision."""
+    _distances(seen, values, block, found)
+    if _count_within(found, limit) == 0:
+        return limit
     for i in range(taken[block]):
-        other, distance, place = row[block, i], found[i], len(near) - 1
-        if other == own or distance > near[place] or (distance == near[place] and other > who[place]):
+        if found[i] > limit or row[block, i] == own:
+            continue
+        other, distance, place = row[block, i], _distance(query, matrix, row[block, i]), len(near) - 1
+        if distance > near[place] or (distance == near[place] and other > who[place]):
             continue
         while place > 0 and (distance < near[place - 1] or (distance == near[place - 1] and other < who[place - 1])):
             near[place], who[place] = near[place - 1], who[place - 1]
             place -= 1
         near[place], who[place] = distance, other
+        root = (np.sqrt(near[-1]) * unit + _ROUNDED) * (1.0 + _ROUNDING * (len(query) + 4))
+        limit = np.float32(root * root)
+    return limit
 
 
 @njit(cache=True)
-def _distances(query: Floats, values: Floats, block: int, found: Floats) -> None:
+def _distance(query: Floats, matrix: Floats, row: int) -> float:
+    """Added up in the order of columns."""
+    total = 0.0
+    for c in range(len(query)):
+        apart = matrix[row, c] - query[c]
+        total += apart * apart
+    return total
+
+
+@njit(cache=True)
+def _distances(seen: Singles, values: Singles, block: int, found: Singles) -> None:
     """Column by column, so that the processor takes several rows at a time."""
     for i in range(len(found)):
-        found[i] = 0.0
-    for c in range(len(query)):
-        value = query[c]
+        found[i] = _ZERO
+    for c in range(len(seen)):
+        value = seen[c]
         for i in range(len(found)):
             apart = values[block, c, i] - value
             found[i] += apart * apart
 
 
 @njit(cache=True)
-def _count_within(found: Floats, limit: float) -> int:
+def _count_within(found: Singles, limit: np.float32) -> int:
     """Counted, not asked for: a loop without a way out takes several rows at a time."""
     count = 0
     for i in range(len(found)):
@@ -82,78 +115,83 @@ def _count_within(found: Floats, limit: float) -> int:
 
 
 @njit(cache=True)
-def _count_at_least(found: Floats, limit: float) -> int:
+def _count_at_least(found: Singles, taken: int, limit: np.float32) -> int:
     count = 0
-    for i in range(len(found)):
+    for i in range(taken):
         count += found[i] >= limit
     return count
 
 
 @njit(cache=True)
-def _least_distances(query: Floats, low: Floats, high: Floats, among: int, found: Floats) -> None:
+def _least_distances(seen: Singles, low: Singles, high: Singles, among: int, found: Singles) -> None:
     """No row in the boxes of a set is nearer; added up as in `_distances`, so rounding cannot lift it."""
     for i in range(len(found)):
-        found[i] = 0.0
-    for c in range(len(query)):
-        value = query[c]
+        found[i] = _ZERO
+    for c in range(len(seen)):
+        value = seen[c]
         for i in range(len(found)):
             below, above = low[among, c, i] - value, value - high[among, c, i]
             apart = below if below > above else above
-            apart = apart if apart > 0.0 else 0.0
+            apart = apart if apart > _ZERO else _ZERO
             found[i] += apart * apart
 
 
 @njit(cache=True)
 def farthest_living(living: Living, query: Floats) -> int:
     """The row that is farthest from a point."""
-    centre, values, row, taken = living.centre, living.values, living.row, living.taken
-    low, high, reach = living.block.low, living.block.high, living.block.reach
-    shifted, found, bounds = query - centre, np.empty(PLACES), np.empty(BLOCKS)
-    wide, districts = living.district, np.empty(living.district.reach.size)
-    from_centre, greatest_reach = np.sum(shifted * shifted), wide.reach.max()
-    steep = _STEEP * np.sqrt(from_centre / greatest_reach) if from_centre > 0.0 and greatest_reach > 0.0 else 1.0
-    _greatest_distances(shifted, centre, steep, wide.low, wide.high, wide.reach, 0, districts)
-    farthest, who = -1.0, -1
+    matrix, values, row, taken, unit = living.matrix, living.values, living.row, living.taken, living.unit
+    low, high, reach, wide = living.block.low, living.block.high, living.block.reach, living.district
+    found, bounds, districts = np.empty(PLACES, np.float32), np.empty(BLOCKS, np.float32), _like(wide.reach)
+    seen, greatest_reach = _seen(query, living.centre, unit), wide.reach.max()
+    from_centre = np.sum(seen * seen)
+    steep = np.float32(_STEEP * np.sqrt(from_centre / greatest_reach) if from_centre * greatest_reach > 0.0 else 1.0)
+    _greatest_distances(seen, steep, wide.low, wide.high, wide.reach, 0, districts)
+    farthest, who, limit = -1.0, -1, _ZERO
     while True:
         district = int(np.argmax(districts))
-        if districts[district] < max(farthest, 0.0):
+        if districts[district] < limit:
             return who
         districts[district] = -1.0
-        _greatest_distances(shifted, centre, steep, low, high, reach, district, bounds)
+        _greatest_distances(seen, steep, low, high, reach, district, bounds)
         start = district * BLOCKS
         for block in range(start, start + BLOCKS):
-            if bounds[block - start] < farthest:
+            if bounds[block - start] < limit:
                 continue
-            _distances(query, values, block, found)
-            if _count_at_least(found[: taken[block]], farthest) == 0:
+            _distances(seen, values, block, found)
+            if _count_at_least(found, taken[block], limit) == 0:
                 continue
             for i in range(taken[block]):
-                if found[i] > farthest or (found[i] == farthest and row[block, i] < who):
-                    farthest, who = found[i], row[block, i]
+                if found[i] < limit:
+                    continue
+                distance, other = _distance(query, matrix, row[block, i]), row[block, i]
+                if distance > farthest or (distance == farthest and other < who):
+                    farthest, who = distance, other
+                    root = np.sqrt(farthest) * unit * (1.0 - _ROUNDING * (len(query) + 4)) - _ROUNDED
+                    limit = np.float32(root * root if root > 0.0 else 0.0)
 
 
 @njit(cache=True)
 def _greatest_distances(
-    shifted: Floats, centre: Floats, steep: float, low: Floats, high: Floats, reach: Floats, among: int, found: Floats
+    seen: Singles, steep: np.float32, low: Singles, high: Singles, reach: Singles, among: int, found: Singles
 ) -> None:
-    """No row in the boxes of a set is farther from the query, which is the centre plus ``shifted``; -1: empty.
+    """No row in the boxes of a set is farther from the query; -1: nobody lives there.
 
     A row y, seen from the centre, is in its box, and y² is at most the reach. So for any steepness s >= 0
     (q - y)² = q² + y² - 2qy <= q² + (1 + s) reach - (s y² + 2qy), and the last term is least, column by column, at the
     point of the box next to -q / s. Corners of boxes alone lie far out: a search looks at twice as many blocks.
     """
     for i in range(len(found)):
-        found[i] = 0.0
-    square = 0.0
-    for c in range(len(shifted)):
-        value, middle = shifted[c], centre[c]
-        best = middle - value / steep
-        square += value * value
+        found[i] = _ZERO
+    square = _ZERO
+    for c in range(len(seen)):
+        twice, best = seen[c] + seen[c], -seen[c] / steep
+        square += seen[c] * seen[c]
         for i in range(len(found)):
             least, greatest = low[among, c, i], high[among, c, i]
             point = least if least > best else best
-            point = (greatest if greatest < point else point) - middle
-            found[i] -= point * (steep * point + 2.0 * value)
+            point = greatest if greatest < point else point
+            found[i] -= point * (steep * point + twice)
+    slack, more = np.float32(1.0 + 4.0 * _ROUNDING * (len(seen) + 4)), np.float32(1.0 + steep)
     for i in range(len(found)):
-        whole = square + (1.0 + steep) * reach[among, i]
-        found[i] = whole + found[i] + _SLACK * whole + 1e-300 if reach[among, i] >= 0.0 else -1.0
+        whole = square + more * reach[among, i]
+        found[i] = whole * slack + found[i] if reach[among, i] >= _ZERO else np.float32(-1.0)
