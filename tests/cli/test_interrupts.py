@@ -83,7 +83,9 @@ def good(tmp_path):
 
 
 def pressed(moment, *words, **given):
-    script = f"import os, signal, sys\n{moment}\nfrom leafcover.cli import main\nmain()\n"
+    # A shell may start its background jobs, and so all they start, deaf to Ctrl-C.
+    heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = f"import os, signal, sys\n{heard}\n{moment}\nfrom leafcover.cli import main\nmain()\n"
     return subprocess.run(
         [sys.executable, "-c", script, *map(str, words)], capture_output=True, text=True, check=False, **given
     )

@@ -134,8 +134,12 @@ class Multiplicative:
         else:
             step = max(abs(end) for end in column.domain) / FINE
             size, to = old / step, new / step
+        still = size == 0  # too small to be told from zero on this grid
+        chance = (to == 0).astype(np.float64)
+        size, to = size[~still], to[~still]
         ends = [(np.copysign(1.0, size) * to + half) / np.abs(size) for half in (-0.5, 0.5)]
-        found[~zero] = between(Normal(), *(self._drawn(end) for end in ends))
+        chance[~still] = between(Normal(), *(self._drawn(end) for end in ends))
+        found[~zero] = chance
         return found
 
     def _drawn(self, factor: Floats) -> Floats:

@@ -49,8 +49,8 @@ class Halves:
 
         matrix, steps = working(table, self.by)
         order, marks = own_order(matrix)
-        scaled = scales(matrix, steps, self.scale)
         values = matrix[order]
+        scaled = scales(values, steps, self.scale)
         values *= scaled.factor
         values -= scaled.shift
         values *= np.sqrt(scaled.weight)

@@ -25,6 +25,9 @@ GRIDS: Mapping[str, tuple[str, tuple[Value, ...]]] = MappingProxyType(
         "framework-paper": ("spread", (0.05, 0.1, 0.276, 0.5)),
         "detective": ("siblings", (0.1, 0.2, 0.4, 0.8)),
         "random": ("spread", (0.05, 0.1, 0.276, 0.5)),
+        "perturbation-tree": ("k", (3, 5, 10, 20)),
+        "microaggregate": ("k", (3, 5, 10, 20)),
+        "microaggregate-univariate": ("k", (3, 5, 10, 20)),
         "additive": ("spread", (0.1, 0.25, 0.5, 1.0)),
         "multiplicative": ("spread", (0.05, 0.1, 0.2, 0.4)),
     }

@@ -96,7 +96,7 @@ def _maps(sweep: Sweep, utility: Utility, marked: Any) -> list[Any]:
 
 
 def _strength(sweep: Sweep, recipe: str) -> str:
-    return " · ".join(next(point for point in sweep.points if point.recipe == recipe).strength)
+    return " · ".join(next((point.strength for point in sweep.points if point.recipe == recipe), ()))
 
 
 def _line(sweep: Sweep, point: Point) -> Line:

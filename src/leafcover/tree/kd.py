@@ -54,7 +54,7 @@ def grow_kd(
     matrix, steps = working(table, by)
     order, _ = own_order(matrix)
     rule = Rule(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
-    nodes = grow(matrix[order], order, scales(matrix, steps, scale), rule)
+    nodes = grow(matrix[order], order, scales(matrix[order], steps, scale), rule)
     leaf = np.empty(len(table), np.int32)
     ends = np.flatnonzero(nodes.tested < 0)
     sizes = (nodes.stop - nodes.start)[ends]
