@@ -152,7 +152,7 @@ def _verdict(one: Estimate, other: Estimate) -> str:
 
 
 def _cell(value: Estimate) -> str:
-    return f"{value.value:.2f} ({value.low:.2f} to {value.high:.2f})"
+    return f"{value.value:.2f} ({max(value.low, 0.0):.2f} to {value.high:.2f})"  # none of these can be below 0
 
 
 HEAD = """# Clusters after each method
