@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import microaggregation
 import nearest
 import numpy as np
 import pandas as pd
@@ -173,5 +174,10 @@ if __name__ == "__main__":
     for size in SIZES:
         measured.append(trees(size))
         print(measured[-1], flush=True)
-    (HERE / "RESULTS.md").write_text(text(measured, released) + "\n" + nearest.text(nearest.results()), "utf-8")
+    found = [
+        text(measured, released),
+        nearest.text(nearest.results()),
+        microaggregation.text(microaggregation.results(tables)),
+    ]
+    (HERE / "RESULTS.md").write_text("\n".join(found), "utf-8")
     print((HERE / "RESULTS.md").read_text("utf-8"))

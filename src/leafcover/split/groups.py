@@ -24,15 +24,14 @@ from leafcover.table.table import Table
 Start: TypeAlias = Whole | Strata | Kd | Halves | Leaves
 WHOLE = Whole()
 EXACT = 100_000  # rows of a cell up to which MDAV is exact unless it is told otherwise
-BLOCK = 1_000  # rows of a block, about, where it is not
 
 
 @dataclass(frozen=True)
 class Mdav:
     """Groups of k by MDAV on the columns ``by``: numbers by their deviations, categories by their levels.
 
-    ``block`` is the number of rows, about, of the kd blocks that a cell is cut into first; without it a cell of up to
-    100,000 rows is grouped exactly and a larger one in blocks. 0 is exact whatever it costs.
+    ``block`` is the most rows of the kd blocks that a cell is cut into first; without it a cell of up to 100,000 rows
+    is grouped exactly and a larger one in blocks of up to 64,000. 0 is exact whatever it costs.
     """
 
     by: tuple[str, ...]
@@ -56,7 +55,7 @@ class Mdav:
         return grouped(table, self.start, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
-        from leafcover.fast.mdav import blocked_mdav, mdav
+        from leafcover.fast.mdav import BLOCK, blocked_mdav, mdav
 
         block = (0 if len(some) <= EXACT else max(BLOCK, 2 * self.k)) if self.block is None else self.block
         return blocked_mdav(some, self.k, block) if block else mdav(some, self.k)
