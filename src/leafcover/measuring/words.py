@@ -54,6 +54,11 @@ def kept(utility: Utility) -> Iterator[str]:
             f"Relations between columns moved by {relations.mean:.3f} on average, "
             f"the one that moved most by {relations.largest:.3f}."
         )
+    if (numbers := utility.properties).numbers:
+        yield (
+            f"Means kept: {numbers.means_kept} of {numbers.numbers} number columns; variances not larger: "
+            f"{numbers.variances_not_larger} of {numbers.numbers}."
+        )
     pairs = utility.value_pairs
     if pairs.pairs:
         new = "1 pair of values exists" if pairs.new == 1 else f"{pairs.new:,} pairs of values exist"
