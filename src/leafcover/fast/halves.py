@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Floats, Rows, Words
-from leafcover.fast.kd import select
+from leafcover.fast.select import select
 
 _MOST_SQUARES = 60
 _STEADY = 1e-12  # gain of a squaring below which the directions that are left explain equally much

@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Floats, Rows
+from leafcover.fast.select import select
 
 _SHOWN = 256  # rows, at least, that show how far a column spreads in a large part: all of them cost twice the time
 
@@ -44,7 +45,7 @@ def _part(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> 
     column = _widest(values, rows)
     for i in range(len(rows)):
         keys[i] = values[rows[i], column]
-    cut = _select(keys[: len(rows)], half - 1)
+    cut = select(keys[: len(rows)], half - 1)
     room = half
     for row in rows:
         room -= values[row, column] < cut
@@ -76,29 +77,3 @@ def _widest(values: Floats, rows: Rows) -> int:
             apart = values[row, c] - mean[c]
             spread[c] += apart * apart
     return int(np.argmax(spread))
-
-
-@njit(cache=True)
-def _select(keys: Floats, place: int) -> float:
-    """The value at a place of the sorted keys; reorders them."""
-    low, high = 0, len(keys) - 1
-    while low < high:
-        one, other, third = keys[low], keys[(low + high) // 2], keys[high]
-        pivot = max(min(one, other), min(max(one, other), third))
-        i, j = low, high
-        while i <= j:
-            while keys[i] < pivot:
-                i += 1
-            while keys[j] > pivot:
-                j -= 1
-            if i <= j:
-                keys[i], keys[j] = keys[j], keys[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            break
-    return keys[place]

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Bools, Codes, Floats, Rows, Words
+from leafcover.fast.select import select
 
 ALIKE = 1e-9  # variances that differ by less than this share are equal: rounding must not choose a column
 
@@ -204,35 +205,6 @@ def _median(values: Floats) -> float:
     for i in range(half):
         lower = max(lower, values[i])
     return midpoint(lower, upper)
-
-
-@njit(cache=True)
-def select(values: Floats, place: int) -> float:
-    """The value that would stand at a place if all were sorted; they are moved, none before it is larger.
-
-    numpy's takes eight seconds to compile.
-    """
-    low, high = 0, len(values) - 1
-    while low < high:
-        one, two, three = values[low], values[(low + high) // 2], values[high]
-        pivot = max(min(one, two), min(max(one, two), three))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            break
-    return values[place]
 
 
 @njit(cache=True)
