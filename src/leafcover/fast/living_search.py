@@ -12,7 +12,7 @@ from leafcover.fast.arrays import Floats, Rows, Singles
 from leafcover.fast.living import BLOCKS, PLACES, Living
 
 _NOBODY = np.iinfo(np.int64).max  # comes after every row
-_STEEP = 0.5  # half of what is best for a ball without a box: measured; 0.25 and 1 look at up to twice as many blocks
+_STEEP = 0.5  # half of what is best for a ball without a box: measured; 0.25 or 1 look at up to twice as many blocks
 _ROUNDED = 1e-6  # more than single precision moves a row and a query, which are within one unit of the centre
 _ROUNDING = 2e-7  # for each column, more than it changes a sum of squares, of which roots are compared
 _ZERO = np.float32(0.0)

@@ -12,7 +12,7 @@ from numba import njit
 from leafcover.fast.arrays import Floats, Rows
 
 _SLACK = 1.0 + 1e-10  # more than rounding can lift a distance
-_WORTH = 12  # rows looked at cost as much as to sort one of them anew: measured
+_WORTH = 12  # so many rows looked at cost about what it costs to sort one anew
 _FIRST, _WORK = 0, 1
 
 
