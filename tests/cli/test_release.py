@@ -181,3 +181,8 @@ def test_a_unit_is_not_released(folder):
     (folder / "in.csv").write_text("\n".join(wide) + "\n")
     out = released(folder, "--unit", "home")
     assert out.read_text().splitlines()[0] == "age,pay,job,class"
+
+
+def test_rows_that_were_held_out_are_named_among_what_is_private(folder):
+    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--hold-out", 0.3)
+    assert "out.held-out.csv: never publish these" in leafcover(*words).stdout

@@ -105,6 +105,8 @@ def test_plans_survive_a_file(recipe, settings):
     ("recipe", "settings"),
     [
         ("microaggregate", {"k": 0}),
+        ("microaggregate", {"k": 1}),
+        ("perturbation-tree", {"k": 1}),
         ("microaggregate", {"columns": "nobody"}),
         ("microaggregate", {"columns": " , "}),
         ("microaggregate", {"groups": "age+age"}),
@@ -118,6 +120,25 @@ def test_wrong_settings_are_one_clear_line(recipe, settings):
     with pytest.raises(LeafcoverError) as caught:
         lc.recipes.plan_for(mixed(3, rows=100), recipe, settings=settings)
     assert "\n" not in str(caught.value)
+
+
+def test_lists_are_refused_in_one_line():
+    for settings in ({"columns": ["age"]}, {"groups": [["age"]]}, {"strata": ["job"]}):
+        with pytest.raises(LeafcoverError, match="one text of names"):
+            lc.recipes.microaggregate(mixed(3, rows=100), **settings)
+
+
+def test_groups_with_too_few_values_stay_in_their_stratum():
+    # A tenth of all values is missing, so most groups of 5 know fewer than 5 of a column.
+    original = mixed(3, rows=600)
+    plan = lc.recipes.plan_for(original, "microaggregate", settings={"k": 5, "strata": "class", "columns": "age,pay"})
+    release = lc.release(original, plan, seed=1, keep_order=True)
+    for name in ("age", "pay"):
+        before, after = original[name].values, release.table[name].values
+        for one in (0, 1):
+            rows = (original["class"].values == one) & ~np.isnan(before)
+            assert after[rows].mean() == pytest.approx(before[rows].mean())
+        assert np.unique(after[~np.isnan(after)]).size > 60
 
 
 def test_table_4_1_of_the_paper():

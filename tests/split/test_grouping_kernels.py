@@ -148,6 +148,7 @@ def test_an_outlier_far_behind_does_not_blur_later_groups():
     assert (optimal_groups(np.concatenate((behind, steps)), 3)[3:] - 1).tolist() == optimal_groups(steps, 3).tolist()
 
 
+@pytest.mark.slow  # the other package compiles for a minute when it is first imported
 def test_optimal_groups_are_as_good_as_those_of_another_program():
     microagg1d = pytest.importorskip("microagg1d")
     values = np.sort(np.exp(np.random.default_rng(5).normal(size=100_000)))

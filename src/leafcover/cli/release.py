@@ -126,7 +126,9 @@ def release(
         typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")
         if report:
             typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
-        typer.echo(f"private   {places.internal.name}, {places.pairs.name}: never publish these")
+        kept_back = [] if aside is None else [places.held_out.name]
+        private = ", ".join([places.internal.name, places.pairs.name, *kept_back])
+        typer.echo(f"private   {private}: never publish these")
 
 
 def _check(

@@ -18,8 +18,8 @@ def not_centred(column: Column, after: Array, cells: Cells, least: int, *, means
     rows = np.flatnonzero(~column.missing)
     if not len(rows):
         return []
-    group = groups_of(cells.label[rows], cells.count, least)
     old, new = column.values[rows], after[rows]
+    group = groups_of(cells.label[rows], cells.count, least, new)
     sizes = np.bincount(group)
     released = np.zeros(len(sizes), new.dtype)
     released[group] = new
@@ -37,11 +37,13 @@ def not_centred(column: Column, after: Array, cells: Cells, least: int, *, means
     return said
 
 
-def groups_of(label: Rows, count: int, least: int) -> Rows:
-    """The group of each known value: its cell, or one pool of the cells that know too few and the one that joins them.
+def groups_of(label: Rows, count: int, least: int, new: Array) -> Rows:
+    """The group of each known value: its cell, or the values of cells that know too few which show the same.
 
-    >>> groups_of(np.array([0, 0, 0, 1, 2, 2, 2, 2]), 3, 3)
-    array([0, 0, 0, 0, 2, 2, 2, 2])
+    When all of these are too few, the cell with the next fewest belongs to them.
+
+    >>> groups_of(np.array([0, 0, 0, 1, 2, 2, 2, 2]), 3, 3, np.zeros(8))
+    array([3, 3, 3, 3, 2, 2, 2, 2])
     """
     known = np.bincount(label, minlength=count)
     pool = (known > 0) & (known < least)
@@ -49,7 +51,11 @@ def groups_of(label: Rows, count: int, least: int) -> Rows:
         return label
     if known[pool].sum() < least and (known >= least).any():
         pool[np.where(known >= least, known, known.max() + 1).argmin()] = True
-    return np.where(pool[label], int(pool.argmax()), label)
+    inside = pool[label]
+    shown = np.unique(new[inside], return_inverse=True)[1].ravel()
+    found = label.copy()
+    found[inside] = count + shown
+    return found
 
 
 def _moved(group: Rows, old: Floats, released: Floats, means: bool) -> Bools:

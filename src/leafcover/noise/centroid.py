@@ -12,7 +12,7 @@ import numpy as np
 from leafcover.cells import Cells
 from leafcover.draws import Draws
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.fast.arrays import Array, Bools, Floats, Rows
+from leafcover.fast.arrays import MISSING, Array, Bools, Floats, Rows
 from leafcover.noise.centred import not_centred
 from leafcover.noise.part import Changed, Part, Reach, Summary, missing_moved
 from leafcover.table.schema import Grid
@@ -23,9 +23,9 @@ from leafcover.table.table import Column
 class Centroid:
     """The mean (or median) of the numbers of a cell, the commonest of its categories, for every row that has a value.
 
-    No released centroid rests on fewer than ``least`` known values: cells that know fewer of a column pool them, and
-    when the pool is still too small the cell that knows the next fewest joins. A mean is released as it is; with
-    ``on_grid`` it is rounded to the column's grid. Dates and times always are.
+    No released centroid rests on fewer than ``least`` known values: cells that know fewer of a column pool them, those
+    of one outer cell and with similar values first. A mean is released as it is; with ``on_grid`` it is rounded to the
+    column's grid. Dates and times always are.
     """
 
     number: Literal["mean", "median"] = "mean"
@@ -63,7 +63,8 @@ class Centroid:
 
     def settle(self, summary: Summary, cells: Cells) -> Summary:
         """The centroid of every cell, those that know too few pooled."""
-        return {name: self._pooled(name, middles) for name, middles in summary.items()}
+        outer = cells.groups[0] if cells.groups else np.zeros(cells.count, np.int64)
+        return {name: self._pooled(name, middles, outer) for name, middles in summary.items()}
 
     def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Every known value becomes the centroid of its cell."""
@@ -125,12 +126,14 @@ class Centroid:
         known, centre = self._centres(order, starts, column.values, grid)
         known_rows = ~column.missing
         few = known < self.least
+        too_few = known_rows & few[part.cells.label]
         enough = np.where(few, np.iinfo(np.int64).max, known)
         joins = int(enough.argmin()) if not few.all() else -1
         return _Middles(
             known,
             centre,
-            few=column.values[known_rows & few[part.cells.label]],
+            few=column.values[too_few],
+            cell=part.cells.label[too_few],
             joins=joins,
             joining=column.values[known_rows & (part.cells.label == joins)],
             grid=grid,
@@ -147,22 +150,25 @@ class Centroid:
             centre[there] = grid.value(grid.index(centre[there]))
         return known, centre
 
-    def _pooled(self, name: str, middles: "_Middles") -> Array:
-        values, pool = middles.few, (middles.known > 0) & (middles.known < self.least)
+    def _pooled(self, name: str, middles: "_Middles", outer: Array) -> Array:
+        values, cell = middles.few, middles.cell
         if not len(values):
             return middles.centre
+        pool = pools(middles.known, middles.centre, outer, self.least)
         if len(values) < self.least:
             if middles.joins < 0:
                 raise PlanError(
-                    f"Column {name!r} has {len(values)} known values, fewer than the least = {self.least} that a "
-                    "centroid must rest on. Drop the column, or choose another noise for it."
+                    f"Column {name!r} has {len(values)} known values, fewer than the {self.least} that an average must "
+                    "rest on. Choose a smaller k, drop the column, or choose another noise for it."
                 )
             values = np.concatenate([values, middles.joining])
-            pool[middles.joins] = True
-        everyone = np.arange(len(values))
-        _, centre = self._centres(everyone, np.array([0, len(values)]), values, middles.grid)
+            cell = np.concatenate([cell, np.full(len(middles.joining), middles.joins)])
+            pool[middles.joins] = 0
+        order = np.argsort(pool[cell], kind="stable")
+        starts = np.searchsorted(pool[cell][order], np.arange(int(pool.max()) + 2))
+        _, centre = self._centres(order, starts, values, middles.grid)
         found = middles.centre.copy()
-        found[pool] = centre[0]
+        found[pool >= 0] = centre[pool[pool >= 0]]
         return found
 
 
@@ -172,6 +178,7 @@ class _Middles(NamedTuple):
     known: Rows  # (cells,) how many known values
     centre: Array  # (cells,) their centroid
     few: Array  # the values of cells that know too few
+    cell: Rows  # the cell of each of them
     joins: int  # of the cells that know enough, the one that knows the fewest, the lowest of several; -1: none
     joining: Array  # its values
     grid: Grid | None  # to which a centroid is rounded
@@ -184,10 +191,50 @@ def _merged(one: _Middles, other: _Middles) -> _Middles:
         one.known + other.known,
         np.where(one.known > 0, one.centre, other.centre),
         np.concatenate([one.few, other.few]),
+        np.concatenate([one.cell, other.cell]),
         fewest.joins,
         fewest.joining,
         one.grid,
     )
+
+
+def pools(known: Rows, centre: Array, outer: Array, least: int) -> Rows:
+    """For each cell that knows fewer than ``least`` values the number of its pool, -1 for the others.
+
+    Cells are pooled by neighbours in the order of their centroids, inside one outer cell as far as those fill a pool.
+    What is left over of an outer cell joins its last pool; outer cells that fill none are pooled with each other.
+
+    >>> pools(np.array([2, 2, 9, 2, 1]), np.array([5.0, 1.0, 0.0, 1.2, 5.1]), np.zeros(5, np.int64), 3)
+    array([ 1,  0, -1,  0,  1])
+    """
+    number = np.full(len(known), MISSING, np.int64)
+    few = np.flatnonzero((known > 0) & (known < least))
+    order = few[np.lexsort((few, centre[few], outer[few]))]
+    ends = np.flatnonzero(np.diff(outer[order])) + 1
+    count = 0
+    left: list[int] = []
+    for cells in np.split(order, ends):
+        made = _filled(known, cells, least, number, count)
+        left += cells.tolist() if made == count else []
+        count = made
+    rest = np.array(left, np.int64)
+    made = _filled(known, rest[np.lexsort((rest, centre[rest]))], least, number, count)
+    if made == count:
+        number[rest] = max(count - 1, 0)
+    return number
+
+
+def _filled(known: Rows, cells: Rows, least: int, number: Rows, count: int) -> int:
+    """Number cells in their order, a new number whenever one has enough; the next number. Too few get none."""
+    held, start, first = 0, 0, count
+    for place, cell in enumerate(cells.tolist(), 1):
+        held += int(known[cell])
+        if held >= least:
+            number[cells[start:place]] = count
+            held, start, count = 0, place, count + 1
+    if count > first:
+        number[cells[start:]] = count - 1
+    return count
 
 
 def _finer(label: Rows, other: Array) -> Rows:

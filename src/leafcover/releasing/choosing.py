@@ -20,6 +20,7 @@ def _varies(column: Column) -> bool:
 
 def chosen_columns(table: Table, columns: str | None, recipe: str, kinds: tuple[str, ...]) -> list[str]:
     """The columns that a text names ("a,b"), or all of some kinds that a recipe may change but weights."""
+    refuse_other_than_text("columns", columns)
     if columns is None:
         found = [c.name for c in free_columns(table) if c.kind in kinds and table.roles.get(c.name) != "weight"]
         if not found:
@@ -36,3 +37,9 @@ def chosen_columns(table: Table, columns: str | None, recipe: str, kinds: tuple[
         if table[name].kind not in kinds:
             raise PlanError(f"Recipe {recipe!r} cannot change column {name!r}, a {table[name].kind}. Leave it out.")
     return list(dict.fromkeys(names))
+
+
+def refuse_other_than_text(name: str, given: object) -> None:
+    """Names are given as one text, as on the command line."""
+    if given is not None and not isinstance(given, str):
+        raise PlanError(f"{name} must be one text of names with commas, such as 'a,b'. Got {given!r}.")

@@ -2,16 +2,16 @@
 
 from typing import Literal, TypeAlias
 
-from leafcover.errors import NameUnknown, PlanError
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.noise.centroid import Centroid
-from leafcover.releasing.choosing import chosen_columns
+from leafcover.releasing.choosing import chosen_columns, refuse_other_than_text
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.kd import Kd
 from leafcover.split.kmeans import KMeans
 from leafcover.split.partition import Split
 from leafcover.split.strata import Strata
-from leafcover.split.trees import Whole
+from leafcover.split.trees import MOST_ROWS, Whole
 from leafcover.table.table import Table, as_table
 from leafcover.tree.kd import Cut, Scale, Scope, Tie
 
@@ -40,6 +40,7 @@ def microaggregate(
     as they have k rows. ``block`` is the size of kd blocks for large tables, 0 for none.
     """
     table = as_table(table)
+    _check_k("microaggregate", k)
     names = chosen_columns(table, columns, "microaggregate", NUMBERS if columns is None else (*NUMBERS, "category"))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
@@ -68,6 +69,7 @@ def microaggregate_univariate(
     Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
     """
     table = as_table(table)
+    _check_k("microaggregate-univariate", k)
     names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS)
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
@@ -105,6 +107,7 @@ def perturbation_tree(
     if preset == "table-5.1":
         k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
     table = as_table(table)
+    _check_k("perturbation-tree", k)
     numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
     marked = [name for name in numbers if table.roles.get(name) == "confidential"]
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
@@ -128,8 +131,15 @@ def perturbation_tree(
     return Plan(Step(names, within(asked), noise))
 
 
+def _check_k(recipe: str, k: int) -> None:
+    """An average of one row is the row."""
+    if not 2 <= k <= MOST_ROWS:
+        raise ValueOutOfRange(f"{recipe}'s k", k, f"a whole number of rows from 2 to {MOST_ROWS:,}")
+
+
 def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata | Whole:
     """The cells that no group crosses."""
+    refuse_other_than_text("strata", strata)
     if strata is None:
         return Whole()
     by = [name.strip() for name in strata.split(",") if name.strip()]
@@ -143,6 +153,7 @@ def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata
 
 def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:
     """The columns whose rows are grouped together."""
+    refuse_other_than_text("groups", groups)
     if groups is None:
         return [tuple(names)]
     written = [] if groups.strip().lower() == "each" else [block.split("+") for block in groups.split(",")]

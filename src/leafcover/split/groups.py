@@ -5,7 +5,7 @@ stratum) of fewer than 2k rows is one group.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -141,7 +141,12 @@ def grouped(table: Table, start: Start, where: Floats, labels: Callable[[Floats]
         found = labels(where[rows])
         label[rows] = found + count
         count += int(found.max(initial=-1)) + 1
-    return Partition(inside(outer.cells, label, count), outer.trees, outer.notes)
+    cells = inside(outer.cells, label, count)
+    if outer.cells.count > 1:  # groups of one outer cell are siblings
+        of_group = np.empty(count, np.int64)
+        of_group[label] = outer.cells.label
+        cells = replace(cells, groups=(of_group,))
+    return Partition(cells, outer.trees, outer.notes)
 
 
 def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
