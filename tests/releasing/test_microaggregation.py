@@ -110,6 +110,7 @@ def test_plans_survive_a_file(recipe, settings):
         ("microaggregate", {"columns": "nobody"}),
         ("microaggregate", {"columns": " , "}),
         ("microaggregate", {"groups": "age+age"}),
+        ("microaggregate", {"groups": "+"}),
         ("microaggregate", {"groups": "job+age"}),
         ("microaggregate-univariate", {"columns": "job"}),
         ("perturbation-tree", {"columns": "job"}),
@@ -120,6 +121,25 @@ def test_wrong_settings_are_one_clear_line(recipe, settings):
     with pytest.raises(LeafcoverError) as caught:
         lc.recipes.plan_for(mixed(3, rows=100), recipe, settings=settings)
     assert "\n" not in str(caught.value)
+
+
+def test_one_group_of_all_rows_is_said():
+    original = mixed(3, rows=30)
+    release = lc.release(original, lc.recipes.plan_for(original, "microaggregate", settings={"k": 16}), seed=1)
+    assert "All rows are one group of k = 16: every average is the column's own." in str(release)
+    assert release.warnings[0].startswith("All rows are one group")
+
+
+def test_noise_on_single_values_speaks_of_no_cells():
+    original = mixed(3, rows=60)
+    said = str(lc.release(original, lc.recipes.plan_for(original, "additive"), seed=1))
+    assert "smallest cell" not in said
+
+
+def test_a_parameter_that_is_not_given_is_named():
+    text = to_toml(lc.recipes.plan_for(mixed(3, rows=100), "microaggregate"))
+    with pytest.raises(LeafcoverError, match=r"split 'leaves' has no of\. Add it"):
+        from_toml(text.replace('split = "mdav"', 'split = "mdav"\nstart = { split = "leaves" }'))
 
 
 def test_lists_are_refused_in_one_line():

@@ -159,9 +159,11 @@ def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:
     written = [] if groups.strip().lower() == "each" else [block.split("+") for block in groups.split(",")]
     found = [tuple(name.strip() for name in block if name.strip()) for block in written]
     taken = [name for block in found for name in block]
+    if not all(found):
+        raise PlanError(f"A group names no column: {groups!r}. Write them as a+b,c+d, or leave the setting out.")
     for name in taken:
         if name not in names:
             raise NameUnknown("column", name, names, "among those that are changed")
     if len(set(taken)) < len(taken):
         raise PlanError(f"A column stands in two groups: {groups}. Name each once.")
-    return [block for block in found if block] + [(name,) for name in names if name not in taken]
+    return found + [(name,) for name in names if name not in taken]

@@ -156,6 +156,9 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
         raise NameUnknown(word, str(table[word]), known, f"in {where} of the plan")
     kind = known[table[word]]
     names = [f.name for f in fields(kind)]
+    for f in fields(kind):
+        if f.default is MISSING and f.name not in table:
+            raise PlanError(f"{where}: {word} {table[word]!r} has no {f.name}. Add it.")
     given = {name: content for name, content in table.items() if name != word}
     _only(given, names, f"{word} {table[word]!r} of {where}")
     try:
@@ -165,8 +168,6 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
         return kind(**given)
     except ValidationError as error:
         raise PlanError(f"{where}: {name} {error.errors()[0]['msg'].lower()}. Got {content!r}.") from None
-    except TypeError as error:
-        raise PlanError(f"{where}: {error}.") from None
     except LeafcoverError as error:
         raise PlanError(f"{where}: {error}") from None
 

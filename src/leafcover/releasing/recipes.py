@@ -247,14 +247,14 @@ RECIPES: Mapping[str, Recipe] = {
             "perturbation-tree",
             perturbation_tree,
             "paper 004",
-            "every mean; near rows stay near; variances shrink",
+            "every mean, and that near rows are near",
             "which of the k or more rows of a kd cell has which number; other columns leave as they came in",
         ),
         Recipe(
             "microaggregate",
             microaggregate,
             "MDAV (Domingo-Ferrer and others)",
-            "every mean; most relations among the numbers; variances shrink",
+            "every mean, most relations among the numbers",
             "numbers among the k or more most similar rows; other columns leave as they came in",
         ),
         Recipe(

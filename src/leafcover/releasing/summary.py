@@ -1,6 +1,8 @@
 """A release in a few lines of words."""
 
 from leafcover.measuring.risk.informed import Informed
+from leafcover.noise.additive import Additive
+from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.asked import not_reached
 from leafcover.releasing.plan import Step
@@ -29,10 +31,11 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         for tree in release.trees
         if tree.target and tree.target == release.plan.target
     ]
-    smallest = min((cell.smallest for cell in release.cells), default=rows)
-    hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected
-    words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
-    lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
+    if not all(isinstance(step.noise, Additive | Multiplicative) for step in release.plan.steps):  # they know no cells
+        smallest = min((cell.smallest for cell in release.cells), default=rows)
+        hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected
+        words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
+        lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
     lines += not_reached(release.plan, release.partitions)
     if single := max((cell.single for cell in release.cells), default=0.0):
         lines.append(f"{single:.1%} of the rows stand alone in their cell: what their leaf pins down is published.")
@@ -42,10 +45,11 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     refined = dict.fromkeys(n for step in release.plan.steps if isinstance(step.within, Refine) for n in step.within.by)
     if refined:
         lines.append(f"Cells were refined for {', '.join(refined)}.")
-    pinned = sorted((f for f in release.columns if f.pinned >= 0.5), key=lambda f: -f.pinned)
-    if pinned:
+    stuck = [f for f in release.columns if f.pinned >= 0.5 and f.name not in release.unprotected]
+    if pinned := sorted(stuck, key=lambda f: -f.pinned):
         named = ", ".join(f"{fact.name} ({fact.pinned:.0%})" for fact in pinned[:5])
-        lines.append(f"Could not change in at least half of the rows: {named}.")
+        more = f" and {len(pinned) - 5} more" if len(pinned) > 5 else ""
+        lines.append(f"Could not change in at least half of the rows: {named}{more}.")
     if release.unprotected:
         lines.append(f"Not protected, released as they are: {', '.join(release.unprotected)}.")
     if informed is not None:
