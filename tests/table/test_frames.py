@@ -175,3 +175,14 @@ def test_a_missing_float_is_missing_whether_null_or_nan():
     table = from_frame(pl.DataFrame({"f": [1.0, float("nan"), None]}))
     assert table["f"].missing.tolist() == [False, True, True]
     assert str(to_frame(table)["f"].to_list()) == "[1.0, nan, None]"
+
+
+def test_a_frame_of_large_texts_is_written_as_a_file(tmp_path):
+    texts = pa.array(["plain", 'a "quoted" one', "with, comma", None], pa.large_string())
+    for names in (["c", "x"], ["x", "c"], ["c"]):
+        frame = pa.table({"x": [1, 2, 3, 4], "c": texts}).select(names)
+        write(from_frame(frame), tmp_path / "t.csv")
+        again = read(tmp_path / "t.csv")
+        assert again["c"].levels == ('a "quoted" one', "plain", "with, comma")
+        assert again["c"].missing.tolist() == [False, False, False, True]
+        (tmp_path / "t.csv").unlink()

@@ -206,7 +206,7 @@ def _write(header: str, columns: list[Any], source: Source, out: BinaryIO, *, qu
         if len(ready) == 1:  # an empty line would be skipped when read again
             ready = [pc.if_else(pc.equal(plain_text(ready[0]), ""), '""', plain_text(ready[0]))]
     for start in range(0, len(columns[0]), ROWS_AT_ONCE):
-        part = [plain_text(column.slice(start, ROWS_AT_ONCE)) for column in ready]
+        part = [plain_text(column.slice(start, ROWS_AT_ONCE)).cast(pa.string()) for column in ready]
         part[-1] = pc.binary_join_element_wise(part[-1], "", source.newline)
         lines = pc.binary_join_element_wise(*part, source.delimiter)
         data = _bytes(lines)
@@ -231,4 +231,5 @@ def _quoted(column: Any, delimiter: str) -> Any:
         return column
     special = pc.match_substring_regex(column, '["\r\n' + ("\\" if delimiter in "|^]" else "") + delimiter + "]")
     inner = pc.replace_substring(column, '"', '""') if has_byte(column, b'"') else column
-    return pc.if_else(special, pc.binary_join_element_wise('"', inner, '"', ""), column)
+    quote, nothing = (pa.scalar(text, column.type) for text in ('"', ""))  # a frame's texts may be of the large type
+    return pc.if_else(special, pc.binary_join_element_wise(quote, inner, quote, nothing), column)
