@@ -67,6 +67,16 @@ def whole(rows: int) -> Cells:
     return Cells(np.zeros(rows, np.int64), 1)
 
 
+def finer(label: Rows, other: Array) -> Rows:
+    """Labels of rows that are alike in both.
+
+    >>> finer(np.array([0, 0, 1, 1]), np.array([5, 7, 5, 5]))
+    array([0, 1, 2, 2])
+    """
+    both = label * (int(other.max(initial=0)) + 1) + other
+    return np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
+
+
 def inside(cells: Cells, label: Rows, count: int) -> Cells:
     """Finer cells that each lie in one of ``cells`` and keep its box.
 

@@ -10,6 +10,7 @@ from numba import njit
 
 from leafcover.fast.arrays import Floats, Rows, Singles
 from leafcover.fast.living import BLOCKS, PLACES, Living
+from leafcover.fast.squared import squared_distance
 
 _NOBODY = np.iinfo(np.int64).max  # comes after every row
 _STEEP = 0.5  # half of what is best for a ball without a box: measured; 0.25 or 1 look at up to twice as many blocks
@@ -71,7 +72,7 @@ def _look(
     for i in range(taken[block]):
         if found[i] > limit or row[block, i] == own:
             continue
-        other, distance, place = row[block, i], _distance(query, matrix, row[block, i]), len(near) - 1
+        other, distance, place = row[block, i], squared_distance(matrix, row[block, i], query), len(near) - 1
         if distance > near[place] or (distance == near[place] and other > who[place]):
             continue
         while place > 0 and (distance < near[place - 1] or (distance == near[place - 1] and other < who[place - 1])):
@@ -81,16 +82,6 @@ def _look(
         root = (np.sqrt(near[-1]) * unit + _ROUNDED) * (1.0 + _ROUNDING * (len(query) + 4))
         limit = np.float32(root * root)
     return limit
-
-
-@njit(cache=True)
-def _distance(query: Floats, matrix: Floats, row: int) -> float:
-    """Added up in the order of columns."""
-    total = 0.0
-    for c in range(len(query)):
-        apart = matrix[row, c] - query[c]
-        total += apart * apart
-    return total
 
 
 @njit(cache=True)
@@ -163,7 +154,7 @@ def farthest_living(living: Living, query: Floats) -> int:
             for i in range(taken[block]):
                 if found[i] < limit:
                     continue
-                distance, other = _distance(query, matrix, row[block, i]), row[block, i]
+                distance, other = squared_distance(matrix, row[block, i], query), row[block, i]
                 if distance > farthest or (distance == farthest and other < who):
                     farthest, who = distance, other
                     root = np.sqrt(farthest) * unit * (1.0 - _ROUNDING * (len(query) + 4)) - _ROUNDED

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.fast.arrays import Floats, Rows
+from leafcover.fast.squared import squared_distance
 
 _SLACK = 1.0 + 1e-10  # more than rounding can lift a distance
 _WORTH = 12  # so many rows looked at cost about what it costs to sort one anew
@@ -30,19 +31,9 @@ def by_distance(values: Floats, rows: Rows, centre: Floats) -> Outermost:
     """Sort rows of a matrix (rows, columns) by their distance from a point."""
     distance = np.empty(len(rows))
     for i in range(len(rows)):
-        distance[i] = np.sqrt(_squared_distance(values, rows[i], centre))
+        distance[i] = np.sqrt(squared_distance(values, rows[i], centre))
     order = np.argsort(-distance)
     return Outermost(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
-
-
-@njit(cache=True)
-def _squared_distance(values: Floats, row: int, point: Floats) -> float:
-    """Added up in the order of columns."""
-    total = 0.0
-    for c in range(len(point)):
-        apart = values[row, c] - point[c]
-        total += apart * apart
-    return total
 
 
 @njit(cache=True)
@@ -61,7 +52,7 @@ def farthest_from(outermost: Outermost, values: Floats, label: Rows, point: Floa
     farthest, root, who, i = -1.0, -1.0, -1, seen[_FIRST]
     while i < len(row) and (distance[i] + moved) * _SLACK + 1e-150 >= root:
         if label[row[i]] < 0:
-            found = _squared_distance(values, row[i], point)
+            found = squared_distance(values, row[i], point)
             if found > farthest or (found == farthest and row[i] < who):
                 farthest, root, who = found, np.sqrt(found), row[i]
         i += 1

@@ -9,6 +9,7 @@ from numba import njit
 from leafcover.fast.arrays import Floats, Rows
 from leafcover.fast.living import Living, leave, settle
 from leafcover.fast.living_search import nearest_living
+from leafcover.fast.squared import squared_distances
 
 _EMPTIED = 0.6  # share of rows that still live when they settle anew, as in MDAV
 
@@ -28,7 +29,7 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
         for c in range(len(sums)):
             sums[c] += values[row, c]
     centre, members = sums / len(values), np.empty(2 * k, np.int64)
-    living, seeds = settle(values, rows, centre), np.argsort(-_squared_distances(values, centre), kind="mergesort")
+    living, seeds = settle(values, rows, centre), np.argsort(-squared_distances(values, centre), kind="mergesort")
     for seed in seeds:
         if label[seed] >= 0:
             continue
@@ -43,17 +44,6 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     if remaining > 0:
         _join(values, label, group)
     return label
-
-
-@njit(cache=True)
-def _squared_distances(values: Floats, point: Floats) -> Floats:
-    """Of each row from a point, added up in the order of columns."""
-    found = np.zeros(len(values))
-    for row in range(len(values)):
-        for c in range(len(point)):
-            apart = values[row, c] - point[c]
-            found[row] += apart * apart
-    return found
 
 
 @njit(cache=True)
@@ -105,4 +95,4 @@ def _join(values: Floats, label: Rows, groups: int) -> None:
     for group in range(groups):
         centroids[group] /= count[group]
     for lone in alone:
-        label[lone] = np.argmin(_squared_distances(centroids, values[lone]))
+        label[lone] = np.argmin(squared_distances(centroids, values[lone]))

@@ -14,7 +14,7 @@ from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.bounded import FINE
-from leafcover.noise.free import MOST_SPREAD, free_broken, free_promises, grid_for, on_points
+from leafcover.noise.free import MOST_SPREAD, free_broken, free_likelihood, free_promises, grid_for, on_points
 from leafcover.noise.law import LawName, between, law_named
 from leafcover.noise.moments import moments_of
 from leafcover.noise.part import Changed, Part, Reach, Summary, by_missing, pinned_by_likelihood
@@ -87,13 +87,9 @@ class Additive:
 
     def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's range."""
-        total = np.ones(len(part))
-        for column in part.columns:
-            new = released[column.name]
-            total[column.missing != np.isnan(new)] = 0.0
-            known = ~column.missing & ~np.isnan(new)
-            total[known] *= self._chance(column, column.values[known], new[known], summary[column.name])
-        return total
+        return free_likelihood(
+            part, released, lambda column, old, new: self._chance(column, old, new, summary[column.name])
+        )
 
     def shown(self, part: Part) -> Rows:
         """Which columns are missing; a value may land anywhere."""

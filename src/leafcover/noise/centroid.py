@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from leafcover.cells import Cells
+from leafcover.cells import Cells, finer
 from leafcover.draws import Draws
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.fast.arrays import MISSING, Array, Bools, Floats, Rows
@@ -109,11 +109,11 @@ class Centroid:
         full = [c for c in part.columns if not c.missing.any()]
         cells = np.zeros(part.cells.count, np.int64)
         for column in full:  # cells are fewer than rows
-            cells = _finer(cells, codes[column.name])
+            cells = finer(cells, codes[column.name])
         found: Rows = cells[part.cells.label]
         for column in part.columns:
             if column.missing.any():
-                found = _finer(found, np.where(column.missing, 0, codes[column.name][part.cells.label]))
+                found = finer(found, np.where(column.missing, 0, codes[column.name][part.cells.label]))
         return found
 
     @property
@@ -235,9 +235,3 @@ def _filled(known: Rows, cells: Rows, least: int, number: Rows, count: int) -> i
     if count > first:
         number[cells[start:]] = count - 1
     return count
-
-
-def _finer(label: Rows, other: Array) -> Rows:
-    """Labels of rows that are alike in both."""
-    both = label * (int(other.max(initial=0)) + 1) + other
-    return np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)

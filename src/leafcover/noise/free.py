@@ -1,6 +1,6 @@
 """What noises share that move numbers past every box: where a value may land, and what can still be promised."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
@@ -26,6 +26,19 @@ def on_points(grid: Grid, points: Array) -> Floats:
 def free_promises(on_grid: bool) -> tuple[str, ...]:
     """What holds afterwards; nothing is said of the lowest and the highest value, which noise goes beyond."""
     return (*(("every value is on its grid",) if on_grid else ()), "missing stays missing")
+
+
+def free_likelihood(
+    part: Part, released: Mapping[str, Array], chance: Callable[[Column, Floats, Floats], Floats]
+) -> Floats:
+    """Per row the product over columns of the chance of its released value; 0 where one of both is missing."""
+    total = np.ones(len(part))
+    for column in part.columns:
+        new = released[column.name]
+        total[column.missing != np.isnan(new)] = 0.0
+        known = ~column.missing & ~np.isnan(new)
+        total[known] *= chance(column, column.values[known], new[known])
+    return total
 
 
 def free_broken(before: Part, after: Mapping[str, Array], on_grid: bool) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.bounded import FINE
-from leafcover.noise.free import MOST_SPREAD, free_broken, free_promises, grid_for, on_points
+from leafcover.noise.free import MOST_SPREAD, free_broken, free_likelihood, free_promises, grid_for, on_points
 from leafcover.noise.law import Normal, between
 from leafcover.noise.part import Changed, Part, Reach, Summary, by_missing, pinned_by_likelihood
 from leafcover.table.table import Column
@@ -97,13 +97,7 @@ class Multiplicative:
 
     def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's largest."""
-        total = np.ones(len(part))
-        for column in part.columns:
-            new = released[column.name]
-            total[column.missing != np.isnan(new)] = 0.0
-            known = ~column.missing & ~np.isnan(new)
-            total[known] *= self._chance(column, column.values[known], new[known])
-        return total
+        return free_likelihood(part, released, self._chance)
 
     def shown(self, part: Part) -> Rows:
         """Which columns are missing; what the signs say is in the likelihood."""

@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from leafcover.cells import Cells, Choice, Range
+from leafcover.cells import Cells, Choice, Range, finer
 from leafcover.draws import Draws
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.table.table import Column
@@ -154,7 +154,7 @@ def by_missing(label: Rows, columns: tuple[Column, ...]) -> Rows:
     for column in columns:
         missing = column.missing
         if missing.any():
-            found = np.unique(found * 2 + missing, return_inverse=True)[1].astype(np.int64)
+            found = finer(found, missing)
     return found
 
 

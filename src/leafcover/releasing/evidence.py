@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from leafcover.cells import finer
 from leafcover.fast.arrays import MISSING, Array, Floats, Rows
 from leafcover.measuring.sampling import some_rows
 from leafcover.noise.part import Noise, Part, Summary
@@ -96,7 +97,7 @@ def groups_of(known: Known, keys: Sequence[str]) -> Rows:
         labels += [noise.shown(part), *(cells.label for cells in part.keep)]
     groups = np.zeros(len(known.table), np.int64)
     for label in {id(label): label for label in labels}.values():  # steps of one split share their labels
-        groups = _finer(groups, label)
+        groups = finer(groups, label)
     return groups
 
 
@@ -146,9 +147,3 @@ def _in_codes_of(column: Column, other: Column) -> Array:
     number = {level: code for code, level in enumerate(column.levels)}
     lookup = np.array([number.get(level, MISSING) for level in other.levels] + [MISSING], np.int32)
     return lookup[other.values]
-
-
-def _finer(label: Rows, other: Array) -> Rows:
-    """Labels of rows that are alike in both."""
-    both = label * (int(other.max(initial=0)) + 1) + other
-    return np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leafcover.errors import RiskTooHigh, TableError
 from leafcover.measuring.figures import Estimate, Risk
-from leafcover.measuring.risk.inference import attacked_columns, inference
+from leafcover.measuring.risk.inference import attacked_columns, inferences
 from leafcover.measuring.risk.informed import Informed, informed
 from leafcover.measuring.risk.learned import learned_linkage
 from leafcover.releasing.comparison import Comparison
@@ -38,8 +38,9 @@ def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambd
     if linked is None:
         raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
     found = [Limited("informed linkage", linked.first)]
-    for column in pair.confidential or ((pair.target,) if pair.target else attacked_columns(pair)):
-        above = inference(compared.attacked, column).strongest.above_control
+    columns = pair.confidential or ((pair.target,) if pair.target else attacked_columns(pair))
+    for one in inferences(compared.attacked, columns=columns):
+        column, above = one.column, one.strongest.above_control
         if above is None:
             raise TableError(
                 f"A limit was set on the risk, but without rows that were not released nobody can tell what is learned "

@@ -40,8 +40,8 @@ class Mdav:
     block: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", _columns("Mdav", self.by))
-        _check_k("Mdav", self.k)
+        object.__setattr__(self, "by", columns_named("Mdav", self.by))
+        check_k("Mdav", self.k)
         if self.block is not None and self.block and not 2 * self.k <= self.block <= MOST_ROWS:
             raise ValueOutOfRange("Mdav.block", self.block, f"0, or at least 2k = {2 * self.k} rows")
 
@@ -74,8 +74,8 @@ class VariableMdav:
     start: Start = WHOLE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", _columns("VariableMdav", self.by))
-        _check_k("VariableMdav", self.k)
+        object.__setattr__(self, "by", columns_named("VariableMdav", self.by))
+        check_k("VariableMdav", self.k)
         if not 0 <= self.gamma <= 100:
             raise ValueOutOfRange("VariableMdav.gamma", self.gamma, "from 0 to 100")
 
@@ -104,7 +104,7 @@ class InOrder:
     start: Start = WHOLE
 
     def __post_init__(self) -> None:
-        _check_k("InOrder", self.k)
+        check_k("InOrder", self.k)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -154,12 +154,14 @@ def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*start.needs, *by)))
 
 
-def _columns(name: str, by: Sequence[str]) -> tuple[str, ...]:
+def columns_named(name: str, by: Sequence[str]) -> tuple[str, ...]:
+    """The columns by which a split finds rows similar; at least one."""
     if not by or isinstance(by, str):
         raise PlanError(f"{name} names no column by which rows are similar. Give a list in by=...")
     return tuple(by)
 
 
-def _check_k(name: str, k: int) -> None:
+def check_k(name: str, k: int) -> None:
+    """Refuse a size of groups that no table has."""
     if not 1 <= k <= MOST_ROWS:
         raise ValueOutOfRange(f"{name}.k", k, f"a whole number of rows from 1 to {MOST_ROWS:,}")

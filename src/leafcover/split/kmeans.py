@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Floats, Rows
-from leafcover.split.groups import WHOLE, Start, grouped, needed
+from leafcover.split.groups import WHOLE, Start, check_k, columns_named, grouped, needed
 from leafcover.split.partition import Partition
 from leafcover.split.points import points
 from leafcover.split.trees import MOST_ROWS
@@ -29,11 +29,8 @@ class KMeans:
     start: Start = WHOLE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", tuple(self.by))
-        if not self.by:
-            raise PlanError("KMeans names no column by which rows are similar. Give a list in by=...")
-        if not 1 <= self.k <= MOST_ROWS:
-            raise ValueOutOfRange("KMeans.k", self.k, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+        object.__setattr__(self, "by", columns_named("KMeans", self.by))
+        check_k("KMeans", self.k)
         if not self.k <= self.most <= MOST_ROWS:
             raise ValueOutOfRange("KMeans.most", self.most, f"at least k = {self.k} rows")
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.cells import Cells
+from leafcover.cells import Cells, finer
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.fast.arrays import Rows
 from leafcover.split.partition import Partition
@@ -39,7 +39,7 @@ class Strata:
         label = np.zeros(len(table), np.int64)
         for name in self.by:
             values = np.unique(table[name].values, return_inverse=True)[1].ravel()
-            label = np.unique(label * (int(values.max(initial=0)) + 1) + values, return_inverse=True)[1].ravel()
+            label = finer(label, values)
         sizes = np.bincount(label)
         number, joined = together(sizes, self.min_cell)
         notes: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from leafcover.measuring.classes import BINS, classes_for, mostly_unique
 from leafcover.measuring.figures import Estimate, Risk
 from leafcover.measuring.models import MOST, MOST_TESTS, answers, sides_of
 from leafcover.measuring.pair import Pair, pair_of
-from leafcover.measuring.risk.inference import inference
+from leafcover.measuring.risk.inference import inferences
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.linkage import linkage
 from leafcover.measuring.shares import share_of
@@ -73,7 +73,8 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
     pair = made.pair
     found = agreement([pair], targets=[task.target, *task.others], bins=task.bins or BINS, floors=0)
     target = _for_target(found, task.target)
-    attacks = {name: inference(pair, name, learned=False).strongest.above_control for name in task.attacked}
+    told = inferences(pair, columns=task.attacked, learned=False)
+    attacks = {one.column: one.strongest.above_control for one in told}
     return Score(
         agreement=target.agreement,
         others=found.mean,
