@@ -220,7 +220,7 @@ NUMBERS = st.one_of(
 def test_centres_are_their_twins(label, data, by_median):
     values = np.array(data.draw(st.lists(NUMBERS, min_size=len(label), max_size=len(label))))
     order, starts = rows_by_cell(np.array(label), 6)
-    known, centre = centres_of_cells(order, starts, values, by_median)
+    known, centre = centres_of_cells(order, starts, values, 1.0, by_median)
     for cell in range(6):
         here = sorted(Fraction(v) for v, c in zip(values, label, strict=True) if c == cell and not np.isnan(v))
         assert known[cell] == len(here)
@@ -232,6 +232,16 @@ def test_centres_are_their_twins(label, data, by_median):
             abs(Fraction(centre[cell]) - exact)
             <= Fraction(2) ** -51 * abs(exact) + Fraction(2) ** -95 * max(map(abs, here)) + Fraction(2) ** -1073
         )
+
+
+@given(st.integers(1, 4), st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=12), st.booleans())
+def test_the_mean_of_decimals_is_the_decimal_mean(decimals, steps, by_median):
+    grid = Grid(decimals)
+    column = Column("x", "number", grid.value(np.array(steps)), grid=grid)
+    part = part_of([0] * len(steps), column)
+    exact = Fraction(median(steps)) if by_median else Fraction(sum(steps), len(steps))
+    centre = released(Centroid("median" if by_median else "mean"), part)["x"]
+    assert set(centre.tolist()) == {float(exact / 10**decimals)}
 
 
 @given(LABELS, st.data())

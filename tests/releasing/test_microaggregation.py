@@ -1,6 +1,7 @@
 """Recipes that average: k is guaranteed in what is released, means stay, settings are checked."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,8 @@ RECIPES = {
         {"groups": "k-means", "leaf": 20},
         {"cut": "median"},
         {"own_tree": True},
+        {"tree": "halves"},
+        {"tree": "halves", "leaf": 20, "groups": "mdav"},
     ],
 }
 CASES = [(recipe, settings) for recipe, several in RECIPES.items() for settings in several]
@@ -115,12 +118,35 @@ def test_plans_survive_a_file(recipe, settings):
         ("microaggregate-univariate", {"columns": "job"}),
         ("perturbation-tree", {"columns": "job"}),
         ("perturbation-tree", {"columns": "age,pay,noise", "split_on": "others"}),
+        ("perturbation-tree", {"tree": "halves", "cut": "median"}),
+        ("perturbation-tree", {"tree": "halves", "preset": "table-5.1"}),
+        ("microaggregate", {"gamma": 0.5}),
+        ("microaggregate", {"method": "v-mdav", "block": 50}),
     ],
 )
 def test_wrong_settings_are_one_clear_line(recipe, settings):
     with pytest.raises(LeafcoverError) as caught:
         lc.recipes.plan_for(mixed(3, rows=100), recipe, settings=settings)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("recipe", ["microaggregate", "microaggregate-univariate", "perturbation-tree"])
+def test_rows_without_a_value_are_told_of(recipe):
+    original = mixed(3, rows=300, missing=0.1)
+    release = lc.release(original, lc.recipes.plan_for(original, recipe), seed=1)
+    assert any("stands at the column's mean" in warning for warning in release.warnings)
+    whole = mixed(3, rows=300, missing=0.0)
+    release = lc.release(whole, lc.recipes.plan_for(whole, recipe), seed=1)
+    assert not any("stands at" in warning for warning in release.warnings)
+
+
+def test_times_at_midnight_become_days():
+    days = np.array([0.0, 1.0, 2.0, 4.0, 5.0, 9.0, 9.0, 11.0, 12.0])
+    moments = pa.table({"when": pa.array((days * 86_400).astype(np.int64)).cast(pa.timestamp("s"))})
+    original = lc.from_frame(moments)
+    release = lc.release(original, lc.recipes.plan_for(original, "microaggregate-univariate"), seed=1)
+    # the mean days are 1, 6 and 32/3, the last of which is a time of day
+    assert sorted(set((release.table["when"].values / 86_400).tolist())) == [1.0, 6.0, 11.0]
 
 
 def test_one_group_of_all_rows_is_said():

@@ -103,11 +103,11 @@ def test_equal_rows_move_the_cut_or_stop_it():
     assert found.cells.count == 1
     assert found.notes == (
         "Halving by x, y made one cell: all 30 rows stand together.",
-        "30 rows have no value in one of x, y; to find their cell it stands at the column's mean.",
+        "30 rows have no value in one of x, y; to find similar rows it stands at the column's mean.",
     )
 
 
-@pytest.mark.parametrize("wrong", [{"by": ()}, {"leaf_max": 1}, {"leaf_max": 10**10}, {"scale": "unit"}])
+@pytest.mark.parametrize("wrong", [{"by": ()}, {"fewer_than": 1}, {"fewer_than": 10**10}, {"scale": "unit"}])
 def test_a_wrong_parameter_is_refused(wrong):
     with pytest.raises(LeafcoverError):
         Halves(**{"by": ("x",), **wrong})

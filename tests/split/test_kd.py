@@ -60,7 +60,7 @@ def test_what_could_not_be_cut_and_what_is_missing_is_told():
     assert found.notes == (
         "22 rows stand in cells of the kd tree that are larger than leaf_max (3 rows): no further cut leaves 3 rows on "
         "both sides.",
-        "2 rows have no value in one of x; to find their cell it stands at the column's mean.",
+        "2 rows have no value in x; to find similar rows it stands at the column's mean.",
     )
 
 

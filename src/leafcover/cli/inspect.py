@@ -48,10 +48,16 @@ def _lines(found: "TableFacts") -> str:
 
 def _values(facts: "ColumnFacts") -> str:
     if facts.domain is not None:
-        step = "" if facts.grid is None else f" in steps of {facts.grid.step:g}"
-        return f"{facts.domain[0]} to {facts.domain[1]}{step}"
+        return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
     shown = ", ".join(f"{_short(level)} ({rows:,})" for level, rows in facts.common)
     return shown + (", …" if facts.distinct > len(facts.common) else "")
+
+
+def _steps(facts: "ColumnFacts") -> str:
+    if facts.grid is None:
+        return ""
+    units = {"date": {1.0: "a day"}, "time": {1.0: "a second", 60.0: "a minute", 3_600.0: "an hour", 86_400.0: "a day"}}
+    return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
 
 
 def _short(level: str) -> str:

@@ -118,7 +118,10 @@ def release(
     if as_json:
         typer.echo(json.dumps(manifest, ensure_ascii=False))
     elif not quiet:
-        said = summary(made, None if measures else certain_linkage(original, made))
+        linked = None if measures else certain_linkage(original, made)
+        said = summary(made, linked)
+        if not measures and linked is None:  # the law of this plan is costly to weigh, so only when asked for
+            said += "\nHow often a person can be found was not measured: add --report or --max-risk."
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in said), quiet)
         typer.echo(said)
         if measures:

@@ -12,8 +12,12 @@ FEW = 16  # values sorted by insertion
 
 
 @njit(cache=True)
-def centres_of_cells(order: Rows, starts: Rows, values: Floats, median: bool) -> tuple[Rows, Floats]:
-    """How many known values each cell has, and their mean or median (nan when there are none).
+def centres_of_cells(
+    order: Rows, starts: Rows, values: Floats, divisor: float, median: bool
+) -> tuple[Rows, Floats]:  # fmt: skip
+    """How many known values each cell has, and their mean or median over ``divisor`` (nan when there are none).
+
+    Cents as whole numbers and a divisor of 100 are rounded once: the mean of 0.1 and 0.3 is 0.2.
 
     A cell's values are sorted first, so the order of rows cannot matter, and added up with what rounding took away
     kept beside the sum: about one rounding in all, whatever their size or offset.
@@ -34,8 +38,9 @@ def centres_of_cells(order: Rows, starts: Rows, values: Floats, median: bool) ->
             continue
         here = room[:size]
         _sort(here)
-        middle = here[(size - 1) // 2] / 2 + here[size // 2] / 2 if median else _mean(here)
-        centre[c] = min(max(middle, here[0]), here[-1]) + 0.0  # + 0.0: one zero
+        pair = here[(size - 1) // 2 : size // 2 + 1]
+        middle = _mean(pair if median else here, divisor)
+        centre[c] = min(max(middle, here[0] / divisor), here[-1] / divisor) + 0.0  # + 0.0: one zero
     return known, centre
 
 
@@ -81,7 +86,7 @@ def _sort(values: Array) -> None:
 
 
 @njit(cache=True)
-def _mean(values: Floats) -> float:
+def _mean(values: Floats, divisor: float) -> float:
     scale = SHRINK if max(abs(values[0]), abs(values[-1])) > LARGE else 1.0
     total, lost = 0.0, 0.0
     for x in values:
@@ -89,7 +94,7 @@ def _mean(values: Floats) -> float:
         part = new - total
         lost += (total - (new - part)) + (x * scale - part)  # exactly what the addition rounded away
         total = new
-    return (total + lost) / len(values) / scale
+    return (total + lost) / (len(values) * divisor) / scale
 
 
 @njit(cache=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from leafcover.measuring.figures import Attack, Estimate, Risk, known
 from leafcover.measuring.measures import Measures, Utility
+from leafcover.measuring.risk.averages import most_alike, most_dominated
 from leafcover.measuring.risk.inference import Inference
 from leafcover.measuring.utility.trees import SIMILAR, TreeComparison
 
@@ -103,12 +104,12 @@ def hidden(measures: Measures) -> Iterator[str]:
         )
     if risks.averages:
         smallest = min(step.smallest for step in risks.averages)
-        alike = max(step.most_alike for step in risks.averages)
+        alike, dominated = most_alike(risks.averages), most_dominated(risks.averages)
         yield (
-            f"Averages of groups of {smallest} rows at least: the others of a group together learn the last. Up to "
-            f"{alike:.1%} of the rows stand in a group with one value of a column, up to "
-            f"{max(step.most_dominated for step in risks.averages):.1%} in one in which one row makes most of the "
-            "average."
+            f"Averages of groups of {smallest} rows at least: the others of a group together learn the last. "
+            f"{alike.alike:.1%} of the rows stand in a group with one value of {alike.column}, "
+            f"{dominated.dominated:.1%} in one in which one row makes most of the average of {dominated.column}; no "
+            "other column has more."
         )
     if (unmoved := risks.unmoved) is not None:
         yield (

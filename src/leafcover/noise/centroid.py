@@ -122,8 +122,8 @@ class Centroid:
         return True
 
     def _middles(self, part: Part, column: Column, order: Rows, starts: Rows) -> "_Middles":
-        grid = column.grid if self.on_grid or column.kind != "number" else None
-        known, centre = self._centres(order, starts, column.values, grid)
+        rounded = self.on_grid or column.kind != "number"
+        known, centre = self._centres(order, starts, column.values, column.grid, rounded)
         known_rows = ~column.missing
         few = known < self.least
         too_few = known_rows & few[part.cells.label]
@@ -136,16 +136,22 @@ class Centroid:
             cell=part.cells.label[too_few],
             joins=joins,
             joining=column.values[known_rows & (part.cells.label == joins)],
-            grid=grid,
+            grid=column.grid,
+            rounded=rounded,
         )
 
-    def _centres(self, order: Rows, starts: Rows, values: Array, grid: Grid | None) -> tuple[Rows, Array]:
+    def _centres(
+        self, order: Rows, starts: Rows, values: Array, grid: Grid | None, rounded: bool
+    ) -> tuple[Rows, Array]:
         from leafcover.fast.centroid import centres_of_cells, modes_of_cells
 
         if values.dtype.kind != "f":
             return modes_of_cells(order, starts, values)
-        known, centre = centres_of_cells(order, starts, values, self.number == "median")
-        if grid is not None:
+        counted, steps = values, 1.0
+        if grid is not None and grid.decimals:  # in steps of the grid, whose sums are exact
+            counted, steps = np.where(np.isnan(values), np.nan, grid.index(values)), 10.0**grid.decimals
+        known, centre = centres_of_cells(order, starts, counted, steps, self.number == "median")
+        if grid is not None and rounded:
             there = known > 0
             centre[there] = grid.value(grid.index(centre[there]))
         return known, centre
@@ -166,7 +172,7 @@ class Centroid:
             pool[middles.joins] = 0
         order = np.argsort(pool[cell], kind="stable")
         starts = np.searchsorted(pool[cell][order], np.arange(int(pool.max()) + 2))
-        _, centre = self._centres(order, starts, values, middles.grid)
+        _, centre = self._centres(order, starts, values, middles.grid, middles.rounded)
         found = middles.centre.copy()
         found[pool >= 0] = centre[pool[pool >= 0]]
         return found
@@ -181,7 +187,8 @@ class _Middles(NamedTuple):
     cell: Rows  # the cell of each of them
     joins: int  # of the cells that know enough, the one that knows the fewest, the lowest of several; -1: none
     joining: Array  # its values
-    grid: Grid | None  # to which a centroid is rounded
+    grid: Grid | None  # of the column
+    rounded: bool  # whether a centroid is a point of it
 
 
 def _merged(one: _Middles, other: _Middles) -> _Middles:
@@ -195,6 +202,7 @@ def _merged(one: _Middles, other: _Middles) -> _Middles:
         fewest.joins,
         fewest.joining,
         one.grid,
+        one.rounded,
     )
 
 

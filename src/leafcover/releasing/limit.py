@@ -62,5 +62,5 @@ def refuse_above(risks: tuple[Limited, ...], limit: float) -> None:
         if one.risk.high > limit:
             raise RiskTooHigh(
                 f"The risk of {one.what} is {one.risk}, its upper end above the limit {limit}. Nothing was written. "
-                "Raise k, drop columns, or raise --max-risk."
+                "Hide more (a larger k, more noise, another recipe), drop columns, or raise --max-risk."
             )

@@ -7,6 +7,7 @@ from leafcover.noise.centroid import Centroid
 from leafcover.releasing.choosing import chosen_columns, refuse_other_than_text
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
+from leafcover.split.halves import Halves
 from leafcover.split.kd import Kd
 from leafcover.split.kmeans import KMeans
 from leafcover.split.partition import Split
@@ -28,7 +29,7 @@ def microaggregate(
     groups: str | None = None,
     strata: str | None = None,
     method: Literal["mdav", "v-mdav"] = "mdav",
-    gamma: float = 0.2,
+    gamma: float | None = None,
     average: Average = "mean",
     block: int | None = None,
     on_grid: bool = False,
@@ -37,17 +38,21 @@ def microaggregate(
 
     All numbers are changed unless ``columns`` names others (categories too: MDAV-generic), all at once unless
     ``groups`` says which stand together ("a+b,c+d"; "each" for one by one). ``strata`` ("a,b") are never crossed as far
-    as they have k rows. ``block`` is the size of kd blocks for large tables, 0 for none.
+    as they have k rows. ``gamma`` says how readily V-MDAV lets groups grow (0.2 if not given; about 1.1 suits clustered
+    data). ``block`` is the size of kd blocks for large tables, 0 for none.
     """
     table = as_table(table)
     _check_k("microaggregate", k)
+    for name, value, needed in (("gamma", gamma, "v-mdav"), ("block", block, "mdav")):
+        if value is not None and method != needed:
+            raise PlanError(f"{name} is a setting of method={needed}, but the method is {method}. Leave one out.")
     names = chosen_columns(table, columns, "microaggregate", NUMBERS if columns is None else (*NUMBERS, "category"))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
 
     def within(together: tuple[str, ...]) -> Mdav | VariableMdav:
         if method == "v-mdav":
-            return VariableMdav(together, k=k, gamma=gamma, start=start)
+            return VariableMdav(together, k=k, gamma=0.2 if gamma is None else gamma, start=start)
         return Mdav(together, k=k, start=start, block=block)
 
     return Plan(*(Step(one, within=within(one), noise=noise) for one in _together(groups, names)))
@@ -82,6 +87,7 @@ def perturbation_tree(
     *,
     k: int = 3,
     columns: str | None = None,
+    tree: Literal["kd", "halves"] = "kd",
     split_on: Literal["all", "others"] = "all",
     own_tree: bool = False,
     scale: Scale = "minmax",
@@ -100,7 +106,9 @@ def perturbation_tree(
     Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers
     or for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for
     it. A cell of more than ``leaf`` rows (the larger of k and 3, if not given) is cut. ``groups`` makes groups of k
-    inside the cells, by MDAV or by k-means as in the paper. A ``preset`` is the setting of one of the paper's tables.
+    inside the cells, by MDAV or by k-means as in the paper. With ``tree=halves`` rows are parted at the median of their
+    first principal component instead; ``cut``, ``scope``, ``reuse`` and ``tie`` are a kd tree's alone. A ``preset`` is
+    the setting of one of the paper's tables.
     """
     if preset == "table-4.1":
         k, leaf = 2, 3
@@ -108,6 +116,10 @@ def perturbation_tree(
         k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
     table = as_table(table)
     _check_k("perturbation-tree", k)
+    if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
+        raise PlanError(
+            "cut, scope, reuse, tie and presets are a kd tree's, but tree=halves was chosen. Leave one out."
+        )
     numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
     marked = [name for name in numbers if table.roles.get(name) == "confidential"]
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
@@ -117,9 +129,11 @@ def perturbation_tree(
     def within(by: list[str]) -> Split:
         if not by:
             raise PlanError("No number is left for the tree to ask for. Use split_on=all, or name fewer columns.")
-        cells = Kd(
+        cells: Kd | Halves = Kd(
             tuple(by), scale=scale, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
         )
+        if tree == "halves":
+            cells = Halves(tuple(by), fewer_than=max(2 * k, (leaf or 0) + 1), scale=scale)
         if groups == "cells":
             return cells
         if groups == "mdav":

@@ -174,11 +174,10 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
 
 def _start(table: Any, hint: Any) -> Any:
     """The split inside whose cells another one works."""
-    found = _made(table, "split", SPLITS, "start")
-    if not isinstance(found, get_args(hint)):
-        fitting = [name for name, kind in SPLITS.items() if kind in get_args(hint)]
+    fitting = {name: kind for name, kind in SPLITS.items() if kind in get_args(hint)}
+    if isinstance(table, dict) and table.get("split") in SPLITS and table["split"] not in fitting:
         raise PlanError(f"start can be one of {', '.join(fitting)}. Got {table['split']!r}.")
-    return found
+    return _made(table, "split", fitting, "start")
 
 
 def _hints(kind: type[Any]) -> dict[str, Any]:

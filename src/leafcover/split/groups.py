@@ -16,7 +16,7 @@ from leafcover.fast.arrays import Floats, Rows
 from leafcover.split.halves import Halves
 from leafcover.split.kd import Kd
 from leafcover.split.partition import Partition
-from leafcover.split.points import points, standardised
+from leafcover.split.points import at_the_mean, points, standardised
 from leafcover.split.strata import Strata
 from leafcover.split.trees import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Table
@@ -52,7 +52,7 @@ class Mdav:
 
     def cells(self, table: Table) -> Partition:
         """Make the groups inside every outer cell."""
-        return grouped(table, self.start, points(table, self.by), self._labels)
+        return grouped(table, self.start, self.by, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
         from leafcover.fast.mdav import BLOCK, blocked_mdav, mdav
@@ -88,7 +88,7 @@ class VariableMdav:
         """Make the groups inside every outer cell."""
         from leafcover.fast.vmdav import vmdav
 
-        return grouped(table, self.start, points(table, self.by), lambda some: vmdav(some, self.k, self.gamma))
+        return grouped(table, self.start, self.by, points(table, self.by), lambda some: vmdav(some, self.k, self.gamma))
 
 
 @dataclass(frozen=True)
@@ -127,11 +127,13 @@ class InOrder:
             found[order] = optimal_groups(values, self.k) if optimal else fixed_groups(len(values), self.k)
             return found
 
-        return grouped(table, self.start, standardised(column)[:, None], labels)
+        return grouped(table, self.start, (self.by,), standardised(column)[:, None], labels)
 
 
-def grouped(table: Table, start: Start, where: Floats, labels: Callable[[Floats], Rows]) -> Partition:
-    """Group the points of every outer cell on its own."""
+def grouped(
+    table: Table, start: Start, by: Sequence[str], where: Floats, labels: Callable[[Floats], Rows]
+) -> Partition:
+    """Group the points of every outer cell on its own; ``by`` names the columns they come from."""
     outer = start.cells(table)
     order = np.argsort(outer.cells.label, kind="stable")
     ends = np.cumsum(outer.cells.sizes)
@@ -146,7 +148,7 @@ def grouped(table: Table, start: Start, where: Floats, labels: Callable[[Floats]
         of_group = np.empty(count, np.int64)
         of_group[label] = outer.cells.label
         cells = replace(cells, groups=(of_group,))
-    return Partition(cells, outer.trees, outer.notes)
+    return Partition(cells, outer.trees, (*outer.notes, *at_the_mean(table, by)))
 
 
 def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from leafcover.cells import Cells
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.split.kd import at_the_mean
 from leafcover.split.partition import Partition
+from leafcover.split.points import at_the_mean
 from leafcover.split.trees import MOST_ROWS
 from leafcover.table.table import Table
 from leafcover.tree.kd import SCALES, Scale, own_order, scales, working
@@ -19,22 +19,24 @@ from leafcover.tree.kd import SCALES, Scale, own_order, scales, working
 
 @dataclass(frozen=True)
 class Halves:
-    """Halve by the number columns ``by`` until a cell has fewer than ``leaf_max`` rows; each has at least half as many.
+    """Halve by the number columns ``by`` until a cell has ``fewer_than`` so many rows; each has at least half as many.
 
     Columns are divided by ``scale`` first: their standard deviation (z), range, largest size or nothing. Rows with the
     same values are never parted, so a cell may hold more of those. A missing value stands at the mean of its column.
     """
 
     by: tuple[str, ...]
-    leaf_max: int = 10
+    fewer_than: int = 10
     scale: Scale = "z"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
         if not self.by:
             raise PlanError("Halves names no column to halve by. Name at least one number column in by=...")
-        if not 2 <= self.leaf_max <= MOST_ROWS:
-            raise ValueOutOfRange("Halves.leaf_max", self.leaf_max, f"a whole number of rows from 2 to {MOST_ROWS:,}")
+        if not 2 <= self.fewer_than <= MOST_ROWS:
+            raise ValueOutOfRange(
+                "Halves.fewer_than", self.fewer_than, f"a whole number of rows from 2 to {MOST_ROWS:,}"
+            )
         if self.scale not in SCALES:
             raise ValueOutOfRange("Halves.scale", self.scale, f"one of {', '.join(SCALES)}")
 
@@ -54,7 +56,7 @@ class Halves:
         values *= scaled.factor
         values -= scaled.shift
         values *= np.sqrt(scaled.weight)
-        starts = halve(values, order, marks, self.leaf_max)
+        starts = halve(values, order, marks, self.fewer_than)
         label = np.empty(len(table), np.int64)
         label[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(table)))
         return Partition(Cells(label, len(starts)), (), self._notes(table, len(starts)))

@@ -12,6 +12,7 @@ from leafcover.cells import Cells, Range
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.fast.arrays import Rows
 from leafcover.split.partition import Partition
+from leafcover.split.points import at_the_mean
 from leafcover.split.trees import MOST_ROWS
 from leafcover.table.table import Table
 from leafcover.tree.box import leaf_boxes
@@ -82,14 +83,6 @@ class Kd:
                 f"({self.leaf_max} rows): no further cut leaves {self.min_child} rows on both sides."
             )
         return (*said, *at_the_mean(table, self.by))
-
-
-def at_the_mean(table: Table, by: tuple[str, ...]) -> tuple[str, ...]:
-    """What to tell of rows without a value: nothing when there are none."""
-    rows = int(np.any([table[name].missing for name in by], axis=0).sum())
-    if not rows:
-        return ()
-    return (f"{rows} rows have no value in one of {', '.join(by)}; to find their cell it stands at the column's mean.",)
 
 
 def _sides(tree: Tree) -> dict[str, Range]:

@@ -13,6 +13,7 @@ from leafcover.split.trees import MOST_ROWS
 from leafcover.table.table import Table
 
 ROUNDS = 100  # of moving centres, at most
+AT_ONCE = 4_000_000  # differences held in memory
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class KMeans:
 
     def cells(self, table: Table) -> Partition:
         """Cut every cell that is too large."""
-        return grouped(table, self.start, points(table, self.by), self._labels)
+        return grouped(table, self.start, self.by, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
         if len(some) <= self.most:
@@ -92,5 +93,10 @@ def _far_apart(where: Floats, count: int) -> Rows:
 
 
 def _nearest(where: Floats, centres: Floats) -> Rows:
-    apart = ((where[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
-    return apart.argmin(axis=1).astype(np.int64)
+    found = np.empty(len(where), np.int64)
+    step = max(1, AT_ONCE // centres.size)
+    for begin in range(0, len(where), step):
+        some = where[begin : begin + step]
+        apart = ((some[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        found[begin : begin + step] = apart.argmin(axis=1)
+    return found

@@ -47,3 +47,14 @@ def standardised(column: Column) -> Floats:
     values = values / np.abs(values).max()  # the squares of values beyond 1e154 would be infinite
     found[known] = (values - values.mean()) / values.std(ddof=1)
     return found
+
+
+def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
+    """What to tell of rows without a number: nothing when there are none."""
+    gone = [table[name].missing for name in by if not table[name].is_category]
+    rows = int(np.any(gone, axis=0).sum()) if gone else 0
+    if not rows:
+        return ()
+    of = f"{by[0]}" if len(by) == 1 else f"one of {', '.join(by)}"
+    verb = "row has" if rows == 1 else "rows have"
+    return (f"{rows} {verb} no value in {of}; to find similar rows it stands at the column's mean.",)

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from leafcover.errors import TableError
 from leafcover.fast.arrays import MISSING, Bools, Codes, Rows
 from leafcover.table.dates import moments
-from leafcover.table.numbers import PLAIN, Parsed, grid_of, parsed, spelling_of
+from leafcover.table.numbers import PLAIN, Parsed, grid_of, parsed, spelling_of, time_grid
 from leafcover.table.schema import Grid, Spelling
 from leafcover.table.source import Raw
 from leafcover.table.table import Column
@@ -61,7 +61,7 @@ def from_text(name: str, stored: Any, *, tokens: Sequence[str] = TOKENS, categor
     found = moments(text, missing)
     if found is not None:
         values = found.values if rows is None else found.values[rows]
-        grid = Grid(0) if found.kind == "date" else grid_of(found.values[~np.isnan(found.values)])
+        grid = Grid(0) if found.kind == "date" else time_grid(found.values[~np.isnan(found.values)])
         return Read(Column(name, found.kind, values, (), grid, found.spelling, kept))
     return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
 

@@ -72,13 +72,25 @@ def grid_of(known: Floats) -> Grid | None:
     '2.50' and '3.10' stand on tenths, and are still written with two places.
 
     >>> grid_of(np.array([2.5, 3.1])), grid_of(np.array([1 / 3])), grid_of(np.array([2.0**60]))
-    (Grid(decimals=1), None, None)
+    (Grid(decimals=1, every=1), None, None)
     """
     if not len(known):
         return Grid(0)
     first = _decimals(known[:SAMPLE], 0)
     decimals = first if first is None or len(known) <= SAMPLE else _decimals(known, first)
     return None if decimals is None else Grid(decimals)
+
+
+def time_grid(seconds: Floats) -> Grid | None:
+    """The grid of times: whole days where all stand at midnight, whole hours or minutes where all do.
+
+    >>> time_grid(np.array([0.0, 172_800.0])), time_grid(np.array([0.0, 90.0]))
+    (Grid(decimals=0, every=86400), Grid(decimals=0, every=1))
+    """
+    grid = grid_of(seconds)
+    if grid is None or grid.decimals or not seconds.any():
+        return grid
+    return Grid(0, every=next(every for every in (86_400, 3_600, 60, 1) if not np.remainder(seconds, every).any()))
 
 
 def _decimals(known: Floats, start: int) -> int | None:

@@ -17,19 +17,22 @@ MOST_POINTS = 2.0**53  # a grid with more points than this cannot be counted in 
 
 @dataclass(frozen=True)
 class Grid:
-    """The values a number may take: whole multiples of ``10 ** -decimals``.
+    """The values a number may take: whole multiples of ``10 ** -decimals``, or of ``every`` so many.
 
     >>> cents = Grid(2)
     >>> cents.value(cents.index(np.array([0.07, 1.1])))
     array([0.07, 1.1 ])
+    >>> Grid(0, every=60).step
+    60.0
     """
 
     decimals: int
+    every: int = 1  # more than one for times, which may all stand on whole minutes, hours or days
 
     @property
     def step(self) -> float:
         """The distance between neighbouring values."""
-        return 1.0 / self._scale
+        return self.every / self._scale
 
     @property
     def _scale(self) -> float:
@@ -38,14 +41,15 @@ class Grid:
     def index(self, values: Floats) -> Rows:
         """The number of the nearest grid point; of what is not known, or beyond every grid, one beyond every grid."""
         with np.errstate(over="ignore"):  # infinite is far enough
-            number = np.rint(values * self._scale)
+            number = np.rint(values * self._scale / self.every)
         # Without this what a missing value becomes would depend on the processor.
         return np.fmax(np.fmin(number, FAR), -FAR).astype(np.int64)
 
     def value(self, index: Rows) -> Floats:
         """The grid point as the float64 that its decimal text parses to."""
         # One correctly rounded division of two exact integers: what float(text) gives.
-        return index / self._scale
+        points: Floats = index.astype(np.float64) * self.every / self._scale
+        return points
 
 
 @dataclass(frozen=True)

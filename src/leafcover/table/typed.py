@@ -16,7 +16,7 @@ from leafcover.errors import TableError
 from leafcover.fast.arrays import MISSING, Bools, Floats
 from leafcover.table.dates import SECOND_DIGITS, as_floats
 from leafcover.table.infer import Read, beyond, coded, finite_or_refuse, missing_in, single
-from leafcover.table.numbers import grid_of
+from leafcover.table.numbers import grid_of, time_grid
 from leafcover.table.schema import MOST_POINTS, Grid, Spelling
 from leafcover.table.table import Column
 
@@ -27,7 +27,7 @@ def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, c
     >>> from_typed("married", pa.array([True, None, False])).column.levels
     ('false', 'true')
     >>> from_typed("cents", pa.array([1.25, 3.5])).column.grid
-    Grid(decimals=2)
+    Grid(decimals=2, every=1)
     """
     kind = stored.type
     if pa.types.is_dictionary(kind):
@@ -129,7 +129,7 @@ def _times(name: str, stored: Any, seconds: Floats) -> Read:
     Nanoseconds of today need more than 53 bits, so such times have no grid: they move exactly, and a new one is
     written to the microsecond.
     """
-    grid = grid_of(seconds[~np.isnan(seconds)])
+    grid = time_grid(seconds[~np.isnan(seconds)])
     places = 6 if grid is None else min(grid.decimals, 6)
     pattern = "%Y-%m-%d %H:%M:%S" + ("%f" if places else "") + ("Z" if stored.type.tz else "")
     return Read(Column(name, "time", seconds, (), grid, Spelling(decimals=places, pattern=pattern), stored))

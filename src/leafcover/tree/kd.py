@@ -107,7 +107,7 @@ def working(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
 
 def _counted(column: Column, known: Array) -> tuple[Floats, float]:
     values: Floats = column.values[known]
-    if column.grid is None:
+    if column.grid is None or column.grid.every > 1:  # whole numbers already
         return values, 1.0
     index = column.grid.index(values)
     if not np.array_equal(column.grid.value(index), values):  # a mean may stand between the grid's points

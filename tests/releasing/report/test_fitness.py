@@ -151,7 +151,7 @@ def test_shares_just_over_their_limit_are_told_with_digits_enough(mixed_release,
     utility = mixed_release[2].utility
     distances = replace(utility.columns.number_distances, largest=largest)
     columns = replace(utility.columns, number_distances=distances)
-    found = verdict(subject_of(mixed_release, utility=replace(utility, columns=columns)), "Counts and averages")
+    found = verdict(subject_of(mixed_release, utility=replace(utility, columns=columns)), "Counts and shares")
     assert found.fit == fit
     assert f"by at most {words} points." in found.why
 

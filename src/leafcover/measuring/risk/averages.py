@@ -4,6 +4,7 @@ For releases that put a group's average in the place of its values (microaggrega
 stand in a group is known to the plan alone; whoever has it hands the groups in.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,15 +37,15 @@ class Averages:
     at_smallest: float  # rows that stand in a group of that size
     rows: int
 
-    @property
-    def most_alike(self) -> float:
-        """The share of the column with most rows in groups of one value."""
-        return max((one.alike for one in self.columns), default=0.0)
 
-    @property
-    def most_dominated(self) -> float:
-        """The share of the column with most rows in groups that one row makes up."""
-        return max((one.dominated for one in self.columns), default=0.0)
+def most_alike(steps: Sequence[Averages]) -> Averaged:
+    """The column with most rows in groups of one value."""
+    return max((one for step in steps for one in step.columns), key=lambda one: one.alike)
+
+
+def most_dominated(steps: Sequence[Averages]) -> Averaged:
+    """The column with most rows in groups that one row makes up."""
+    return max((one for step in steps for one in step.columns), key=lambda one: one.dominated)
 
 
 def averages(pair: Pair, names: tuple[str, ...], label: Rows) -> Averages:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from leafcover.measuring.risk.averages import Averages
+from leafcover.measuring.risk.averages import Averages, most_alike, most_dominated
 from leafcover.releasing.reporting.phrases import counted, listed
 from leafcover.releasing.reporting.shapes import Cell, Part, Words, fold, listing
 from leafcover.releasing.reporting.subject import Subject
@@ -45,10 +45,12 @@ def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
         "All others of a group who put their values together learn the last one’s exactly; in the smallest groups that "
         f"takes {others} people."
     )
-    if alike := max(step.most_alike for step in found):
-        told += f" Up to {share(alike)} of the rows stand in a group that has one value of a column."
-    if most := max(step.most_dominated for step in found):
-        told += f" Up to {share(most)} stand in a group in which one row makes most of the average."
+    if (one := most_alike(found)).alike:
+        told += (
+            f" {share(one.alike)} of the rows stand in a group with one value of {one.column}: the average is theirs."
+        )
+    if (one := most_dominated(found)).dominated:
+        told += f" {share(one.dominated)} stand in a group in which one row makes most of the average of {one.column}."
     yield "Averages of few people", told
 
 

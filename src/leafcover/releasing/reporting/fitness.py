@@ -102,8 +102,8 @@ def _counting(subject: Subject, measures: Measures) -> Iterator[Verdict]:
         how = "Every count is exact." if most == 0 else f"Shares of a column moved by at most {_points(most, subject)}."
         yield Verdict(
             judged(most, STILL, MOVED),
-            "Counts and averages of one column",
-            f"{how} Fit means that no share moved by more than {100 * STILL:.0f} points.",
+            "Counts and shares of one column",
+            f"{how} Fit means that no share moved by more than {100 * STILL:.0f} points.{_means(measures)}",
         )
     if relations.every.count:
         most = relations.every.largest
@@ -127,6 +127,16 @@ def _counting(subject: Subject, measures: Measures) -> Iterator[Verdict]:
             "Rare combinations of values",
             f"{started(voice.share(pairs.rows_with_new))} of the rows show a pair of values that nobody had.",
         )
+
+
+def _means(measures: Measures) -> str:
+    """What of the averages that a miner may take instead."""
+    kept, numbers = measures.utility.properties.means_kept, measures.utility.properties.numbers
+    if not numbers:
+        return ""
+    if kept == numbers:
+        return " The means of all number columns are as they were."
+    return f" Of {counted(numbers, 'number column')} {counted(kept, 'mean')} stayed exactly."
 
 
 def _told(moved: float, subject: Subject) -> float:

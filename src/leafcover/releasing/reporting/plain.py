@@ -111,7 +111,9 @@ def _who(subject: Subject) -> str:
         return "How often a person is found in the table could not be measured: do not take it for safe."
     keys = subject.measures.keys
     known = f"the column {keys[0]}" if len(keys) == 1 else f"{len(keys)} columns"
-    method = "the method, its plan and its trees" if informed.law.startswith("the plan") else "what the noise does"
+    trees = subject.release is not None and subject.release.trees
+    plan = "the method, its plan and its trees" if trees else "the method and its plan"
+    method = plan if informed.law.startswith("the plan") else "what the noise does"
     worst = subject.voice.worst(informed.first)
     most = f", for the worst 1% of people in {worst}" if worst not in ("", HIDDEN) else ""
     return (
@@ -129,9 +131,11 @@ def _what(subject: Subject) -> Iterator[str]:
     if told:
         first = told[0]
         control = first.attack.control or first.attack.main
+        chosen = f"of {subject.columns_tried}, {first.column} is told furthest above control: above what is told"
+        alone = f"{first.column} was tried against a control: against what is told"
         yield (
-            f"What they are: of {subject.columns_tried}, {first.column} is told furthest above control, that is above "
-            f"what is told of people who are not in the release. By {first.by} it is told rightly of "
+            f"What they are: {chosen if len(subject.told) > 1 else alone} "
+            f"of people who are not in the release. By {first.by} it is told rightly of "
             f"{voice.said(first.attack.main)} of the people in the release and of {voice.said(control)} of the others. "
             f"{_owed(subject, first)}"
         )

@@ -78,7 +78,7 @@ def within_words(split: Split, *, own: str = "") -> str:
         case Kd():
             return f"the cells of a kd tree, none under {split.min_child} rows"
         case Halves():
-            return f"halves of halves, each of fewer than {split.leaf_max} rows"
+            return f"halves of halves, each of fewer than {split.fewer_than} rows"
         case Mdav() | VariableMdav() | InOrder() | KMeans():
             inside = "" if isinstance(split.start, Whole) else f", inside {within_words(split.start)}"
             return f"groups of at least {split.k} similar rows{inside}"
