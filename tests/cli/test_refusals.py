@@ -337,3 +337,23 @@ def test_verify_notices_rubbish_beside_a_release(good, tmp_path):
     assert "FAILED  the manifest" in leafcover("verify", out).stdout
     (tmp_path / "out.csv.pairs").write_bytes(bytes(range(256)))
     refused("verify", out, "--original", good)
+
+
+def test_many_rows_alone_in_their_cell_are_refused_unless_forced(tmp_path):
+    # every row has a level of its own with two others, so that leaves of the target's tree are as small as they can be
+    lines = ["level,class", *(f"{place},{'ab'[place % 2]}" for place in range(60)), *["60,a"] * 200, *["61,b"] * 200]
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    plan = (
+        'version = 1\n[[step]]\ncolumns = ["class"]\nwithin = { split = "leaves", of = "class", min_cell = 1 }\n'
+        'noise = { noise = "shuffle" }\n'
+    )
+    (tmp_path / "plan.toml").write_text(plan)
+    asked = ["release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--plan", tmp_path / "plan.toml"]
+    asked += ["--category", "level", "--unchanged", "level"]
+    refused = leafcover(*asked)
+    assert refused.exit_code == 3
+    assert "13.0% of the rows stand alone in their cell" in refused.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "plan.toml"]
+    done = leafcover(*asked, "--force")
+    assert done.exit_code == 0, done.output
+    assert "13.0% of the rows stand alone in their cell" in done.output

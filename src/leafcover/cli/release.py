@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
+from leafcover.cli.app import Json, Quiet, app, guarded, progress, warn
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
 from leafcover.cli.reports import check_report, outward, pages
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
@@ -64,7 +64,10 @@ def release(
     publish_tree: Annotated[
         bool, typer.Option("--publish-tree", help="Put plan and tree into what is published; cuts are original values.")
     ] = False,
-    force: Force = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Overwrite outputs that exist; release rows that stand alone, too."),
+    ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
@@ -73,7 +76,7 @@ def release(
     from leafcover.draws import key_text
     from leafcover.releasing.deliver import Places, deliver
     from leafcover.releasing.hold import hold_out as set_aside
-    from leafcover.releasing.limit import certain_linkage
+    from leafcover.releasing.limit import certain_linkage, refuse_alone
     from leafcover.releasing.run import run
     from leafcover.releasing.summary import summary
     from leafcover.table.alone import taken_alone
@@ -99,6 +102,8 @@ def release(
         cells: dict[Any, Any] = {}
         chosen = _plan(original, plan, recipe, target, settings, bins, cells)
         made = run(original, chosen, key=key, keep_order=keep_order, progress=tell, made=cells)
+        if not force:
+            refuse_alone(made)
         measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, tell)
         if key_file is not None and new_key:
             texts[key_file] = (key_text(key), True)

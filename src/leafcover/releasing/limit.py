@@ -18,6 +18,8 @@ from leafcover.releasing.pairing import keys_of
 from leafcover.releasing.run import Release
 from leafcover.table.table import Table
 
+MOST_ALONE = 0.05  # share of rows in cells of their own that is released without being forced
+
 
 @dataclass(frozen=True)
 class Limited:
@@ -54,6 +56,16 @@ def certain_linkage(original: Table, release: Release) -> Informed | None:
     """Informed linkage where it costs nothing: when the plan makes every row of a group as likely as any other."""
     evidence = certain(Known(original, release.plan, release.partitions), keys_of(original, release))
     return None if evidence is None else informed(evidence)
+
+
+def refuse_alone(release: Release) -> None:
+    """End with one line when many rows share their cell with nobody."""
+    alone = max((cell.single for cell in release.cells), default=0.0)
+    if alone > MOST_ALONE:
+        raise RiskTooHigh(
+            f"{alone:.1%} of the rows stand alone in their cell, more than {MOST_ALONE:.0%}: what their leaves say of "
+            "them would be published. Nothing was written. Raise min_cell, or add --force to release them all the same."
+        )
 
 
 def refuse_above(risks: tuple[Limited, ...], limit: float) -> None:
