@@ -60,6 +60,13 @@ class Inputs(NamedTuple):
     min_records: float
 
 
+class Forced(NamedTuple):
+    """Tests that stand whatever they gain: of the root, node 0, and if longer of its children, nodes 1 and on."""
+
+    tested: Codes  # (nodes,) the attribute, -1 where C4.5 chooses
+    cut: Singles  # (nodes,) of a number, one of its values
+
+
 class Work(NamedTuple):
     """Room that every node uses anew."""
 
@@ -232,9 +239,15 @@ def _is_settled(whole: Codes, figures: Singles, node: int, min_records: float) -
 
 
 @njit(cache=True)
+def is_forced(forced: Forced, node: int) -> bool:
+    """Whether the test of a node is given."""
+    return node < len(forced.tested) and forced.tested[node] >= 0
+
+
+@njit(cache=True)
 def _fork(
-    inputs: Inputs, work: Work, branches: Branches, figures: Singles, node: int, best: int, whole: bool,
-    words: Halves, singles: Singles, base: int, width: int, rows: int,
+    inputs: Inputs, work: Work, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
+    whole: bool, words: Halves, singles: Singles, base: int, width: int, rows: int,
 ) -> int:  # fmt: skip
     """Write the branch of each row at a node, and each branch's weight; returns how many rows are unknown."""
     packing, branch_of, slot = inputs.packing, inputs.branch_of, inputs.slot[best]
@@ -242,8 +255,12 @@ def _fork(
     if inputs.levels[best] > 0:
         branch_by_level(words, in_rows, rows, inputs.codes, slot, packing, branch_of)
     else:
-        at, known = base + slot * width, work.knowns[best]
-        cut = _cut_behind(inputs, slot, singles, at, work.places[best], known)
+        at = base + slot * width
+        if is_forced(forced, node):
+            known, cut = known_end(singles, at, rows), forced.cut[node]
+        else:
+            known = work.knowns[best]
+            cut = _cut_behind(inputs, slot, singles, at, work.places[best], known)
         figures[node, CUT] = cut
         low = branch_by_number(words, singles, at, known, rows, cut, packing, branch_of)
         if whole and known == rows:
@@ -281,9 +298,10 @@ def _deal_lines(
 
 
 @njit(cache=True)
-def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
+def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     """All nodes before collapse and pruning, children side by side and after their parent.
 
+    The root is node 0 and its children are nodes 1 and on, so that forced tests are found by number.
     Returns whole numbers (nodes, 6) and 32-bit figures (nodes, 2 + classes); see TESTED and CUT for columns.
     """
     work, branches = _work(inputs)
@@ -303,7 +321,8 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
     )  # fmt: skip
     _write_child(whole, figures, root, branches, root, root - 1, root)
     whole[0, WHOLE] = 1
-    nodes, waiting = 1, 0 if _is_settled(whole, figures, root, inputs.min_records) else 1
+    settled = _is_settled(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
+    nodes, waiting = 1, 0 if settled else 1
     while waiting:
         waiting -= 1
         node, side, start, stop = pending[waiting, 0], pending[waiting, 1], pending[waiting, 2], pending[waiting, 3]
@@ -318,12 +337,17 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
         while above >= 0:
             work.used[whole[above, TESTED]] = True
             above = whole[above, PARENT]
-        _score_all(inputs, work, figures, node, is_whole, words, singles, base, width, rows)
-        best = choose(work.gains, work.infos, inputs.in_average)
+        if is_forced(forced, node):
+            best = int(forced.tested[node])
+        else:
+            _score_all(inputs, work, figures, node, is_whole, words, singles, base, width, rows)
+            best = choose(work.gains, work.infos, inputs.in_average)
         if best < 0:
             continue
         forks = max(2, inputs.levels[best])
-        unknown = _fork(inputs, work, branches, figures, node, best, is_whole, words, singles, base, width, rows)
+        unknown = _fork(
+            inputs, work, branches, forced, figures, node, best, is_whole, words, singles, base, width, rows
+        )
         if nodes + forks > len(whole):
             whole, figures = taller(whole, 2 * (nodes + forks)), taller(figures, 2 * (nodes + forks))
         if waiting + forks > len(pending):
@@ -336,7 +360,8 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
             _write_child(whole, figures, child, branches, b, node, int(whole[node, LABEL]))
             whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
             branches.steps[b] = 0
-            if branches.sizes[b] == 0 or _is_settled(whole, figures, child, inputs.min_records):
+            settled = _is_settled(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
+            if branches.sizes[b] == 0 or settled:
                 continue  # a leaf: nobody asks for its rows again
             pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = child, other, begin
             branches.begins[b], branches.steps[b] = begin, 1
@@ -357,8 +382,8 @@ def grow_nodes(inputs: Inputs) -> tuple[Codes, Singles]:
 
 
 @njit(cache=True)
-def collapse(whole: Codes, figures: Singles) -> None:
-    """Turn every subtree that errs no less than its leaf would into that leaf."""
+def collapse(whole: Codes, figures: Singles, forced: Forced) -> None:
+    """Turn every subtree that errs no less than its leaf would into that leaf, but never a forced test."""
     errors = np.zeros(len(whole), np.float32)
     for node in range(len(whole) - 1, -1, -1):
         alone = np.float32(figures[node, ITEMS] - figures[node, COUNTS + whole[node, LABEL]])
@@ -368,7 +393,7 @@ def collapse(whole: Codes, figures: Singles) -> None:
         below = np.float32(0.0)
         for b in range(whole[node, BRANCHES]):
             below = np.float32(below + errors[whole[node, FIRST] + b])
-        if below >= np.float64(alone) - EPSILON:
+        if below >= np.float64(alone) - EPSILON and not is_forced(forced, node):
             whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = -1, -1, 0
             figures[node, CUT] = np.nan
         else:

@@ -34,6 +34,7 @@ class Standing(NamedTuple):
     is_number: Bools  # (attributes,)
     values: Floats  # (attributes, rows) numbers, or codes of levels; nan when missing
     labels: Codes  # (rows,)
+    kept: Bools  # (nodes from the root on,) which of the first nodes stay as they are; the others may go
     confidence: float
     coefficient: float
 
@@ -324,6 +325,9 @@ def prune_nodes(standing: Standing) -> None:
         as_tree, as_branch = np.float32(0.0), UNTOUCHED
         for b in range(standing.node[node, BRANCHES]):
             as_tree = np.float32(as_tree + standing.figures[standing.node[node, FIRST] + b, ESTIMATE])
+        if node < len(standing.kept) and standing.kept[node]:
+            standing.figures[node, ESTIMATE] = as_tree
+            continue
         if held[node, WHOLE]:
             enough = np.float64(as_tree) + SLACK if as_leaf > np.float64(as_tree) + SLACK else np.float64(as_leaf)
             as_branch = _branch_whole(standing, held, node, rows, nodes, errors, extra, enough)

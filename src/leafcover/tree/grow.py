@@ -19,7 +19,7 @@ from leafcover.tree.training import Training, training
 from leafcover.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from leafcover.fast.growing import Inputs
+    from leafcover.fast.growing import Forced, Inputs
 
 Grower: TypeAlias = Literal["auto", "exact", "histogram"]
 
@@ -103,11 +103,18 @@ def _check(min_records: int, confidence: float, grower: str) -> None:
 
 
 def _grow_exact(training: Training, min_records: int) -> Tree:
+    from leafcover.fast.growing import Forced
+
+    nothing = Forced(np.zeros(0, np.int32), np.zeros(0, np.float32))
+    return grow_forced(training, kernel_inputs(training, min_records), nothing)
+
+
+def grow_forced(training: Training, inputs: "Inputs", forced: "Forced") -> Tree:
+    """The tree before pruning, with the given tests at its root and below it; ``inputs`` serve many trees."""
     from leafcover.fast import growing
 
-    inputs = _inputs(training, min_records)
-    whole, figures = growing.grow_nodes(inputs)
-    growing.collapse(whole, figures)
+    whole, figures = growing.grow_nodes(inputs, forced)
+    growing.collapse(whole, figures, forced)
     tested = whole[:, growing.TESTED]
     return assemble(
         training,
@@ -120,7 +127,8 @@ def _grow_exact(training: Training, min_records: int) -> Tree:
     )
 
 
-def _inputs(training: Training, min_records: int) -> "Inputs":
+def kernel_inputs(training: Training, min_records: int) -> "Inputs":
+    """The training rows as the kernels see them: packed, and sorted by each number."""
     from leafcover.fast.dealing import packing_of
     from leafcover.fast.growing import Inputs
     from leafcover.fast.order import stable_order

@@ -3,16 +3,19 @@
 import numpy as np
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.fast.arrays import Array, Floats
+from leafcover.fast.arrays import Array, Bools, Floats
 from leafcover.tree.assemble import assemble
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree
 
+_NONE_KEPT: Bools = np.zeros(0, np.bool_)
 
-def pruned(tree: Tree, training: Training, *, confidence: float = 0.25) -> Tree:
+
+def pruned(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bools = _NONE_KEPT) -> Tree:
     """The tree with every subtree replaced by a leaf or by its largest branch where that errs no more.
 
     ``estimate`` of the result is the pessimistic number of errors; ``training`` must be what grew the tree.
+    ``kept`` says which of the first nodes, from the root on, keep their tests whatever these err.
     """
     from leafcover.fast import pruning
     from leafcover.fast.pessimism import squared_deviation
@@ -32,6 +35,7 @@ def pruned(tree: Tree, training: Training, *, confidence: float = 0.25) -> Tree:
         is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
         values=stacked(tree.attributes, training.columns, used),
         labels=np.ascontiguousarray(training.labels, np.int32),
+        kept=kept,
         confidence=float(np.float32(confidence)),
         coefficient=float(np.float32(squared_deviation(confidence))),
     )

@@ -1,7 +1,7 @@
 """What a tree learns from: attributes as arrays, and the target as codes of classes in code point order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,6 +49,16 @@ def training(
         attributes=tuple(Attribute(c.name, c.levels, not c.is_category) for c in columns),
         columns=tuple(c.values if every else c.values[rows] for c in columns),
         rows=rows,
+    )
+
+
+def take(training: Training, rows: Rows) -> Training:
+    """Some of the training rows."""
+    return replace(
+        training,
+        labels=training.labels[rows],
+        columns=tuple(column[rows] for column in training.columns),
+        rows=training.rows[rows],
     )
 
 
