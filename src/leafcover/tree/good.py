@@ -131,7 +131,7 @@ def _category(
 
     levels, classes = len(training.attributes[number].levels), len(training.classes)
     line = np.where(codes == MISSING, levels, codes).astype(np.int64)
-    counts = np.bincount(line * classes + labels, weight, (levels + 1) * classes).reshape(levels + 1, classes)
-    ratio = level_ratio(counts, float(least))
+    counts: Array = np.bincount(line * classes + labels, weight, (levels + 1) * classes)
+    ratio = level_ratio(counts.reshape(levels + 1, classes), float(least))
     if ratio >= 0:
         yield Good(number, np.nan, float(_rounded(np.array([ratio]))[0]))

@@ -19,7 +19,7 @@ from leafcover.tree.training import Training, training
 from leafcover.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from leafcover.fast.growing import Forced, Inputs
+    from leafcover.fast.growing_room import Forced, Inputs
 
 Grower: TypeAlias = Literal["auto", "exact", "histogram"]
 
@@ -103,7 +103,7 @@ def _check(min_records: int, confidence: float, grower: str) -> None:
 
 
 def _grow_exact(training: Training, min_records: int) -> Tree:
-    from leafcover.fast.growing import Forced
+    from leafcover.fast.growing_room import Forced
 
     nothing = Forced(np.zeros(0, np.int32), np.zeros(0, np.float32))
     return grow_forced(training, kernel_inputs(training, min_records), nothing)
@@ -130,7 +130,7 @@ def grow_forced(training: Training, inputs: "Inputs", forced: "Forced") -> Tree:
 def kernel_inputs(training: Training, min_records: int) -> "Inputs":
     """The training rows as the kernels see them: packed, and sorted by each number."""
     from leafcover.fast.dealing import packing_of
-    from leafcover.fast.growing import Inputs
+    from leafcover.fast.growing_room import Inputs
     from leafcover.fast.order import stable_order
 
     rows = len(training.labels)

@@ -21,7 +21,7 @@ from leafcover.tree.training import Training, take, training
 from leafcover.tree.tree import Tree
 
 if TYPE_CHECKING:
-    from leafcover.fast.growing import Inputs
+    from leafcover.fast.growing_room import Inputs
 
 Incomplete: TypeAlias = Literal["auto", "drop", "share"]
 Tests: TypeAlias = tuple[Good | None, ...]  # of the root, and at level 1 of each of its children; None is a leaf
@@ -133,7 +133,7 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
 
 
 def _grown(training: Training, inputs: "Inputs", tests: Tests, confidence: float) -> Tree:
-    from leafcover.fast.growing import Forced
+    from leafcover.fast.growing_room import Forced
 
     tested = np.array([-1 if test is None else test.attribute for test in tests], np.int32)
     cut = np.array([_cut(inputs, test) for test in tests], np.float32)
