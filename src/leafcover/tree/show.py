@@ -108,7 +108,7 @@ def as_json(
 ) -> dict[str, Any]:  # fmt: skip
     """The object that ``leafcover tree --format json`` prints; see docs for its contract."""
     found = _three(tree, training)
-    found["estimated_error"] = float(estimates(tree, confidence=confidence)[0] / len(training.labels))
+    found["estimated_error"] = float(estimates(tree, confidence=confidence)[0] / tree.counts[0].sum())
     if test is not None:
         found["test_errors"] = errors_on(tree, test)
     tested = sorted(set(tree.tested[tree.tested >= 0].tolist()))

@@ -4,7 +4,7 @@ A row whose value is missing at a test, or never met in training, takes every br
 each by its share. So a row stands in a *set* of leaves, mostly of one.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,13 +44,13 @@ class Places:
         return self.leaves[self.start[number] : self.start[number + 1]]
 
 
-def columns_for(tree: Tree, table: Table) -> tuple[Array, ...]:
+def columns_for(tree: Tree, table: Table, *, tested: Collection[int] | None = None) -> tuple[Array, ...]:
     """The tree's attributes in a table, whose levels may be others: matched by their text.
 
     A level the tree has never met is as good as missing; an attribute the table lacks is an error only when
-    the tree tests it.
+    the tree tests it, or when it is one of those ``tested``.
     """
-    tested = set(tree.tested.tolist())
+    tested = set(tree.tested.tolist() if tested is None else tested)
     return tuple(
         _column_for(attribute, table)
         if number in tested or attribute.name in table.names
@@ -204,11 +204,16 @@ def errors_on(tree: Tree, table: Table) -> int:
 
     A class the tree has never met is always an error.
     """
+    return wrong_answers(tree, table, classify(tree, table))
+
+
+def wrong_answers(tree: Tree, table: Table, answers: Codes) -> int:
+    """How many rows of a table with a known target got another class (a code of the tree's)."""
     names, codes = classes_of(table[tree.target])
     known = np.flatnonzero(codes != MISSING)
     code_of = {name: code for code, name in enumerate(tree.classes)}
     truth = np.array([code_of.get(name, MISSING) for name in names], np.int32)[codes[known]]
-    return int(np.count_nonzero(classify(tree, table)[known] != truth))
+    return int(np.count_nonzero(answers[known] != truth))
 
 
 def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
