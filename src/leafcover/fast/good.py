@@ -9,6 +9,8 @@ from numba import njit
 from leafcover.fast.arrays import Codes, Floats, Singles
 from leafcover.fast.information import term
 
+_SLACK = 1e-9  # shares of rows add up to whole rows only nearly
+
 
 @njit(cache=True)
 def cut_ratios(
@@ -36,7 +38,7 @@ def cut_ratios(
         high[labels[i]] -= weights[i]
         below += weights[i]
         above -= weights[i]
-        if values[i + 1] == values[i] or below < least or above < least:
+        if values[i + 1] == values[i] or min(below, above) < least - _SLACK:
             continue
         after = term(below) + term(above)
         info = whole - after - term(unknown)
@@ -68,10 +70,10 @@ def level_ratio(counts: Floats, least: float) -> float:
         if b < levels:
             known += size
             after += term(size) - inside
-            large += size >= least
+            large += size >= least - _SLACK
     if large < 2:
         return -1.0
     before = term(known)
     for c in range(classes):
         before -= term(counts[:levels, c].sum())
-    return (before - after) / (term(known + counts[levels].sum()) - parts)
+    return max((before - after) / (term(known + counts[levels].sum()) - parts), 0.0)

@@ -88,6 +88,9 @@ def forest_errors_on(trees: Forest, table: Table, *, voting: Voting = "majority"
 def _blocks(trees: Forest, rows: Table | Training | Columns) -> Iterator[list[Array]]:
     """The columns of some thousand rows at a time; one empty block when there are no rows."""
     columns = columns_of(trees, rows)
+    if not columns and isinstance(rows, (Table, Training)):
+        # no attributes, yet rows to answer: they are counted by a column that no tree tests
+        columns = [np.empty(len(rows) if isinstance(rows, Table) else len(rows.labels))]
     count = len(columns[0]) if columns else 0
     for begin in range(0, max(count, 1), _BLOCK):
         yield [column[begin : begin + _BLOCK] for column in columns]
