@@ -45,7 +45,7 @@ def classify_forest(trees: Forest, rows: Table | Training | Columns, *, voting: 
     the share of its class is largest decides, of equal ones that with more training rows, then the earlier tree;
     "combined", the class with the largest sum of those shares, as in a tie of votes.
     """
-    _check(voting)
+    check_voting(voting)
     found = []
     for block in _blocks(trees, rows):
         if voting == "most-accurate-leaf":
@@ -64,7 +64,7 @@ def forest_shares(trees: Forest, rows: Table | Training | Columns, *, voting: Vo
     "majority": the share of the votes; "combined": of the summed shares; "most-accurate-leaf": the shares of classes in
     that leaf.
     """
-    _check(voting)
+    check_voting(voting)
     found = []
     for block in _blocks(trees, rows):
         if voting == "most-accurate-leaf":
@@ -129,6 +129,7 @@ def _support(tree: Tree, columns: Columns) -> Floats:
     return sums[found.place]
 
 
-def _check(voting: str) -> None:
+def check_voting(voting: str) -> None:
+    """Refuse a voting that there is not."""
     if voting not in VOTINGS:
         raise ValueOutOfRange("voting", voting, " or ".join(repr(name) for name in VOTINGS))

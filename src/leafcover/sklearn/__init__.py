@@ -1,0 +1,10 @@
+"""C4.5 and SysFor for scikit-learn: arrays and frames in, the trees of `leafcover.tree` inside.
+
+A number is cut; text, categories and truth values get a branch for every level, named by its text. A missing
+value, or a level never met in training, goes down every branch by its share (Quinlan 1993).
+"""
+
+from leafcover.sklearn.c45 import C45Classifier
+from leafcover.sklearn.sysfor import SysForClassifier
+
+__all__ = ["C45Classifier", "SysForClassifier"]
