@@ -192,15 +192,11 @@ def test_the_last_turn_of_level_1_is_not_the_first_tree_again():
     attributes = tuple(Attribute(name, ("no", "yes"), False) for name in "xab")
     columns = tuple(column.astype(np.int32) for column in (x, a, b))
     rows = Training("y", ("p", "q"), labels, attributes, columns, np.arange(400))
-    search = Search(goodness=1.0)
-    goods = [
-        good_attributes(rows, part, spans_of(rows), search)
-        for part in parts_of(rows, whole(rows), good_attributes(rows, whole(rows), spans_of(rows), search)[1])
-    ]
-    assert [len(good) for good in goods] == [2, 2]
     trees = grow_forest_from(rows, goodness=1.0)
-    assert levels_of(trees).count(0) == 3
-    assert max(levels_of(trees).count(1), 1) <= 3  # one below each root, not two
+    # the roots a, x and b; below each of them one tree that begins with the second-best test, and no third one
+    assert levels_of(trees) == (0, 0, 0, 1, 1, 1)
+    assert [tree.tested[0] for tree in trees] == [1, 0, 2, 1, 0, 2]
+    assert [tree.tested[1] for tree in trees[3:]] == [2, 2, 0]
 
 
 # Tables that leave little to choose from

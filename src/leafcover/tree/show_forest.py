@@ -120,9 +120,9 @@ def _test(tree: Tree, node: int, spell: Spell) -> str:
 
 def _most(shown: Shown, spell: Spell) -> list[str]:
     every = shared_rules(shown.trees)
-    several = sum(len(rule.trees) > 1 for rule in every)
-    told = f"{len(every)} rule{'s' * (len(every) != 1)}, {several} of them in more than one tree"
-    return [told, *(_spelled(rule, len(shown.trees), spell) for rule in every[:MOST_RULES])]
+    several = [rule for rule in every if len(rule.trees) > 1]
+    told = f"{len(every)} rule{'s' * (len(every) != 1)}, {len(several)} of them in more than one tree"
+    return [told, *(_spelled(rule, len(shown.trees), spell) for rule in several[:MOST_RULES])]
 
 
 def _spelled(rule: Rule, trees: int, spell: Spell) -> str:
