@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import forest
 import microaggregation
 import nearest
 import numpy as np
@@ -178,6 +179,7 @@ if __name__ == "__main__":
         text(measured, released),
         nearest.text(nearest.results()),
         microaggregation.text(microaggregation.results(tables)),
+        forest.text(forest.results(tables)),
     ]
     (HERE / "RESULTS.md").write_text("\n".join(found), "utf-8")
     print((HERE / "RESULTS.md").read_text("utf-8"))
