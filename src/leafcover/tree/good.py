@@ -51,7 +51,8 @@ def good_attributes(training: Training, part: Part, spans: Floats, search: Searc
     C4.5.
     """
     labels = training.labels[part.rows]
-    if len(part.rows) == 0 or (labels == labels[0]).all():
+    too_few = part.weight.sum() < 2 * search.min_records - 0.5  # a quick look: a category may have very many branches
+    if too_few or (labels == labels[0]).all():
         return ()
     pool: list[Good] = []
     for number, attribute in enumerate(training.attributes):

@@ -122,9 +122,10 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
     if not roots:
         yield ()
     for root in roots:
-        parts = list(parts_of(training, whole, root))
-        goods = [good_attributes(training, part, spans, search) for part in parts]
-        sizes = [part.weight.sum() for part in parts]
+        goods, sizes = [], []
+        for part in parts_of(training, whole, root):
+            goods.append(good_attributes(training, part, spans, search))
+            sizes.append(float(part.weight.sum()))
         mean = sum(len(good) * size for good, size in zip(goods, sizes, strict=True)) / sum(sizes)
         for turn in range(1, floor(mean + 1e-9) + 1):  # the mean of equal numbers may fall short by rounding
             if all(len(good) <= turn for good in goods):
