@@ -10,6 +10,7 @@ import typer
 from leafcover.cli.app import Quiet, app, guarded, warn
 from leafcover.cli.reading import Reading, refuse_unknown, with_reading
 from leafcover.cli.release import Bins, TableFile
+from leafcover.errors import ValueOutOfRange
 
 
 class Format(StrEnum):
@@ -57,6 +58,8 @@ def forest(
     from leafcover.tree.sysfor import grow_forest_from
     from leafcover.tree.training import training
 
+    if bins is not None and test is not None:
+        raise ValueOutOfRange("--test", test.name, "left out beside --bins: groups of a number are those of the table")
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     rows = training(data, target, bins=bins)
