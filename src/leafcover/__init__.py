@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from leafcover.releasing.plan import Plan, Step
     from leafcover.releasing.planfile import from_toml as read_plan
     from leafcover.releasing.planfile import to_toml as plan_text
+    from leafcover.split.forest import Forest
     from leafcover.split.groups import InOrder, Mdav, VariableMdav
     from leafcover.split.halves import Halves
     from leafcover.split.kd import Kd
@@ -49,6 +50,7 @@ _HOMES = {
     "Additive": "leafcover.noise.additive",
     "Bounded": "leafcover.noise.bounded",
     "Centroid": "leafcover.noise.centroid",
+    "Forest": "leafcover.split.forest",
     "Halves": "leafcover.split.halves",
     "InOrder": "leafcover.split.groups",
     "KMeans": "leafcover.split.kmeans",
@@ -86,6 +88,7 @@ __all__ = [
     "Additive",
     "Bounded",
     "Centroid",
+    "Forest",
     "Halves",
     "InOrder",
     "KMeans",

@@ -19,9 +19,25 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """What a cell allows of a category."""
+    """What a cell allows of a category. A million cells may allow few different sets of levels, each kept once."""
 
-    allowed: Bools  # (cells, levels)
+    sets: Bools  # (sets, levels)
+    which: Array  # (cells,) the number of the set each cell allows
+
+    @property
+    def allowed(self) -> Bools:
+        """Which levels each cell allows (cells, levels)."""
+        return self.of(np.arange(len(self.which)))
+
+    def of(self, cells: Rows) -> Bools:
+        """Which levels some cells, one after the other, allow (cells, levels)."""
+        found: Bools = self.sets[self.which[cells]]
+        return found
+
+    def allows(self, cells: Rows, levels: Array) -> Bools:
+        """Whether each of some cells allows the level beside it."""
+        found: Bools = self.sets[self.which[cells], levels]
+        return found
 
 
 Side: TypeAlias = Range | Choice
@@ -91,6 +107,6 @@ def inside(cells: Cells, label: Rows, count: int) -> Cells:
         if isinstance(side, Range):
             box[name] = Range(side.low[outer], side.high[outer])
         else:
-            box[name] = Choice(side.allowed[outer])
+            box[name] = Choice(side.sets, side.which[outer])
     pooled = None if cells.pooled is None else cells.pooled[outer]
     return Cells(label, count, box, pooled=pooled)

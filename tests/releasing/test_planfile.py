@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leafcover.draws import Key
-from leafcover.errors import PlanError
+from leafcover.errors import LeafcoverError, PlanError
 from leafcover.noise.additive import Additive
 from leafcover.noise.bounded import Bounded
 from leafcover.noise.centroid import Centroid
@@ -19,6 +19,7 @@ from leafcover.releasing.plan import Plan, Step, check
 from leafcover.releasing.planfile import from_toml, to_toml
 from leafcover.releasing.recipes import RECIPES, plan_for
 from leafcover.releasing.run import run
+from leafcover.split.forest import Forest
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves, Whole
 from leafcover.table.files import read, write
@@ -39,7 +40,14 @@ NOISY = Plan(
 )
 
 
-@pytest.mark.parametrize("plan", [PLAN, NOISY])
+FOREST = Plan(
+    Step("age", within=Forest(of="class", n_trees=12, min_cell=3, goodness=0.2, bins=4), noise=Bounded()),
+    Step("pay", within=Refine(Forest(of="class"), by=["town"]), noise=Shuffle("moves")),
+    Step("job", within=Whole(), noise=Redraw("own", others=0.1), keep=[Forest(of="class", min_cell=1)]),
+)
+
+
+@pytest.mark.parametrize("plan", [PLAN, NOISY, FOREST])
 def test_a_plan_survives_its_file(plan):
     assert from_toml(to_toml(plan)) == plan
 
@@ -58,6 +66,21 @@ def test_a_plan_survives_its_file(plan):
 def test_a_noise_with_a_wrong_parameter_is_refused(noise, said):
     text = f'version = 1\n[[step]]\ncolumns = ["age"]\nwithin = {{ split = "whole" }}\nnoise = {noise}\n'
     with pytest.raises(PlanError, match=said):
+        from_toml(text)
+
+
+@pytest.mark.parametrize(
+    ("within", "said"),
+    [
+        ('{ split = "forest" }', "no of"),
+        ('{ split = "forest", of = "class", n_trees = 0 }', "n_trees"),
+        ('{ split = "forest", of = "class", trees = 5 }', "n_trees"),
+        ('{ split = "refine", by = ["age"], start = { split = "kd", by = ["age"] } }', "forest, leaves, whole"),
+    ],
+)
+def test_a_split_with_a_wrong_parameter_is_refused(within, said):
+    text = f'version = 1\n[[step]]\ncolumns = ["age"]\nwithin = {within}\nnoise = {{ noise = "shuffle" }}\n'
+    with pytest.raises(LeafcoverError, match=said):
         from_toml(text)
 
 

@@ -1,6 +1,6 @@
 """What a noise is handed and what it gives back: some rows of some columns, their cells, their limits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -41,12 +41,24 @@ class Part:
 
     def allowed(self, name: str) -> Bools | None:
         """Per row, which levels the boxes allow; None when every level is."""
-        sides = [(c.label, c.box[name]) for c in (self.cells, *self.keep) if isinstance(c.box.get(name), Choice)]
         found: Bools | None = None
-        for label, side in sides:
-            here = side.allowed[label]  # type: ignore[union-attr]  # only Choice sides are listed
+        for label, side in self._choices(name):
+            here = side.of(label)
             found = here if found is None else found & here
         return found
+
+    def allows(self, name: str, levels: Array) -> Bools:
+        """Per row, whether the boxes allow its level."""
+        found = np.ones(len(self), np.bool_)
+        for label, side in self._choices(name):
+            found &= side.allows(label, levels)
+        return found
+
+    def _choices(self, name: str) -> Iterator[tuple[Rows, Choice]]:
+        for cells in (self.cells, *self.keep):
+            side = cells.box.get(name)
+            if isinstance(side, Choice):
+                yield cells.label, side
 
     def take(self, rows: Array) -> "Part":
         """Some of the rows, by their place in this part."""
@@ -123,12 +135,13 @@ def pinned_by_likelihood(noise: Noise, part: Part, summary: Summary) -> dict[str
 def moved_out(part: Part, column: Column, after: Array) -> int:
     """How many known values lie outside their box or domain, or off their grid."""
     known = ~column.missing
+    if not known.any():
+        return 0
     new = after[known]
     if column.is_category:
-        allowed = part.allowed(column.name)
         if (new >= len(column.levels)).any() or (new < 0).any():
             return int(((new >= len(column.levels)) | (new < 0)).sum())
-        return 0 if allowed is None else int((~allowed[np.flatnonzero(known), new]).sum())
+        return int((known & ~part.allows(column.name, np.where(known, after, 0))).sum())
     low, high = part.ranges(column.name)
     bottom, top = column.domain
     out = (new <= low[known]) | (new > high[known]) | (new < bottom) | (new > top)

@@ -14,6 +14,7 @@ from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Plan, Step
+from leafcover.split.forest import Forest
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.halves import Halves
 from leafcover.split.kd import Kd
@@ -25,6 +26,7 @@ from leafcover.split.trees import Leaves, Whole
 VERSION = 1
 
 SPLITS: dict[str, type[Any]] = {
+    "forest": Forest,
     "halves": Halves,
     "in-order": InOrder,
     "k-means": KMeans,

@@ -227,17 +227,15 @@ def _tree_facts(
     facts = []
     for tree in trees.values():
         before, now = places(tree, table), places(tree, new)
-        facts.append(TreeFact(tree.target, len(tree.leaves), _share_alike(before, now, len(tree.leaves))))
+        facts.append(TreeFact(tree.target, len(tree.leaves), _share_alike(before, now)))
     return tuple(facts)
 
 
-def _share_alike(before: Places, now: Places, leaves: int) -> float:
+def _share_alike(before: Places, now: Places) -> float:
     """The share of rows that reach the same set of leaves in both."""
-    alike = before.place == now.place
-    several = (before.place >= leaves) | (now.place >= leaves)  # only single leaves have the same number in both
-    for row in np.flatnonzero(several):
-        alike[row] = np.array_equal(before.leaves_of(before.place[row]), now.leaves_of(now.place[row]))
-    return float(alike.mean())
+    number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
+    same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])
+    return float((before.place == same[now.place]).mean())
 
 
 def _cell_fact(step: Step, partition: Partition) -> CellFact:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from leafcover.cells import inside
 from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.split.forest import Forest
 from leafcover.split.partition import Partition
 from leafcover.split.trees import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Table
@@ -18,7 +19,7 @@ from leafcover.tree.joint import refine_jointly
 class Refine:
     """The cells of ``start``, each split further by a tree for the columns ``by``, no part below ``floor`` rows."""
 
-    start: Leaves | Whole
+    start: Leaves | Forest | Whole
     by: tuple[str, ...]
     floor: int = 40
 

@@ -89,7 +89,7 @@ def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partit
         count,
         box=_hulls(tree, reached, number, count),
         groups=_groups(tree, number, pooled),
-        mixed=_mixed(label, classes, count),
+        mixed=mixed_cells(label, classes, count),
         pooled=pooled,
     )
     small = int(sizes[sizes < min_cell].sum())
@@ -108,7 +108,7 @@ def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int, small: int) ->
     return tuple(said)
 
 
-def _mixed(label: Rows, classes: Array, count: int) -> Bools:
+def mixed_cells(label: Rows, classes: Array, count: int) -> Bools:
     """Which cells hold more than one class."""
     known = classes != MISSING
     low, high = np.full(count, np.iinfo(np.int32).max), np.full(count, -1)
@@ -149,5 +149,5 @@ def _hulls(tree: Tree, reached: Places, number: Array, count: int) -> dict[str, 
             one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY)
             allowed = np.zeros((count, len(attribute.levels)), np.bool_)
             np.logical_or.at(allowed, cell, one)
-            sides[attribute.name] = Choice(allowed)
+            sides[attribute.name] = Choice(allowed, np.arange(count))
     return sides

@@ -92,15 +92,9 @@ def set_boxes(boxes: Boxes, places: Places) -> Boxes:
 
     Where they do not meet (low >= high, or NONE) no row of the set has a value the tree knows.
     """
-    if len(places) == 0:
-        return boxes
-    begin, low, high = places.start[:-1], boxes.low[places.leaves], boxes.high[places.leaves]
-    allowed = boxes.allowed[places.leaves]
-    most = np.maximum.reduceat(allowed, begin)
-    named = np.where(allowed == ANY, np.iinfo(np.int32).max, allowed)
-    least = np.minimum.reduceat(named, begin)
-    meet = np.where((most == ANY) | (most == least), most, NONE).astype(np.int32)
-    return Boxes(np.maximum.reduceat(low, begin), np.minimum.reduceat(high, begin), meet)
+    from leafcover.fast.leafsets import meet
+
+    return Boxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY, NONE))
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:

@@ -6,6 +6,7 @@ each by its share. So a row stands in a *set* of leaves, mostly of one.
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +19,7 @@ from leafcover.tree.training import Training, classes_of
 from leafcover.tree.tree import Attribute, Tree
 
 if TYPE_CHECKING:
+    from leafcover.fast.leafsets import LeafSets
     from leafcover.fast.walking import Ways
 
 Columns = Sequence[Array]  # one array per attribute of a tree: float64 with nan, or codes of the tree's levels
@@ -153,6 +155,7 @@ def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
 
 def places(tree: Tree, rows: Table | Training | Columns) -> Places:
     """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
+    from leafcover.fast.leafsets import add_sets, no_sets
     from leafcover.fast.walking import SEVERAL, many_leaves, one_leaf
 
     columns, count = _columns(tree, rows)
@@ -160,7 +163,7 @@ def places(tree: Tree, rows: Table | Training | Columns) -> Places:
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
     place = np.empty(count, np.int32)
-    sets: dict[bytes, list[int]] = {}
+    sets = no_sets()
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
         one_leaf(ways, values, leaf)
@@ -169,29 +172,25 @@ def places(tree: Tree, rows: Table | Training | Columns) -> Places:
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
             ends, reached = many_leaves(ways, values, several)
-            start = 0
-            for row, end in zip((several + begin).tolist(), ends.tolist(), strict=True):
-                key = np.sort(number[reached[start:end]]).astype(">i4").tobytes()
-                sets.setdefault(key, []).append(row)
-                start = end
+            sets, of_rows = add_sets(sets, ends, number[reached])
+            place[begin + several] = len(tree.leaves) + of_rows
     return _numbered(place, sets, len(tree.leaves))
 
 
-def _numbered(place: Codes, sets: dict[bytes, list[int]], leaves: int) -> Places:
+def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> Places:
     """Number the sets of several leaves after the single leaves, by content."""
-    lists = [np.arange(leaves, dtype=np.int32)]
-    sizes = [1] * leaves
-    for key in sorted(sets):
-        members = np.frombuffer(key, ">i4").astype(np.int32)
-        if len(members) == 1:
-            place[sets[key]] = members[0]
-            continue
-        place[sets[key]] = len(sizes)
-        lists.append(members)
-        sizes.append(len(members))
-    start = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=start[1:])
-    return Places(place, start, np.concatenate(lists))
+    text = sets.leaves.astype(">i4").tobytes()
+    bounds = (4 * sets.start).tolist()
+    keys = [text[begin:end] for begin, end in pairwise(bounds)]
+    several = sorted((s for s, key in enumerate(keys) if len(key) > 4), key=keys.__getitem__)
+    new = np.empty(leaves + len(keys), np.int32)
+    new[:leaves] = np.arange(leaves)
+    new[leaves:] = sets.leaves[sets.start[:-1]]  # right for a set of one leaf
+    new[leaves + np.array(several, np.int64)] = np.arange(leaves, leaves + len(several))
+    members = np.frombuffer(b"".join(keys[s] for s in several), ">i4").astype(np.int32)
+    start = np.arange(leaves + len(several) + 1)
+    start[leaves + 1 :] = leaves + np.cumsum([len(keys[s]) // 4 for s in several])
+    return Places(new[place], start, np.concatenate([np.arange(leaves, dtype=np.int32), members]))
 
 
 def training_errors(tree: Tree, training: Training) -> int:
