@@ -12,6 +12,7 @@ from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.choosing import free_columns
 from leafcover.releasing.plan import Plan, Step, recipe_called
+from leafcover.split.forest import Forest
 from leafcover.split.trees import Leaves, Whole
 from leafcover.table.table import Column, Table, as_table, column_name
 
@@ -139,7 +140,7 @@ class Noises:
     scale: Scale  # by which numbers move: "auto" by ranks where they are skewed or heaped
 
 
-def steps_within(table: Table, target: str, within: Leaves, noise: Noises, *, keep: bool = True) -> list[Step]:
+def steps_within(table: Table, target: str, within: Leaves | Forest, noise: Noises, *, keep: bool = True) -> list[Step]:
     """Numbers and the class move within the cells, categories by their own trees; ``keep``: not out of the cells."""
     numbers = [c for c in free_columns(table, target) if not c.is_category]
     by_rank = {c.name for c in numbers if noise.scale == "rank" or (noise.scale == "auto" and _needs_ranks(c))}
@@ -175,7 +176,7 @@ def _own_leaves(table: Table, name: str, min_cell: int) -> Leaves:
     return Leaves(of=name, min_cell=min_cell, min_records=finest if finest > max(2, min_cell) else None)
 
 
-def _class_step(target: Column, within: Leaves, noise: ClassNoise) -> Step:
+def _class_step(target: Column, within: Leaves | Forest, noise: ClassNoise) -> Step:
     if noise == "rpt":
         return Step(target.name, within=within, noise=Shuffle())
     if not target.is_category:

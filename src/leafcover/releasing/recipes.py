@@ -7,6 +7,7 @@ from typing import Any
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.releasing.cover import cover
+from leafcover.releasing.forest import forest
 from leafcover.releasing.framework import detective, framework, framework_paper, random
 from leafcover.releasing.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
 from leafcover.releasing.noises import additive, multiplicative
@@ -59,6 +60,13 @@ RECIPES: Mapping[str, Recipe] = {
             "paper 001 with 000, as printed",
             "every row's leaf, every leaf's class counts",
             "as framework, but leaves of one or two rows hide almost nothing",
+        ),
+        Recipe(
+            "forest",
+            forest,
+            "paper 002, sound defaults",
+            "every row's leaf and every leaf's class counts in many trees at once, as far as cells have min_cell rows",
+            "numbers and categories where all leaves of a row meet, the class within its cell",
         ),
         Recipe(
             "detective",
