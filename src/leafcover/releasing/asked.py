@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from leafcover.releasing.plan import Plan
+from leafcover.split.forest import Forest
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.kmeans import KMeans
 from leafcover.split.partition import Partition, Split
@@ -23,7 +24,7 @@ def not_reached(plan: Plan, partitions: Mapping[Split, Partition], *, published:
         start = split.start if isinstance(split, Refine) else split
         sizes = partitions[split].cells.sizes
         smallest = int(sizes.min())
-        if isinstance(start, Leaves) and smallest < start.min_cell:
+        if isinstance(start, Leaves | Forest) and smallest < start.min_cell:
             few = f"fewer than {FEWEST}" if published and smallest < FEWEST else str(smallest)
             rows = "1 row" if few == "1" else f"{few} rows"
             all_of_it = ", the whole table" if len(sizes) == 1 else ""

@@ -29,7 +29,12 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "target": release.plan.target or None,
         "row_order": "kept" if release.kept_order else "keyed",
         "columns": [
-            {"name": fact.name, "kind": column.kind, "changed": _coarse(fact.changed, rows)}
+            {
+                "name": fact.name,
+                "kind": column.kind,
+                "changed": _coarse(fact.changed, rows),
+                "room": _coarse(fact.room, rows),
+            }
             for fact, column in zip(release.columns, release.table, strict=True)
         ],
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],

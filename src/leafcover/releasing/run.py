@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
+from math import isnan
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from leafcover.releasing.plan import Plan, Step, check
 from leafcover.releasing.planfile import marking_text
 from leafcover.releasing.refuse import refuse_identifiers
 from leafcover.split.partition import Partition, Split
+from leafcover.split.room import rooms
 from leafcover.table.change import drawn, moved
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Tree
@@ -34,6 +36,7 @@ class ColumnFact:
     name: str
     changed: float  # the value is another one than before
     pinned: float  # the value could not change: its law gives it at least 0.95 (known values only)
+    room: float = 1.0  # what the boxes allow of its domain, as a mean over known values
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,9 @@ def run(
         pinned.update(stuck)
 
     tell("checking what was kept", 0.9)
+    allowed = _rooms(table, plan, partitions)
     columns = tuple(
-        ColumnFact(c.name, _share_changed(c, after[c.name].values), pinned[c.name])
+        ColumnFact(c.name, _share_changed(c, after[c.name].values), pinned[c.name], allowed[c.name])
         if c.name in after
         else ColumnFact(c.name, 0.0, share_stuck(c, ~c.missing))
         for c in table
@@ -217,6 +221,17 @@ def _share_changed(column: Column, values: Array) -> float:
     if not column.is_category:
         same |= np.isnan(column.values) & np.isnan(values)
     return float((~same).mean())
+
+
+def _rooms(table: Table, plan: Plan, partitions: Mapping[Split, Partition]) -> dict[str, float]:
+    """Of every column that is written, what the narrowest of its step's boxes leave it."""
+    splits = dict.fromkeys(split for step in plan.steps for split in step.splits)
+    width = {split: {one.column: one.width for one in rooms(table, partitions[split].cells)} for split in splits}
+    return {
+        name: min((width[split][name] for split in step.splits if not isnan(width[split][name])), default=1.0)
+        for step in plan.steps
+        for name in step.columns
+    }
 
 
 def _tree_facts(

@@ -6,12 +6,28 @@ from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.asked import not_reached
 from leafcover.releasing.plan import Step
-from leafcover.releasing.run import Release
+from leafcover.releasing.run import Release, TreeFact
 from leafcover.split.refine import Refine
 
 
 def _leaves(count: int) -> str:
     return "1 leaf" if count == 1 else f"{count} leaves"
+
+
+def _kept(trees: list[TreeFact]) -> list[str]:
+    if not trees:
+        return []
+    first = trees[0]
+    if len(trees) == 1:
+        return [
+            f"{first.kept:.1%} of the rows stand in the same leaf of the tree for {first.target} "
+            f"({_leaves(first.leaves)})."
+        ]
+    mean, worst = sum(tree.kept for tree in trees) / len(trees), min(tree.kept for tree in trees)
+    return [
+        f"{mean:.1%} of the rows stand in the same leaf of a tree for {first.target}, as a mean over {len(trees)} "
+        f"trees; in the tree that was kept least, {worst:.1%}."
+    ]
 
 
 def _is_block(step: Step) -> bool:
@@ -26,11 +42,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         f"{rows:,} rows × {columns} columns released by {release.plan.recipe or 'your plan'}; "
         f"{changed:.0%} of all values are another row's or new."
     ]
-    lines += [
-        f"{tree.kept:.1%} of the rows stand in the same leaf of the tree for {tree.target} ({_leaves(tree.leaves)})."
-        for tree in release.trees
-        if tree.target and tree.target == release.plan.target
-    ]
+    lines += _kept([tree for tree in release.trees if tree.target and tree.target == release.plan.target])
     if not all(isinstance(step.noise, Additive | Multiplicative) for step in release.plan.steps):  # they know no cells
         smallest = min((cell.smallest for cell in release.cells), default=rows)
         hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected

@@ -1,15 +1,16 @@
-"""What a plan says of its target's tree."""
+"""What a plan says of its target's trees."""
 
 from leafcover.releasing.plan import Plan
+from leafcover.split.forest import Forest
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves
 
 
-def leaves_of(plan: Plan) -> list[Leaves]:
-    """Every split of the plan that is, or starts with, the leaves of a tree."""
+def leaves_of(plan: Plan) -> list[Leaves | Forest]:
+    """Every split of the plan that is, or starts with, the leaves of a tree or of many."""
     splits = [split for step in plan.steps for split in step.splits]
     starts = [split.start if isinstance(split, Refine) else split for split in splits]
-    return [start for start in starts if isinstance(start, Leaves)]
+    return [start for start in starts if isinstance(start, Leaves | Forest)]
 
 
 def bins_of(plan: Plan) -> int | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from leafcover.releasing.reporting.forest import least_kept, mean_kept
 from leafcover.releasing.reporting.shapes import Tile
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import HIDDEN, NONE
@@ -21,6 +22,10 @@ def tiles(subject: Subject) -> Iterator[Tile]:
             yield Tile(value, "agreement on unseen rows", f"{note}{floor} by a new sample of the people")
     if (guide := subject.guide) is not None and (kept := voice.kept(guide.kept)) != HIDDEN:
         yield Tile(kept, "rows in the same leaf", f"of the tree for {guide.target} that guided the release")
+    if subject.forest and not voice.silent:
+        least = voice.kept(least_kept(subject.forest))
+        note = f"as a mean over {len(subject.forest):,} trees for {subject.target}; in the one kept least {least}"
+        yield Tile(voice.kept(mean_kept(subject.forest)), "rows in the same leaf", note)
     if (changed := subject.changed) is not None and not voice.silent:
         yield Tile(voice.share(changed), "values changed", "another row’s value, or a new one")
     if subject.release is not None and subject.measures is None:

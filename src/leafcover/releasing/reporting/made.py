@@ -99,10 +99,11 @@ def _ways(subject: Subject, release: Release) -> Iterator[Part]:
 
 
 def _trees(subject: Subject, release: Release) -> Iterator[Part | None]:
-    if len(release.trees) > 1 or (release.trees and subject.guide is None):
+    others = [tree for tree in release.trees if tree not in subject.forest]
+    if len(others) > 1 or (others and subject.guide is None):
         inside = subject.internal
         yield listing(
             "Trees that shaped the cells",
             ("Tree for", *(["Leaves"] if inside else []), "Rows in the same leaf as before"),
-            [[t.target, *([f"{t.leaves:,}"] if inside else []), subject.voice.kept(t.kept)] for t in release.trees],
+            [[t.target, *([f"{t.leaves:,}"] if inside else []), subject.voice.kept(t.kept)] for t in others],
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from leafcover.measuring.measures import Measures
 from leafcover.releasing.recipes import RECIPES
 from leafcover.releasing.reporting.fitness import verdicts
+from leafcover.releasing.reporting.forest import least_kept, mean_kept
 from leafcover.releasing.reporting.phrases import counted, curled, listed, started
 from leafcover.releasing.reporting.protection import not_protected
 from leafcover.releasing.reporting.subject import Subject, Told
@@ -53,6 +54,12 @@ def _kept(subject: Subject) -> Iterator[str]:
             f"{started(kept)} of the rows stand in the same leaf as before of the tree for {guide.target} that guided "
             "the release, so what that tree says still holds for them."
         )
+    if subject.forest and not subject.voice.silent:
+        yield (
+            f"{started(subject.voice.kept(mean_kept(subject.forest)))} of the rows stand in the same leaf as before of "
+            f"a tree for {subject.target}, as a mean over the {len(subject.forest):,} trees that guided the release; "
+            f"{subject.voice.kept(least_kept(subject.forest))} in the tree that was kept least."
+        )
     if subject.measures is None:
         yield f"How much models and statistics lose {subject.untold}."
     else:
@@ -64,7 +71,7 @@ def _measured(subject: Subject, measures: Measures) -> Iterator[str]:
     agreements = utility.agreement
     own = None if agreements is None else agreements.target
     if agreements is not None and own is not None and _sayable(voice.estimate(own.agreement, agreements.tests)[0]):
-        grown = " These trees were grown anew to measure this." if subject.guide is not None else ""
+        grown = " These trees were grown anew to measure this." if subject.guides else ""
         yield (
             f"A tree for {own.target} grown on the release answers rows it never saw as the original’s tree does in "
             f"{voice.told(own.agreement, agreements.tests)} of cases. A tree grown on a new sample of the same people "

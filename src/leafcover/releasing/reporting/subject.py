@@ -53,10 +53,20 @@ class Subject:
         return counted(len(self.pair.names), "column")
 
     @property
-    def guide(self) -> TreeFact | None:
-        """What happened to the target's tree, when one guided the release."""
+    def guides(self) -> tuple[TreeFact, ...]:
+        """What happened to the target's trees that guided the release: one tree, a forest, or none."""
         trees = self.release.trees if self.release is not None else ()
-        return next((fact for fact in trees if fact.target == self.target), None)
+        return tuple(fact for fact in trees if fact.target == self.target)
+
+    @property
+    def forest(self) -> tuple[TreeFact, ...]:
+        """The same where there are several; else none."""
+        return self.guides if len(self.guides) > 1 else ()
+
+    @property
+    def guide(self) -> TreeFact | None:
+        """The same where there is one."""
+        return self.guides[0] if len(self.guides) == 1 else None
 
     @property
     def risk(self) -> Risk | None:

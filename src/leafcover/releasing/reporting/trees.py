@@ -12,7 +12,9 @@ from leafcover.measuring.utility.rule_words import difference_in_words, rule_in_
 from leafcover.measuring.utility.rules import KINDS, Difference, rule_differences
 from leafcover.measuring.utility.together import differing_nodes
 from leafcover.measuring.utility.trees import SIMILAR, VERY_SIMILAR, TreeComparison
+from leafcover.releasing.reporting.forest import forest_parts
 from leafcover.releasing.reporting.phrases import curled, started
+from leafcover.releasing.reporting.rare import rare_levels
 from leafcover.releasing.reporting.shapes import (
     Cell,
     Listing,
@@ -48,7 +50,7 @@ def trees_section(subject: Subject) -> Section | None:
     measured = None if subject.measures is None else subject.measures.utility.trees
     if measured is None:
         return section("trees", title, *_guide(subject))
-    guide = list(_guide(subject, another=True)) if subject.internal else []
+    guide = list(_guide(subject, another=True)) if subject.internal or subject.forest else []
     shown = _shown(subject)
     return section(
         "trees",
@@ -56,7 +58,7 @@ def trees_section(subject: Subject) -> Section | None:
         *_figures(subject, measured),
         *([] if shown is None else _side_by_side(subject, shown)),
         *([] if subject.opened else [Words(_CLOSED)]),
-        fold("The tree that guided the release", *guide) if guide else None,
+        fold(f"The {'forest' if subject.forest else 'tree'} that guided the release", *guide) if guide else None,
     )
 
 
@@ -68,7 +70,9 @@ def _guide(subject: Subject, *, another: bool = False) -> Iterator[Part]:
     release = subject.release
     if release is None:
         return
-    if subject.guide is None:
+    if subject.forest:
+        yield from forest_parts(subject, release)
+    elif subject.guide is None:
         yield from _kd_trees(subject, release)
     elif not subject.opened:
         yield Words(_CLOSED)
@@ -98,6 +102,7 @@ def _kd_trees(subject: Subject, release: Release) -> Iterator[Part]:
 def _figures(subject: Subject, found: TreeComparison) -> Iterator[Part]:
     voice = subject.voice
     guide = " Neither is the tree that guided the release and whose leaves were kept." if subject.guide else ""
+    guide = " Neither is one of the forest that guided the release." if subject.forest else guide
     yield Words(
         f"To measure, a decision tree for {found.target} was grown on the original and another on the release.{guide} "
         f"They are {GRADES.get(found.grade, found.grade)}: {voice.share(found.tolerant)} of the rows stand in a leaf "
@@ -220,17 +225,6 @@ def _drawn(subject: Subject, tree: Tree, table: Table, marks: Any = None) -> Any
     shown = tree if subject.internal else without_rare(tree, table)
     # made by our own drawing, which escapes every name
     return Markup(picture(shown, depth=DEPTH, table=table, counts=subject.internal, marks=marks))
-
-
-def rare_levels(table: Table) -> dict[str, set[str]]:
-    """The levels of each category that too few rows have to be named."""
-    found = {}
-    for column in table:
-        if column.is_category:
-            counts = np.bincount(column.values[~column.missing], minlength=len(column.levels)).tolist()
-            few = max(FEWEST, RARE * len(table))
-            found[column.name] = {level for level, n in zip(column.levels, counts, strict=True) if n < few}
-    return found
 
 
 def without_rare(tree: Tree, table: Table) -> Tree:

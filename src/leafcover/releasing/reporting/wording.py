@@ -12,6 +12,7 @@ from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Step
 from leafcover.releasing.reporting.phrases import listed, started
 from leafcover.releasing.run import Release
+from leafcover.split.forest import Forest
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.halves import Halves
 from leafcover.split.kd import Kd
@@ -69,8 +70,10 @@ def within_words(split: Split, *, own: str = "") -> str:
         case Leaves():
             tree = "its own tree" if split.of == own else f"the tree for {split.of}"
             return f"the leaves of {tree}, none under {split.min_cell} rows"
+        case Forest():
+            return f"the cells where leaves of many trees for {split.of} meet, none under {split.min_cell} rows"
         case Refine():
-            start = f"the leaves of the tree for {split.start.of}" if isinstance(split.start, Leaves) else "the table"
+            start = _started(split.start)
             others = "another column" if len(split.by) == 1 else f"{len(split.by)} other columns"
             return f"{start}, split further by trees for {others} into parts of at least {split.floor} rows"
         case Strata():
@@ -84,6 +87,16 @@ def within_words(split: Split, *, own: str = "") -> str:
             return f"groups of at least {split.k} similar rows{inside}"
         case _:
             return f"cells made by {type(split).__name__.lower()}"
+
+
+def _started(start: Leaves | Forest | Whole) -> str:
+    match start:
+        case Leaves():
+            return f"the leaves of the tree for {start.of}"
+        case Forest():
+            return f"the cells where leaves of many trees for {start.of} meet"
+        case Whole():
+            return "the table"
 
 
 def column_words(step: Step | None, name: str, *, own: str, detailed: bool, placed: bool) -> str:

@@ -1,0 +1,102 @@
+"""The forest that guided a release: its trees, what became of each, and the rules they share."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from leafcover.releasing.reporting.rare import rare_levels
+from leafcover.releasing.reporting.shapes import Cell, Listing, Part, Words, fold, listing
+from leafcover.releasing.reporting.subject import Subject
+from leafcover.releasing.reporting.voice import FEWEST, RARE
+from leafcover.releasing.run import Release, TreeFact
+from leafcover.table.table import Table
+from leafcover.tree.shared import Rule, levels_of, shared_rules
+from leafcover.tree.show import Spell, spelling
+from leafcover.tree.tree import Tree
+
+MOST_RULES = 20  # that are listed, those of most trees first
+
+
+def mean_kept(forest: Sequence[TreeFact]) -> float:
+    """The share of rows in the same leaf as before, as a mean over trees."""
+    return float(np.mean([tree.kept for tree in forest]))
+
+
+def least_kept(forest: Sequence[TreeFact]) -> float:
+    """The same in the tree that was kept least."""
+    return min(tree.kept for tree in forest)
+
+
+def forest_parts(subject: Subject, release: Release) -> Iterator[Part]:
+    """Trees and shared rules, as far as the reader may see them."""
+    trees = _trees(subject, release)
+    yield Words(
+        f"{len(trees):,} trees for {subject.target} shaped the cells: rows stand together where their leaves of all "
+        "trees meet. Cells of too few rows were pooled with the most alike; rows of these pools may change some of "
+        "their leaves, most of all in the later trees.",
+        tone="lead",
+    )
+    table = subject.pair.original
+    if subject.opened:
+        yield _shared(subject, trees, table)
+    if (each := fold("Tree by tree", _tree_by_tree(subject, trees, spelling(table)))) is not None:
+        yield each
+
+
+def _trees(subject: Subject, release: Release) -> tuple[Tree, ...]:
+    found = {id(tree): tree for part in release.partitions.values() for tree in part.trees}
+    return tuple(tree for tree in found.values() if tree.target == subject.target)
+
+
+def _tree_by_tree(subject: Subject, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
+    """Roots are shown to whoever may see trees, for their cuts are values of the original table."""
+    levels = levels_of(trees)
+    rows: list[list[str | Cell]] = []
+    for number, (tree, level, fact) in enumerate(zip(trees, levels, subject.forest, strict=True), 1):
+        kept = subject.voice.kept(fact.kept)
+        shown = [_root(tree, spell), f"{level}", f"{fact.leaves:,}"] if subject.opened else []
+        rows.append([f"{number}", *shown, Cell(kept, bar=subject.voice.bar(fact.kept))])
+    head = ["Tree", *(["First test", "Level", "Leaves"] if subject.opened else []), "Rows in the same leaf as before"]
+    note = "Level 0: the first tree with its first test. Level 1: a tree that goes on from it with other tests."
+    return listing("The trees of the forest", head, rows, note if subject.opened else "")
+
+
+def _root(tree: Tree, spell: Spell) -> str:
+    if tree.tested[0] < 0:
+        return "none: one leaf"
+    attribute = tree.attributes[tree.tested[0]]
+    return f"{attribute.name} ≤ {spell(attribute.name, float(tree.cut[0]))}" if attribute.is_number else attribute.name
+
+
+def _shared(subject: Subject, trees: tuple[Tree, ...], table: Table) -> Part:
+    """The rules that most trees hold; for others none of few rows, and none that names a rare value."""
+    every = [rule for rule in shared_rules(trees) if len(rule.trees) > 1]
+    few = max(FEWEST, RARE * len(table))
+    rare = {} if subject.internal else rare_levels(table)
+    named = [
+        rule for rule in every if subject.internal or (rule.rows >= few and not _names(rule, rare, trees[0].target))
+    ]
+    spell = spelling(table)
+    rows = [
+        [_said(rule, spell), f"{len(rule.trees):,}", *([f"{rule.rows:,.0f}"] if subject.internal else [])]
+        for rule in named[:MOST_RULES]
+    ]
+    note = f"{len(named) - len(rows):,} more rules stand in several trees." if len(named) > len(rows) else ""
+    head = ("Rule", "Trees", *(["Rows"] if subject.internal else []))
+    found = listing("Rules that several trees share", head, rows, note)
+    return found or Words("No two trees share a whole rule.", tone="aside")
+
+
+def _said(rule: Rule, spell: Spell) -> str:
+    signs = {"<=": "≤", ">": ">", "=": "="}
+    tests = [
+        f"{test.attribute} {signs[test.operator]} "
+        + (test.value if isinstance(test.value, str) else spell(test.attribute, test.value))
+        for test in rule.tests
+    ]
+    return f"if {' and '.join(tests)} then {rule.label}" if tests else f"always {rule.label}"
+
+
+def _names(rule: Rule, rare: dict[str, set[str]], target: str) -> bool:
+    levels = {(test.attribute, test.value) for test in rule.tests} | {(target, rule.label)}
+    return any(level in rare.get(name, ()) for name, level in levels)
