@@ -5,6 +5,7 @@ exact; no impossible pair is made inside a block.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.blocks import blocks as found_blocks
 from leafcover.releasing.plan import Plan, Step, recipe_called
+from leafcover.split.forest import Forest
 from leafcover.split.partition import Partition, Split
 from leafcover.split.refine import Refine
 from leafcover.split.trees import Leaves
@@ -30,6 +32,8 @@ def cover(
     *,
     target: str,
     k: int | None = None,
+    within: Literal["tree", "forest"] = "tree",
+    n_trees: int | None = None,
     blocks: str | None = None,
     refine: str | None = None,
     bins: int | None = None,
@@ -37,7 +41,9 @@ def cover(
 ) -> Plan:
     """Cells of the target's tree, refined for other columns, never below k rows; every block shuffled on its own.
 
-    k is 20, or 10 below 5,000 rows. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or "none") override what is found.
+    k is 20, or 10 below 5,000 rows. With ``within=forest`` cells begin where the leaves of ``n_trees`` SysFor trees for
+    the target meet (60 if not given), instead of with the leaves of one tree: more of its rules are kept, and less is
+    left to refine for other columns. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or "none") override what is found.
     Cells made on the way are put into ``made``, so that a run need not make them again.
     """
     table, target = as_table(table), column_name("target", target)
@@ -46,20 +52,31 @@ def cover(
         raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")
     made = {} if made is None else made
     # Tests that leave 2k rows, cells of 2k to 4k: with k the nearest released row was one's own twice as often.
-    leaves = Leaves(of=target, min_cell=k, min_records=2 * k, bins=bins)
+    leaves = _leaves(target, within, n_trees, k, bins)
     made[leaves] = leaves.cells(table)
     by = _chosen(table, made[leaves].cells, 2 * k) if refine is None else _named(refine, table)
-    within: Leaves | Refine = leaves
+    cells: Leaves | Forest | Refine = leaves
     if by:
-        within = Refine(leaves, by=by, floor=2 * k)
-        made[within] = within.refined(table, made[leaves])
+        cells = Refine(leaves, by=by, floor=2 * k)
+        made[cells] = cells.refined(table, made[leaves])
     names = [n for n in table.names if table.roles.get(n) not in ("unchanged", "unit", "identifier")]
     free = [n for n in names if n != target]
-    together = found_blocks(table, free, made[within].cells, k=k) if blocks is None else _blocks(blocks, free, table)
+    together = found_blocks(table, free, made[cells].cells, k=k) if blocks is None else _blocks(blocks, free, table)
     if target in names:
         together.append((target,))
     noise = Shuffle(missing="moves")
-    return Plan(*(Step(block, within=within, noise=noise) for block in together))
+    return Plan(*(Step(block, within=cells, noise=noise) for block in together))
+
+
+def _leaves(
+    target: str, within: Literal["tree", "forest"], n_trees: int | None, k: int, bins: int | None
+) -> Leaves | Forest:
+    """The cells to begin with: no test may leave fewer than 2k rows in its branches."""
+    if within == "forest":
+        return Forest(of=target, n_trees=n_trees or 60, min_cell=k, min_records=max(2 * k, 10), bins=bins)
+    if n_trees is not None:
+        raise PlanError("n_trees is a setting of within=forest, but within is tree. Leave one out.")
+    return Leaves(of=target, min_cell=k, min_records=2 * k, bins=bins)
 
 
 def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:

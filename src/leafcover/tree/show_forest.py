@@ -87,7 +87,10 @@ def _rule_json(rule: Rule) -> dict[str, Any]:
 
 def _lines(shown: Shown, spell: Spell) -> list[str]:
     trees, levels = shown.trees, levels_of(shown.trees)
-    first, then = [_test(tree, 0, spell) for tree in trees], [_test(tree, _largest(tree), spell) for tree in trees]
+    first, then = (
+        [asked(tree, 0, spell) for tree in trees],
+        [asked(tree, largest_branch(tree), spell) for tree in trees],
+    )
     wide, wider = (max(len(word) for word in ("root", *words)) for words in (first, then))
     told = f"{levels.count(0)} of level 0, {levels.count(1)} of level 1"
     lines = [
@@ -102,13 +105,13 @@ def _lines(shown: Shown, spell: Spell) -> list[str]:
     return lines
 
 
-def _largest(tree: Tree) -> int:
+def largest_branch(tree: Tree) -> int:
     """The child of the root with most rows, where trees of one root differ first; the root if it is a leaf."""
     children = tree.counts[tree.first[0] : tree.first[0] + tree.branches[0]].sum(axis=1)
     return int(tree.first[0] + children.argmax()) if len(children) else 0
 
 
-def _test(tree: Tree, node: int, spell: Spell) -> str:
+def asked(tree: Tree, node: int, spell: Spell) -> str:
     """What a node asks, or the class that it answers."""
     if tree.tested[node] < 0:
         return tree.classes[tree.label[node]]

@@ -10,8 +10,9 @@ from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import FEWEST, RARE
 from leafcover.releasing.run import Release, TreeFact
 from leafcover.table.table import Table
-from leafcover.tree.shared import Rule, levels_of, shared_rules
+from leafcover.tree.shared import Rule, shared_rules
 from leafcover.tree.show import Spell, spelling
+from leafcover.tree.show_forest import asked, largest_branch
 from leafcover.tree.tree import Tree
 
 MOST_RULES = 20  # that are listed, those of most trees first
@@ -30,10 +31,13 @@ def least_kept(forest: Sequence[TreeFact]) -> float:
 def forest_parts(subject: Subject, release: Release) -> Iterator[Part]:
     """Trees and shared rules, as far as the reader may see them."""
     trees = _trees(subject, release)
+    pooled = (
+        " Cells of too few rows were pooled with the most alike; rows of these pools may change some of their leaves, "
+        "most of all in the later trees."
+    )
     yield Words(
         f"{len(trees):,} trees for {subject.target} shaped the cells: rows stand together where their leaves of all "
-        "trees meet. Cells of too few rows were pooled with the most alike; rows of these pools may change some of "
-        "their leaves, most of all in the later trees.",
+        f"trees meet.{pooled if least_kept(subject.forest) < 1 else ''}",
         tone="lead",
     )
     table = subject.pair.original
@@ -49,23 +53,17 @@ def _trees(subject: Subject, release: Release) -> tuple[Tree, ...]:
 
 
 def _tree_by_tree(subject: Subject, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
-    """Roots are shown to whoever may see trees, for their cuts are values of the original table."""
-    levels = levels_of(trees)
+    """Tests are shown to whoever may see trees, for their cuts are values of the original table."""
     rows: list[list[str | Cell]] = []
-    for number, (tree, level, fact) in enumerate(zip(trees, levels, subject.forest, strict=True), 1):
-        kept = subject.voice.kept(fact.kept)
-        shown = [_root(tree, spell), f"{level}", f"{fact.leaves:,}"] if subject.opened else []
-        rows.append([f"{number}", *shown, Cell(kept, bar=subject.voice.bar(fact.kept))])
-    head = ["Tree", *(["First test", "Level", "Leaves"] if subject.opened else []), "Rows in the same leaf as before"]
-    note = "Level 0: the first tree with its first test. Level 1: a tree that goes on from it with other tests."
-    return listing("The trees of the forest", head, rows, note if subject.opened else "")
-
-
-def _root(tree: Tree, spell: Spell) -> str:
-    if tree.tested[0] < 0:
-        return "none: one leaf"
-    attribute = tree.attributes[tree.tested[0]]
-    return f"{attribute.name} ≤ {spell(attribute.name, float(tree.cut[0]))}" if attribute.is_number else attribute.name
+    for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
+        kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
+        if subject.opened:
+            then = asked(tree, largest_branch(tree), spell)
+            rows.append([f"{number}. {asked(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
+        else:
+            rows.append([f"{number}", kept])
+    head = ["First test", "Then, for most rows", "Leaves"] if subject.opened else ["Tree"]
+    return listing("The trees of the forest", [*head, "Rows in the same leaf as before"], rows)
 
 
 def _shared(subject: Subject, trees: tuple[Tree, ...], table: Table) -> Part:
