@@ -112,7 +112,7 @@ def test_a_plan_can_be_written_changed_and_used(folder):
 
 
 @pytest.mark.parametrize(
-    "recipe", ["cover", "framework", "framework-paper", "detective", "random", "additive", "multiplicative"]
+    "recipe", ["cover", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"]
 )
 def test_every_recipe_releases_and_verifies(folder, recipe):
     out = released(folder, "--recipe", recipe, "--report", folder / "report.html")

@@ -64,7 +64,7 @@ def test_scores_are_likelihoods_against_the_background():
 
 
 @pytest.mark.parametrize(
-    "recipe", ["cover", "framework", "framework-paper", "random", "detective", "additive", "multiplicative"]
+    "recipe", ["cover", "framework", "framework-paper", "forest", "random", "detective", "additive", "multiplicative"]
 )
 def test_the_own_row_is_never_ruled_out(recipe):
     original = mixed(7, rows=500)

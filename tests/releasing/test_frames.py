@@ -35,7 +35,7 @@ FRAMES = {
     "polars": lambda: pl.DataFrame(columns()).with_columns(pl.col("job").cast(pl.Categorical)),
     "pyarrow": lambda: pa.table(columns()),
 }
-RECIPES = ["cover", "framework", "framework-paper", "detective", "random", "additive", "multiplicative"]
+RECIPES = ["cover", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"]
 
 
 def types(frame):

@@ -114,7 +114,7 @@ def test_cover_permutes_each_block_of_each_cell(name):
     cover_permutes_blocks_in_cells(data(name), DATA[name][0], DATA[name][2].get("bins"))
 
 
-@pytest.mark.parametrize("recipe", ["cover", "framework", "framework-paper", "detective", "random"])
+@pytest.mark.parametrize("recipe", ["cover", "framework", "framework-paper", "forest", "detective", "random"])
 @settings(max_examples=25)
 @given(table=mixed_tables())
 def test_every_recipe_releases_every_table(recipe, table):

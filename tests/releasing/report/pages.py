@@ -20,7 +20,7 @@ from leafcover.releasing.run import run
 from tests.tables import category, number, table
 
 RARE, EXTREME, MIDDLE = "Zyx-unheard-of", 987654.0, 43.217
-RECIPES = ["cover", "framework", "framework-paper", "detective", "random", "additive", "multiplicative"]
+RECIPES = ["cover", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"]
 
 
 def planted(rows=400, seed=5):
