@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser bench scoreboard clustering clean
+.PHONY: help demo test test-all check browser bench scoreboard clustering forests clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -55,6 +55,9 @@ scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes beside what o
 
 clustering: .venv/developer ## clusters after each method, as in paper 004; writes docs/clustering.md
 	$(BIN)/python benchmarks/clustering.py
+
+forests: .venv/developer ## what releases keep of a forest, as in paper 002; writes docs/forest-comparison.md
+	$(BIN)/python benchmarks/forests.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables

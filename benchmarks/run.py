@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import forest
+import meeting
 import microaggregation
 import nearest
 import numpy as np
@@ -180,6 +181,7 @@ if __name__ == "__main__":
         nearest.text(nearest.results()),
         microaggregation.text(microaggregation.results(tables)),
         forest.text(forest.results(tables)),
+        meeting.text(meeting.results(tables)),
     ]
     (HERE / "RESULTS.md").write_text("\n".join(found), "utf-8")
     print((HERE / "RESULTS.md").read_text("utf-8"))

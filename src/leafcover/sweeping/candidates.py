@@ -23,6 +23,7 @@ GRIDS: Mapping[str, tuple[str, tuple[Value, ...]]] = MappingProxyType(
         "cover": ("k", (5, 10, 20, 40, 80)),
         "framework": ("spread", (0.05, 0.1, 0.276, 0.5)),
         "framework-paper": ("spread", (0.05, 0.1, 0.276, 0.5)),
+        "forest": ("min_cell", (5, 20, 50)),
         "detective": ("siblings", (0.1, 0.2, 0.4, 0.8)),
         "random": ("spread", (0.05, 0.1, 0.276, 0.5)),
         "perturbation-tree": ("k", (3, 5, 10, 20)),
