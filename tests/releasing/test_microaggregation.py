@@ -85,7 +85,9 @@ def test_strata_are_named():
     with pytest.raises(LeafcoverError, match="no column 'jobs'"):
         lc.recipes.plan_for(original, "microaggregate", settings={"strata": "jobs"})
     with pytest.raises(LeafcoverError, match="makes strata"):
-        lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age"})
+        lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age", "columns": "age,pay"})
+    plan = lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age"})
+    assert "age" not in plan.columns  # it has another task
 
 
 def test_confidential_columns_alone_are_averaged_by_the_tree():
@@ -217,3 +219,22 @@ def test_a_table_without_numbers_is_refused():
     for recipe in RECIPES:
         with pytest.raises(LeafcoverError, match="none that vary"):
             lc.recipes.plan_for(letters, recipe)
+
+
+@pytest.mark.parametrize("settings", [{}, {"average": "median"}, {"on_grid": True}])
+def test_no_spelling_tells_who_held_the_average_all_along(tmp_path, settings):
+    # the middle value of every three is their mean and median; the odd rows write it in their own way
+    numbers = [(base + step, odd) for base in range(0, 300, 10) for step, odd in ((-1, 0), (0, base % 20), (1, 0))]
+    large = 10**18
+    lines = ["x,y", *(f"{'0' * bool(odd)}{value},{large + 1000 * value}" for value, odd in numbers)]
+    lines[1:] = [
+        lines[1:][(37 * place) % 90] for place in range(90)
+    ]  # in another order: ascending ones are numbers of rows
+    (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
+    original = lc.read(tmp_path / "in.csv")
+    for recipe in ("microaggregate", "microaggregate-univariate"):
+        plan = lc.recipes.plan_for(original, recipe, settings=settings)
+        release = lc.release(original, plan, seed=1)
+        for name in ("x", "y"):
+            texts = [str(text) for text in release.table[name].stored.to_pylist()]
+            assert min(texts.count(text) for text in texts) >= 3

@@ -130,7 +130,7 @@ class Facts:
     widths: Mapping[str, float] = field(default_factory=dict)
     single_cells: float | None = None
     pure_cells: float | None = None
-    groups: Sequence[tuple[tuple[str, ...], Rows]] = ()  # columns whose values became averages, and each row's group
+    groups: Sequence[tuple[tuple[str, ...], Rows, bool]] = ()  # of averaged columns: each row's, and whether by means
 
 
 def measures(
@@ -231,7 +231,7 @@ def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, 
             single_cells=facts.single_cells,
             pure_cells=facts.pure_cells,
         ),
-        averages=tuple(averages(pair, names, label) for names, label in facts.groups),
+        averages=tuple(averages(pair, names, label, means=means) for names, label, means in facts.groups),
     )
 
 

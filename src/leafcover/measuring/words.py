@@ -40,7 +40,8 @@ def kept(utility: Utility) -> Iterator[str]:
             )
         if agreements.others and known(agreements.mean.value):
             count = len(agreements.others)
-            others = "the other column as target" if count == 1 else f"the {count} other columns as targets"
+            other = "" if agreements.target is None else "other "
+            others = f"the {other}column as target" if count == 1 else f"the {count} {other}columns as targets"
             yield f"For {others}: {_share(agreements.mean)} against {_share(agreements.mean_floor)}."
     prediction = utility.prediction
     scores = [] if prediction is None else [one for one in prediction.scores if known(one.released.value)]
@@ -111,6 +112,11 @@ def hidden(measures: Measures) -> Iterator[str]:
             f"{dominated.dominated:.1%} in one in which one row makes most of the average of {dominated.column}; no "
             "other column has more."
         )
+        if parted := max(step.parted for step in risks.averages):
+            yield (
+                f"Missing stays missing: {parted:.1%} of the rows can be told from others of their group by what they "
+                "miss, and stand among fewer rows than the smallest group has."
+            )
     if (unmoved := risks.unmoved) is not None:
         yield (
             f"{unmoved.values} of all values are unchanged, {unmoved.values.worst:.2f} in the worst 1% of the rows; "

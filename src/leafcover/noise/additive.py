@@ -14,7 +14,15 @@ from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.bounded import FINE
-from leafcover.noise.free import MOST_SPREAD, free_broken, free_likelihood, free_promises, grid_for, on_points
+from leafcover.noise.free import (
+    MOST_SPREAD,
+    SMALLEST_STEP,
+    free_broken,
+    free_likelihood,
+    free_promises,
+    grid_for,
+    on_points,
+)
 from leafcover.noise.law import LawName, between, law_named
 from leafcover.noise.moments import moments_of
 from leafcover.noise.part import Changed, Part, Reach, Summary, by_missing, pinned_by_likelihood
@@ -109,7 +117,7 @@ class Additive:
                 step = grid.step
             else:
                 bottom, top = column.domain
-                step = top / FINE - bottom / FINE
+                step = max(top / FINE - bottom / FINE, SMALLEST_STEP)
                 apart = (new - old) / step
             points = deviation / step
             return between(law_named(self.law), (apart - 0.5) / points, (apart + 0.5) / points)

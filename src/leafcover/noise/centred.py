@@ -8,6 +8,7 @@ from leafcover.table.table import Column
 
 # What rounding may take, as a share of a group's largest number: at once, for each value, in single precision.
 DOUBLE, EACH, SINGLE = 2.0**-45, 2.0**-53, 2.0**-23
+SMALLEST = 2.0**-1060  # below which floats lose their digits
 
 
 def not_centred(column: Column, after: Array, cells: Cells, least: int, *, means: bool) -> list[str]:
@@ -72,7 +73,7 @@ def _moved(group: Rows, old: Floats, released: Floats, means: bool) -> Bools:
     if means:  # what lies above the mean and what lies below cancel
         rest = np.bincount(group, (old / 2 - released[group] / 2) / sizes[group])[there]
         away = np.maximum(away, np.abs(rest))
-    out: Bools = away > (DOUBLE + EACH * sizes[there]) * largest
+    out: Bools = away > (DOUBLE + EACH * sizes[there]) * largest + SMALLEST
     doubtful = np.flatnonzero(out & (away <= SINGLE * largest))
     out[doubtful] = ~_of_single_precision(shown[doubtful])
     return out

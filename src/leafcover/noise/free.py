@@ -10,6 +10,7 @@ from leafcover.table.schema import Grid
 from leafcover.table.table import Column
 
 MOST_SPREAD = 10.0  # more noise than this leaves nothing of a column
+SMALLEST_STEP = 2.0**-1074  # a range of the smallest floats has no smaller part
 FARTHEST = 2.0**62  # points of a grid that can still be counted
 
 

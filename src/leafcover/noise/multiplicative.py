@@ -16,7 +16,15 @@ from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
 from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.noise.bounded import FINE
-from leafcover.noise.free import MOST_SPREAD, free_broken, free_likelihood, free_promises, grid_for, on_points
+from leafcover.noise.free import (
+    MOST_SPREAD,
+    SMALLEST_STEP,
+    free_broken,
+    free_likelihood,
+    free_promises,
+    grid_for,
+    on_points,
+)
 from leafcover.noise.law import Normal, between
 from leafcover.noise.part import Changed, Part, Reach, Summary, by_missing, pinned_by_likelihood
 from leafcover.table.table import Column
@@ -126,7 +134,7 @@ class Multiplicative:
         if (grid := grid_for(column, self.on_grid)) is not None:
             size, to = grid.index(old).astype(np.float64), grid.index(new).astype(np.float64)
         else:
-            step = max(abs(end) for end in column.domain) / FINE
+            step = max(max(abs(end) for end in column.domain) / FINE, SMALLEST_STEP)
             size, to = old / step, new / step
         still = size == 0  # too small to be told from zero on this grid
         chance = (to == 0).astype(np.float64)

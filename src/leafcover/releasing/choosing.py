@@ -1,5 +1,7 @@
 """Which columns a recipe may change."""
 
+from collections.abc import Sequence
+
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.table.table import Column, Table
 
@@ -18,11 +20,17 @@ def _varies(column: Column) -> bool:
     return len(known) > 0 and bool((known != known[0]).any())
 
 
-def chosen_columns(table: Table, columns: str | None, recipe: str, kinds: tuple[str, ...]) -> list[str]:
-    """The columns that a text names ("a,b"), or all of some kinds that a recipe may change but weights."""
+def chosen_columns(
+    table: Table, columns: str | None, recipe: str, kinds: tuple[str, ...], *, without: Sequence[str] = ()
+) -> list[str]:
+    """The columns that a text names ("a,b"), or all of some kinds that a recipe may change but weights.
+
+    ``without`` names columns that have another task, and are meant only when they are named.
+    """
     refuse_other_than_text("columns", columns)
     if columns is None:
-        found = [c.name for c in free_columns(table) if c.kind in kinds and table.roles.get(c.name) != "weight"]
+        free = [c for c in free_columns(table) if table.roles.get(c.name) != "weight" and c.name not in without]
+        found = [c.name for c in free if c.kind in kinds]
         if not found:
             raise PlanError(
                 f"Recipe {recipe!r} changes numbers, and the table has none that vary. Choose another recipe."

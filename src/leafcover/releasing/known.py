@@ -75,11 +75,11 @@ def disclosed(known: Known) -> float:
     return float((low == high)[label].mean())
 
 
-def averaged(known: Known) -> Iterator[tuple[tuple[str, ...], Rows]]:
-    """The columns of each step that puts averages in the place of values, and the group of each row."""
+def averaged(known: Known) -> Iterator[tuple[tuple[str, ...], Rows, bool]]:
+    """Of each step that puts averages in the place of values: its columns, each row's group, whether they are means."""
     for step in known.plan.steps:
         if isinstance(step.noise, Centroid):
-            yield step.columns, known.partitions[step.within].cells.label
+            yield step.columns, known.partitions[step.within].cells.label, step.noise.number == "mean"
 
 
 def _range(part: Part, column: Column, among: bool) -> Floats:

@@ -46,7 +46,8 @@ def microaggregate(
     for name, value, needed in (("gamma", gamma, "v-mdav"), ("block", block, "mdav")):
         if value is not None and method != needed:
             raise PlanError(f"{name} is a setting of method={needed}, but the method is {method}. Leave one out.")
-    names = chosen_columns(table, columns, "microaggregate", NUMBERS if columns is None else (*NUMBERS, "category"))
+    kinds = NUMBERS if columns is None else (*NUMBERS, "category")
+    names = chosen_columns(table, columns, "microaggregate", kinds, without=_strata(strata, table))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
 
@@ -75,7 +76,7 @@ def microaggregate_univariate(
     """
     table = as_table(table)
     _check_k("microaggregate-univariate", k)
-    names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS)
+    names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS, without=_strata(strata, table))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
     return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), noise=noise) for name in names))
@@ -85,12 +86,12 @@ def microaggregate_univariate(
 def perturbation_tree(
     table: Table,
     *,
-    k: int = 3,
+    k: int | None = None,
     columns: str | None = None,
     tree: Literal["kd", "halves"] = "kd",
     split_on: Literal["all", "others"] = "all",
     own_tree: bool = False,
-    scale: Scale = "minmax",
+    scale: Scale | None = None,
     cut: Cut = "midrange",
     scope: Scope = "node",
     reuse: bool = True,
@@ -101,7 +102,7 @@ def perturbation_tree(
     on_grid: bool = False,
     preset: Literal["table-4.1", "table-5.1"] | None = None,
 ) -> Plan:
-    """Paper 004: kd cells by the numbers, the confidential ones averaged in each; no cell below k rows.
+    """Paper 004: kd cells by the numbers, the confidential ones averaged in each; no cell below k rows, 3 if not given.
 
     Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers
     or for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for
@@ -110,18 +111,29 @@ def perturbation_tree(
     first principal component instead; ``cut``, ``scope``, ``reuse`` and ``tie`` are a kd tree's alone. A ``preset`` is
     the setting of one of the paper's tables.
     """
+    table = as_table(table)
+    given = (k, leaf, tree, own_tree, cut, scope, reuse, tie)
+    if preset is not None and given != (None, None, "kd", False, "midrange", "node", True, "left"):
+        raise PlanError(f"preset={preset} sets k, leaf, tree, own_tree, cut, scope, reuse and tie. Leave these out.")
+    if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
+        raise PlanError("cut, scope, reuse and tie are a kd tree's, but tree=halves was chosen. Leave one out.")
     if preset == "table-4.1":
         k, leaf = 2, 3
     if preset == "table-5.1":
         k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
-    table = as_table(table)
+    k = 3 if k is None else k
     _check_k("perturbation-tree", k)
-    if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
-        raise PlanError(
-            "cut, scope, reuse, tie and presets are a kd tree's, but tree=halves was chosen. Leave one out."
-        )
+    if leaf is not None and not k <= leaf <= MOST_ROWS:
+        raise ValueOutOfRange("perturbation-tree's leaf", leaf, f"a whole number of rows from k = {k} to {MOST_ROWS:,}")
+    unit: Scale = scale or ("z" if tree == "halves" else "minmax")
     numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
-    marked = [name for name in numbers if table.roles.get(name) == "confidential"]
+    confidential = table.with_role("confidential")
+    marked = [name for name in numbers if name in confidential]
+    if columns is None and confidential and not marked:
+        raise PlanError(
+            "Recipe 'perturbation-tree' averages numbers, but what is confidential is none that varies: "
+            f"{', '.join(confidential)}. Name columns=..., or use another recipe."
+        )
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
     asked = [name for name in numbers if split_on == "all" or name not in names]
     noise = Centroid(number=average, least=k, on_grid=on_grid)
@@ -130,10 +142,10 @@ def perturbation_tree(
         if not by:
             raise PlanError("No number is left for the tree to ask for. Use split_on=all, or name fewer columns.")
         cells: Kd | Halves = Kd(
-            tuple(by), scale=scale, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
+            tuple(by), scale=unit, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
         )
         if tree == "halves":
-            cells = Halves(tuple(by), fewer_than=max(2 * k, (leaf or 0) + 1), scale=scale)
+            cells = Halves(tuple(by), fewer_than=max(2 * k, (leaf or 0) + 1), scale=unit)
         if groups == "cells":
             return cells
         if groups == "mdav":
@@ -153,16 +165,25 @@ def _check_k(recipe: str, k: int) -> None:
 
 def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata | Whole:
     """The cells that no group crosses."""
-    refuse_other_than_text("strata", strata)
-    if strata is None:
+    by = _strata(strata, table)
+    if not by:
         return Whole()
-    by = [name.strip() for name in strata.split(",") if name.strip()]
     for name in by:
-        if name not in table.names:
-            raise NameUnknown("column", name, table.names, "for strata")
         if name in names:
             raise PlanError(f"Column {name!r} makes strata, so its groups would not change it. Name it once.")
     return Strata(tuple(by), min_cell=k)
+
+
+def _strata(strata: str | None, table: Table) -> list[str]:
+    """The columns whose values keep rows apart."""
+    refuse_other_than_text("strata", strata)
+    if strata is None:
+        return []
+    by = [strata] if strata in table.names else [name.strip() for name in strata.split(",") if name.strip()]
+    for name in by:
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names, "for strata")
+    return by
 
 
 def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, get_type_hints
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.noise.additive import Additive
@@ -17,8 +17,11 @@ from leafcover.noise.centroid import Centroid
 from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.part import Noise
 from leafcover.noise.redraw import Redraw
+from leafcover.releasing.settings import checked
 from leafcover.split.partition import Split
 from leafcover.table.table import Table
+
+UNCHECKED = ("target", "made")  # what a recipe looks at itself
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,10 @@ class Plan:
         return tuple(name for step in self.steps for name in step.columns)
 
 
+def _checked(recipe: str, hints: Mapping[str, Any], name: str, value: Any) -> Any:
+    return checked(f"Parameter {name} of recipe {recipe!r}", hints[name], value)
+
+
 def recipe_called(name: str) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
     """Sign the plans of a recipe with its name, its target and the settings it was given."""
 
@@ -96,8 +103,10 @@ def recipe_called(name: str) -> Callable[[Callable[..., Plan]], Callable[..., Pl
 
         @wraps(make)
         def recipe(table: Table, **given: Any) -> Plan:
+            hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
+            given = {n: _checked(name, hints, n, v) if n in hints else v for n, v in given.items()}
             plan = make(table, **given)
-            chosen = {n: v for n, v in given.items() if n not in ("target", "made") and v != known[n].default}
+            chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
             return Plan(*plan.steps, recipe=name, target=given.get("target", ""), settings=chosen)
 
         return recipe

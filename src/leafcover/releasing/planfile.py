@@ -14,6 +14,7 @@ from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.plan import Plan, Step
+from leafcover.releasing.settings import checked
 from leafcover.split.forest import Forest
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.halves import Halves
@@ -112,6 +113,8 @@ def read_plan(path: Path) -> Plan:
 
 def from_toml(text: str) -> Plan:
     """The plan a text describes; an unknown key is an error."""
+    from leafcover.releasing.recipes import RECIPES
+
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -126,6 +129,8 @@ def from_toml(text: str) -> Plan:
     for name in ("recipe", "target"):
         if not isinstance(content.get(name, ""), str):
             raise PlanError(f"The plan's {name} must be text. Got {content[name]!r}.")
+    if (recipe := content.get("recipe", "")) and recipe not in RECIPES:
+        raise NameUnknown("recipe", recipe, RECIPES, "; leave it out of a plan of your own")
     return Plan(*steps, recipe=content.get("recipe", ""), target=content.get("target", ""))
 
 
@@ -150,8 +155,6 @@ def _step(table: Any, number: int) -> Step:
 
 def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> Any:
     """The split or noise a table describes, its types checked by pydantic."""
-    from pydantic import TypeAdapter, ValidationError
-
     if not isinstance(table, dict) or word not in table:
         raise PlanError(f"{where}: a table with {word} = ... is needed. Got {table!r}.")
     if table[word] not in known:
@@ -166,10 +169,8 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
     try:
         for name, content in given.items():
             hint = _hints(kind)[name]
-            given[name] = _start(content, hint) if name == "start" else TypeAdapter(hint).validate_python(content)
+            given[name] = _start(content, hint) if name == "start" else checked(name, hint, content)
         return kind(**given)
-    except ValidationError as error:
-        raise PlanError(f"{where}: {name} {error.errors()[0]['msg'].lower()}. Got {content!r}.") from None
     except LeafcoverError as error:
         raise PlanError(f"{where}: {error}") from None
 

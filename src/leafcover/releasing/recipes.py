@@ -12,6 +12,7 @@ from leafcover.releasing.framework import detective, framework, framework_paper,
 from leafcover.releasing.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
 from leafcover.releasing.noises import additive, multiplicative
 from leafcover.releasing.plan import Plan
+from leafcover.releasing.settings import checked
 from leafcover.split.partition import Partition, Split
 from leafcover.table.table import Table, as_table, column_name
 
@@ -86,35 +87,35 @@ RECIPES: Mapping[str, Recipe] = {
             "perturbation-tree",
             perturbation_tree,
             "paper 004",
-            "every mean, and that near rows are near",
+            "every mean (unless average=median or on_grid), and that near rows are near",
             "which of the k or more rows of a kd cell has which number; other columns leave as they came in",
         ),
         Recipe(
             "microaggregate",
             microaggregate,
             "MDAV (Domingo-Ferrer and others)",
-            "every mean, most relations among the numbers",
+            "every mean (unless average=median or on_grid), most relations among the numbers",
             "numbers among the k or more most similar rows; other columns leave as they came in",
         ),
         Recipe(
             "microaggregate-univariate",
             microaggregate_univariate,
             "Hansen and Mukherjee 2003",
-            "every mean, nearly every value",
+            "every mean (unless average=median or on_grid), nearly every value",
             "little: the groups of several columns together show most people to who knows k",
         ),
         Recipe(
             "additive",
             additive,
             "paper 004's comparison (SAN)",
-            "means; not variances (times 1 + spread²), and correlations only in part",
+            "means on average; not variances (times 1 + spread²), and correlations only in part",
             "little: numbers move near where they were, the nearest row is often the person's own; categories stay",
         ),
         Recipe(
             "multiplicative",
             multiplicative,
             "paper 004's comparison (MN)",
-            "means and signs; not variances, which grow most where values are large",
+            "means on average, and signs; not variances, which grow most where values are large",
             "little: as additive; zeros stay, small values hardly move, dates and categories stay",
         ),
     )
@@ -158,16 +159,9 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
     """A parameter's value, read by the type the recipe declares."""
     from typing import get_type_hints
 
-    from pydantic import TypeAdapter, ValidationError
-
     if name not in recipe.parameters:
         raise NameUnknown("parameter", name, recipe.parameters, f"of recipe {recipe.name!r}")
     hint = get_type_hints(recipe.make)[name]
     if isinstance(value, str) and value.lower() in ("none", ""):
         value = None
-    try:
-        return TypeAdapter(hint).validate_python(value)
-    except ValidationError as error:
-        raise PlanError(
-            f"Parameter {name} of recipe {recipe.name!r}: {error.errors()[0]['msg'].lower()}. Got {value!r}."
-        ) from None
+    return checked(f"Parameter {name} of recipe {recipe.name!r}", hint, value, from_text=True)

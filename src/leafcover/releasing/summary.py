@@ -39,7 +39,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     rows, columns = len(release.table), len(release.table.names)
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
     lines = [
-        f"{rows:,} rows × {columns} columns released by {release.plan.recipe or 'your plan'}; "
+        f"{rows:,} rows × {columns} column{'s' * (columns != 1)} released by {release.plan.recipe or 'your plan'}; "
         f"{changed:.0%} of all values are another row's or new."
     ]
     lines += _kept([tree for tree in release.trees if tree.target and tree.target == release.plan.target])

@@ -1,10 +1,12 @@
 """A column with other values: taken from other rows, or newly drawn and spelled as the column spells.
 
-Before and after ``drawn``: a row whose value stays keeps its text, another gets the column's spelling.
+Before and after ``drawn``: every value gets the column's spelling, also one that is what it was. If that kept its own
+text, an odd spelling (or digits that float64 does not hold) would tell whose value did not change.
 
     text    value   new value   new text
     7.50    7.5     7.5         7.50
-    08.0    8.0     9.1         9.10
+    8.0     8.0     8.0         8.00
+    08.00   8.0     9.1         9.10
 """
 
 from dataclasses import replace
@@ -27,11 +29,11 @@ def moved(column: Column, source_rows: Rows) -> Column:
 
 
 def drawn(column: Column, values: Array) -> Column:
-    """The column with new values (or codes); rows whose value is unchanged keep their stored form.
+    """The column with new values (or codes), all of them written anew; what is missing keeps its token.
 
-    >>> price = Column("price", "number", np.array([1.5, 2.0]), stored=pa.array(["1.50", "2"]))
-    >>> drawn(price, np.array([1.5, 3.25])).stored.to_pylist()
-    ['1.50', '3.25']
+    >>> price = Column("price", "number", np.array([1.5, 2.0, np.nan]), stored=pa.array(["1.50", "2", "?"]))
+    >>> drawn(price, np.array([1.5, 3.25, np.nan])).stored.to_pylist()
+    ['1.5', '3.25', '?']
     """
     if column.is_category:
         codes = np.asarray(values, np.int32)
@@ -93,25 +95,33 @@ def _leads_with(stored: Any, levels: tuple[str, ...]) -> bool:
 
 
 def _stored_numbers(column: Column, values: Floats, *, continuous: bool) -> Any:
-    old = column.values
-    changed = ~((values == old) | (np.isnan(values) & np.isnan(old)))
-    if not changed.any():
+    written = ~(np.isnan(values) & np.isnan(column.values))
+    if not written.any():
         return column.stored
     if is_text(column.stored):
         text = plain_text(column.stored)
-        new = spelled(column, values[changed])
+        new = spelled(column, values[written])
         if new.null_count:
             new = new.fill_null("")
-        return _exchanged(text, changed, new.cast(text.type))
+        return _exchanged(text, written, new.cast(text.type))
     if continuous and pa.types.is_integer(column.stored.type) and not _whole(values):
-        return pc.if_else(pa.array(changed), pa.array(values, from_pandas=True), column.stored.cast(pa.float64()))
+        return pa.array(values, from_pandas=True)
     if continuous and pa.types.is_decimal(column.stored.type):
         return pa.array(values, from_pandas=True)
-    return _exchanged(column.stored, changed, typed(column.kind, column.stored.type, values[changed]))
+    if pa.types.is_integer(column.stored.type) and not _fits(values, column.stored.type):
+        return typed(column.kind, pa.int64(), values)
+    return _exchanged(column.stored, written, typed(column.kind, column.stored.type, values[written]))
 
 
-def _exchanged(stored: Any, changed: Bools, new: Any) -> Any:
-    return new if changed.all() else pc.replace_with_mask(stored, pa.array(changed), new)
+def _exchanged(stored: Any, written: Bools, new: Any) -> Any:
+    return new if written.all() else pc.replace_with_mask(stored, pa.array(written), new)
+
+
+def _fits(values: Floats, to: Any) -> bool:
+    """Whether whole numbers stay inside a type: noise may leave the 127 of eight bits."""
+    ends = np.iinfo(to.to_pandas_dtype())
+    known = values[~np.isnan(values)]
+    return not len(known) or bool(ends.min <= known.min() and known.max() <= ends.max)
 
 
 def _whole(values: Floats) -> bool:

@@ -70,6 +70,8 @@ def _from_pandas(frame: Any) -> tuple[list[Raw], Source]:
     for place, label in enumerate(frame.columns):
         series = frame.iloc[:, place]
         name = str(label)
+        if str(series.dtype).startswith("period"):  # inside they are whole numbers, and would be taken for such
+            raise TableError(f"Column {name!r} holds periods. Turn it into times with .dt.to_timestamp().")
         array, mixed = _series_array(name, series)
         warnings = (f"Column {name!r} mixes types; it is read as a category of their texts.",) if mixed else ()
         raws.append(Raw(name, array, typed=True, warnings=warnings))
@@ -103,7 +105,12 @@ def to_frame(table: Table) -> Any:
 def _alike(array: Any, kind: Any) -> Any:
     if kind is None or array.type == kind or pa.types.is_floating(array.type):
         return array
-    return array.cast(kind)
+    return array if _wider(array, kind) else array.cast(kind)
+
+
+def _wider(array: Any, kind: Any) -> bool:
+    """Whether noise needed more room than the whole numbers of the original had: then the type is int64."""
+    return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") != "int64"
 
 
 def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
@@ -118,7 +125,7 @@ def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
             order = kind.categories.to_list()
             seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
             series = series.cast(polars.String).cast(polars.Enum([level for level in order if level in seen]))
-        elif kind is not None and series.dtype != kind and not series.dtype.is_float():
+        elif kind is not None and series.dtype != kind and not series.dtype.is_float() and not _wider(array, kind):
             series = series.cast(kind)
         made.append(series)
     return polars.DataFrame(made)
@@ -139,6 +146,8 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return series
     if pa.types.is_floating(array.type) and not pandas.api.types.is_float_dtype(dtype):
         return series  # means of whole numbers
+    if dtype.kind in "iu" and _wider(array, dtype):
+        return series
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)
     if isinstance(dtype, np.dtype) and dtype.kind == "O":

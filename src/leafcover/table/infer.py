@@ -149,7 +149,7 @@ def _number(name: str, stored: Any, number: Parsed, rows: Rows | None) -> Read:
 def beyond(name: str) -> str:
     """The warning for whole numbers that float64 cannot tell apart."""
     return (
-        f"Column {name!r} has whole numbers beyond 2^53: they are computed with rounded and written exactly. "
+        f"Column {name!r} has whole numbers beyond 2^53: they are rounded before they are averaged or moved. "
         f"If it is a code, add --category {name}."
     )
 

@@ -35,6 +35,8 @@ class Averages:
     smallest: int  # rows of the smallest group: one less, together, learn the last one's values
     median: int
     at_smallest: float  # rows that stand in a group of that size
+    parted: float  # rows that values missing beside the averages leave among fewer rows than the smallest group has
+    means: bool  # whether averages are means: of a median the others learn less
     rows: int
 
 
@@ -48,7 +50,7 @@ def most_dominated(steps: Sequence[Averages]) -> Averaged:
     return max((one for step in steps for one in step.columns), key=lambda one: one.dominated)
 
 
-def averages(pair: Pair, names: tuple[str, ...], label: Rows) -> Averages:
+def averages(pair: Pair, names: tuple[str, ...], label: Rows, *, means: bool = True) -> Averages:
     """What the averages of some columns give away; ``label`` is the group of each original row. Exact."""
     sizes = np.bincount(label)
     own = sizes[label]
@@ -59,8 +61,20 @@ def averages(pair: Pair, names: tuple[str, ...], label: Rows) -> Averages:
         smallest,
         int(np.median(sizes[sizes > 0])) if len(own) else 0,
         float((own == smallest).mean()) if len(own) else 0.0,
+        _parted(pair, names, label, smallest),
+        means,
         len(label),
     )
+
+
+def _parted(pair: Pair, names: tuple[str, ...], label: Rows, smallest: int) -> float:
+    """Missing stays missing, so rows of one group that miss other columns can be told apart."""
+    alike = label
+    for name in names:
+        missing = pair.original[name].missing
+        if missing.any():
+            alike = np.unique(2 * alike + missing, return_inverse=True)[1].ravel()
+    return float((np.bincount(alike)[alike] < smallest).mean()) if len(label) else 0.0
 
 
 def _averaged(column: Column, label: Rows) -> Averaged:

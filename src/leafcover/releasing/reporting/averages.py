@@ -41,10 +41,16 @@ def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
         return
     share = subject.voice.share
     others = subject.voice.count(min(step.smallest for step in found) - 1)
+    exactly = "exactly" if all(step.means for step in found) else "exactly or nearly so, since some are medians"
     told = (
-        "All others of a group who put their values together learn the last one’s exactly; in the smallest groups that "
-        f"takes {others} people."
+        f"All others of a group who put their values together learn the last one’s {exactly}; in the smallest groups "
+        f"that takes {others} people."
     )
+    if parted := max(step.parted for step in found):
+        told += (
+            f" Missing stays missing: {share(parted)} of the rows can be told from others of their group by what they "
+            "miss, so that fewer stand together than the group has."
+        )
     if (one := most_alike(found)).alike:
         told += (
             f" {share(one.alike)} of the rows stand in a group with one value of {one.column}: the average is theirs."
