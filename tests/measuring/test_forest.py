@@ -1,4 +1,4 @@
-"""EDUDS and EDUSC: worked out by hand, against slow twins, and the laws of every measure."""
+"""Forests of a pair, EDUDS and EDUSC: worked out by hand, against slow twins, and the laws of every measure."""
 
 from dataclasses import astuple
 from math import log2
@@ -8,16 +8,26 @@ import pytest
 from hypothesis import given, settings
 
 from leafcover.measuring.pair import pair_of
-from leafcover.measuring.utility.forest import eduds, forest, forests
+from leafcover.measuring.utility.forest import forests
+from leafcover.measuring.utility.forest_growing import Growth, forest_for, walked
 from leafcover.measuring.utility.gains import edusc, gain_ratios
+from leafcover.measuring.utility.rooms import eduds
+from leafcover.table.files import read
+from leafcover.table.samples import sample
 from leafcover.tree.box import conditions
 from leafcover.tree.grow import grow
+from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.walk import places
 from tests.measuring.made_trees import made
 from tests.measuring.pairs import apart, awkward, copy_of, reordered, tables
 from tests.tables import category, mixed, mixed_tables, number, table
 
 ORIGINALS = tables() | awkward()
+
+
+def overlap(original, released, rows, shuffled=None):
+    """EDUDS of two forests, trees handed in; that of the shuffled target tests nothing unless given."""
+    return eduds(*(walked(trees, rows) for trees in (original, released, shuffled or [made("a")])), rows)
 
 
 def ten():
@@ -27,20 +37,20 @@ def ten():
 def test_the_overlap_of_two_intervals_by_hand():
     # x <= 5 against x <= 6, of ten whole numbers. Rows 1 to 5: {1..5} and {1..6} share 5 of 6. Row 6: {6..10} and
     # {1..6} share 1 of 10. Rows 7 to 10: {6..10} and {7..10} share 4 of 5. The worst row is row 6.
-    # Without any test every row would share 5 of 10.
+    # A forest without any test would share 5 of 10 with every row.
     one, other = made(("x", 5.0, "a", "b")), made(("x", 6.0, "a", "b"))
-    found = eduds([one], [other], ten())
+    found = overlap([one], [other], ten())
     assert found.value == pytest.approx((5 * 5 / 6 + 1 / 10 + 4 * 4 / 5) / 10)
     assert found.worst == pytest.approx(0.1)
-    assert found.floor == pytest.approx(0.5)
+    assert found.chance == pytest.approx(0.5)
     assert found.tested == found.attributes[0][1] == pytest.approx(found.value)
-    assert eduds([other], [one], ten()).value == pytest.approx(found.value)
+    assert overlap([other], [one], ten()).value == pytest.approx(found.value)
 
 
 def test_the_trees_of_a_forest_meet():
     # x <= 5 and x <= 8 leave {1..5}, {6..8}, {9, 10}; the release tests x <= 8 alone: {1..8}, {9, 10}.
     five, eight = made(("x", 5.0, "a", "b")), made(("x", 8.0, "a", "b"))
-    assert eduds([five, eight], [eight], ten()).value == pytest.approx((5 * 5 / 8 + 3 * 3 / 8 + 2) / 10)
+    assert overlap([five, eight], [eight], ten()).value == pytest.approx((5 * 5 / 8 + 3 * 3 / 8 + 2) / 10)
 
 
 def test_the_overlap_of_levels_and_of_untested_attributes_by_hand():
@@ -48,18 +58,18 @@ def test_the_overlap_of_levels_and_of_untested_attributes_by_hand():
     rows = table(category("job", list("pqrp")), number("y", [1, 2, 3, 4]), category("class", list("aabb")))
     one = made(("job", {"p": "a", "q": "b", "r": "b"}))
     other = made(("y", 9.0, "a", "b"))
-    found = eduds([one], [other], rows)
+    found = overlap([one], [other], rows)
     assert found.attributes == (("job", pytest.approx(1 / 3)), ("y", 1.0))
     assert found.value == pytest.approx(2 / 3)
 
 
 def test_a_value_that_is_missing_has_no_room():
     rows = table(number("x", [1, 2, 10, np.nan]), number("y", [np.nan, 1, 1, np.nan]), category("class", list("aabb")))
-    found = eduds([made(("x", 2.0, "a", "b"))], [made("a")], rows)
+    found = overlap([made(("x", 2.0, "a", "b"))], [made("a")], rows)
     # {1, 2} of ten for the rows 1 and 2, {3..10} for row 3; row 4 knows nothing.
     assert found.attributes[0] == ("x", pytest.approx((0.2 + 0.2 + 0.8) / 3))
     nothing = table(number("x", [np.nan] * 3, None), category("class", list("aab")))
-    assert np.isnan(eduds([made(("x", 2.0, "a", "b"))], [made("a")], nothing).value)
+    assert np.isnan(overlap([made(("x", 2.0, "a", "b"))], [made("a")], nothing).value)
 
 
 def slow_eduds(original, released, rows):
@@ -104,22 +114,32 @@ def slow_eduds(original, released, rows):
 def test_eduds_is_its_slow_twin(missing):
     names = ["age", "job", "town", "class"]
     one, other = (mixed(seed, rows=150, missing=missing).select(names) for seed in (41, 42))
-    ours, theirs = forest(one, "class", min_records=5), forest(other, "class", min_records=5)
-    assert len(ours) > 1
-    found = eduds(ours, theirs, one)
+    ours, theirs = (forest_for(rows, "class", Growth(n_trees=6, min_records=5)) for rows in (one, other))
+    assert len(ours) == 6
+    found = overlap(ours, theirs, one, shuffled=theirs[:1])
     assert found.value == pytest.approx(slow_eduds(ours, theirs, one))
-    assert found.floor < found.value < 1
+    assert found.chance == pytest.approx(slow_eduds(ours, theirs[:1], one))
+    assert found.value < 1
 
 
-def test_each_tree_of_the_forest_has_another_root():
+def test_the_forest_is_sysfors_whatever_the_order_of_columns():
     rows = mixed(51, rows=600, missing=0.0)
-    trees = forest(rows, "class")
-    roots = [tree.attributes[tree.tested[0]].name for tree in trees]
-    assert len(set(roots)) == len(roots) >= 2
-    for number_, tree in enumerate(trees):
-        assert not {a.name for a in tree.attributes} & set(roots[:number_])
-    assert len(forest(rows, "class", trees=2)) == 2
-    assert len(forest(ORIGINALS["one class"], "class")) == 1
+    names = sorted(name for name in rows.names if name != "class")
+    trees = forest_for(rows, "class", Growth(n_trees=12))
+    for one, other in zip(trees, grow_forest(rows, target="class", n_trees=12, attributes=names), strict=True):
+        np.testing.assert_array_equal(one.tested, other.tested)
+        np.testing.assert_array_equal(one.cut, other.cut)
+    turned = forest_for(rows.select(rows.names[::-1]), "class", Growth(n_trees=12))
+    for one, other in zip(trees, turned, strict=True):
+        np.testing.assert_array_equal(one.cut, other.cut)
+    assert len(forest_for(rows, "class", Growth(n_trees=2))) == 2
+    assert len(forest_for(rows, "class")) == 20
+
+
+@pytest.mark.parametrize("name", ["one class", "missing everywhere"])
+def test_there_is_always_a_tree(name):
+    assert len(forest_for(ORIGINALS[name], "class")) >= 1
+    assert len(forest_for(ORIGINALS[name].select(["class"]), "class")) == 1
 
 
 def slow_ratios(column, labels, min_records=2):
@@ -184,45 +204,74 @@ def test_edusc_by_hand():
     assert edusc(after, before, "class").value == found.value
 
 
+def shares(found):
+    """Every share that forests give, chance and floor apart."""
+    return (
+        *astuple(found.rules.kept),
+        *astuple(found.leaves.kept),
+        found.eduds.value,
+        found.eduds.worst,
+        found.eduds.tested,
+        found.edusc.value,
+    )
+
+
 @pytest.mark.parametrize("name", ORIGINALS)
 def test_a_copy_has_the_same_forest(name):
     found = forests(copy_of(ORIGINALS[name], target="class"))
-    assert (found.eduds.value, found.eduds.worst, found.eduds.tested, found.edusc.value) == (1.0, 1.0, 1.0, 1.0)
+    assert set(shares(found)) == {1.0}
     assert found.trees[0] == found.trees[1]
+    assert found.rules.rules == found.rules.released >= 1
     assert found.how == "every row"
 
 
 @pytest.mark.parametrize("name", ORIGINALS)
 def test_figures_are_shares_whatever_the_tables(name):
     found = forests(apart(ORIGINALS[name], target="class"))
-    figures = (found.eduds.value, found.eduds.worst, found.eduds.floor, found.eduds.tested, found.edusc.value)
-    assert all(0 <= figure <= 1 for figure in figures)
+    beside = [astuple(kind) for part in (found.rules, found.leaves) for kind in (part.floor, part.chance)]
+    assert all(0 <= figure <= 1 for figure in (*shares(found), found.eduds.chance, *np.concatenate(beside)))
     assert found.eduds.worst <= found.eduds.value
+    assert found.rules.kept.exact <= found.rules.kept.near
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
-def test_columns_apart_leave_what_no_test_would(missing):
+def test_columns_apart_keep_no_more_than_chance_does(missing):
     found = forests(apart(mixed(14, rows=8000, missing=missing), target="class"))
-    assert found.eduds.value == pytest.approx(found.eduds.floor, abs=0.05)
-    assert found.eduds.value < 0.75
+    assert found.eduds.value == pytest.approx(found.eduds.chance, abs=0.05)  # far from 0: all forests test much
+    assert found.eduds.value < 0.8
     assert found.edusc.value < 0.1
+    assert found.rules.kept.near < 0.1
+    assert found.rules.kept.near == pytest.approx(found.rules.chance.near, abs=0.05)
+    assert found.rules.floor.near > 0.5
+    assert found.leaves.kept.rows < found.leaves.chance.rows + 0.02 < found.leaves.floor.rows
 
 
 @pytest.mark.parametrize("name", tables())
 def test_the_order_of_rows_and_columns_does_not_matter(name):
     pair = pair_of(ORIGINALS[name], mixed(13, rows=400, missing=0.0), np.arange(400), target="class")
     one, other = forests(pair), forests(reordered(pair))
-    assert one.eduds.value == pytest.approx(other.eduds.value)
-    assert one.eduds.worst == pytest.approx(other.eduds.worst)
-    assert one.edusc.value == pytest.approx(other.edusc.value)
-    assert one.trees == other.trees
+    assert shares(one) == pytest.approx(shares(other))
+    assert (one.trees, one.rules.rules, one.rules.released) == (other.trees, other.rules.rules, other.rules.released)
 
 
 def test_a_large_table_is_sampled_and_says_so():
     found = forests(copy_of(mixed(15, rows=900), target="class"), most=300)
     assert (found.rows, found.of, found.how) == (300, 900, "a sample of 300 of 900 rows")
-    assert found.eduds.value == 1.0
+    assert set(shares(found)) == {1.0}
+
+
+def test_small_tables_are_resampled_more_often():
+    assert forests(copy_of(mixed(15, rows=60), target="class")).resamples == 8
+    adult = read(sample("adult")).select(["age", "sex", "income"])
+    assert forests(copy_of(adult, target="income"), Growth(n_trees=2)).resamples == 2
 
 
 def test_a_number_can_be_the_target():
-    assert forests(copy_of(mixed(16, rows=300), target="pay")).eduds.value == 1.0
+    assert set(shares(forests(copy_of(mixed(16, rows=300), target="pay")))) == {1.0}
+
+
+def test_a_target_nobody_knows_has_no_rules():
+    unknown = table(number("x", [1, 2, 3]), category("class", [None] * 3))
+    found = forests(pair_of(unknown, unknown, target="class"))
+    assert found.rules.rules == 0
+    assert (found.rules.kept.near, found.rules.floor.near, found.leaves.kept.rows) == (1.0, 1.0, 1.0)

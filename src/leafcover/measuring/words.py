@@ -6,6 +6,7 @@ from leafcover.measuring.figures import Attack, Estimate, Risk, known
 from leafcover.measuring.measures import Measures, Utility
 from leafcover.measuring.risk.averages import most_alike, most_dominated
 from leafcover.measuring.risk.inference import Inference
+from leafcover.measuring.utility.forest import ForestComparison
 from leafcover.measuring.utility.trees import SIMILAR, TreeComparison
 
 
@@ -31,6 +32,8 @@ def kept(utility: Utility) -> Iterator[str]:
             f"cover {trees.tolerant:.0%} of the rows ({trees.strict:.0%} when no cut may move), and both answer "
             f"{trees.answers:.1%} of the rows alike.{_pruned(trees)}"
         )
+    if (forest := utility.forest) is not None:
+        yield from _forest(forest)
     if (agreements := utility.agreement) is not None:
         own = agreements.target
         if own is not None and known(own.agreement.value):
@@ -69,6 +72,24 @@ def kept(utility: Utility) -> Iterator[str]:
             if pairs.new
             else "No pair of values exists only in the release."
         )
+
+
+def _forest(forest: ForestComparison) -> Iterator[str]:
+    rules, leaves = forest.rules, forest.leaves
+    if not rules.rules:
+        return
+    count = forest.trees[0]
+    yield (
+        f"Of the rules of a forest of {count} tree{'' if count == 1 else 's'} grown on the original, counted by the "
+        f"rows they cover, one grown on the release holds {rules.kept.near:.0%} ({rules.kept.exact:.0%} when no cut "
+        f"may move); one grown on a resample of the original {rules.floor.near:.0%} ({rules.floor.exact:.0%}), one "
+        f"grown for a shuffled target {rules.chance.near:.0%} ({rules.chance.exact:.0%})."
+    )
+    yield (
+        "Filled with released rows, the leaves of the original's forest hold the classes that they held for "
+        f"{leaves.kept.rows:.1%} of the rows; with a resample for {leaves.floor.rows:.1%}, with a shuffled target for "
+        f"{leaves.chance.rows:.1%}."
+    )
 
 
 def _pruned(trees: TreeComparison) -> str:

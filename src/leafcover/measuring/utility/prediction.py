@@ -14,7 +14,7 @@ from leafcover.measuring.pair import Pair
 from leafcover.measuring.sampling import how
 from leafcover.measuring.shares import balanced_difference_of, balanced_share_of, difference_of, share_of
 
-FIVE = ("c4.5", "logistic regression", "nearest neighbours", "random forest", "neural network")
+SIX = ("c4.5", "sysfor", "logistic regression", "nearest neighbours", "random forest", "neural network")
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,7 @@ class Score:
     released: Estimate  # grown on the release
     original: Estimate  # grown on the original
     difference: Estimate  # released less original
+    alike: Estimate  # the share of held-out rows that both answer alike, rightly or not
     balanced_released: Estimate
     balanced_original: Estimate
     balanced_difference: Estimate
@@ -54,6 +55,7 @@ class _Test:
     classes: int
     released: dict[str, Floats]
     original: dict[str, Floats]
+    alike: dict[str, Floats]  # which rows both sides answer alike
     majority: Floats
     rows: int  # learned from
     tests: int  # drawn for testing, with rows whose target is missing
@@ -62,7 +64,7 @@ class _Test:
 def prediction(
     pairs: Sequence[Pair],
     *,
-    models: Sequence[str] = FIVE,
+    models: Sequence[str] = SIX,
     bins: int = BINS,
     most: int = MOST,
     most_tests: int = MOST_TESTS,
@@ -101,12 +103,15 @@ def _tested(pair: Pair, models: Sequence[str], bins: int, most: int, most_tests:
     known = np.flatnonzero(asked != MISSING)
     labels, test = asked[known], sides.test.take(known).without(pair.target)
     original, released = (side.without(pair.target) for side in (sides.original, sides.released))
+    first = {m: answers(m, original, ours, test) for m in models}
+    second = {m: answers(m, released, theirs, test) for m in models}
     frequent = np.bincount(ours[ours != MISSING], minlength=1).argmax()
     return _Test(
         labels=labels,
         classes=classes.count,
-        released={m: (answers(m, released, theirs, test) == labels).astype(np.float64) for m in models},
-        original={m: (answers(m, original, ours, test) == labels).astype(np.float64) for m in models},
+        released={m: (second[m] == labels).astype(np.float64) for m in models},
+        original={m: (first[m] == labels).astype(np.float64) for m in models},
+        alike={m: (first[m] == second[m]).astype(np.float64) for m in models},
         majority=(labels == frequent).astype(np.float64),
         rows=len(original),
         tests=len(sides.test),
@@ -120,6 +125,7 @@ def _score(model: str, found: Sequence[_Test], labels: Sequence[Codes]) -> Score
         released=share_of(released),
         original=share_of(original),
         difference=difference_of(released, original),
+        alike=share_of([one.alike[model] for one in found]),
         balanced_released=balanced_share_of(released, labels),
         balanced_original=balanced_share_of(original, labels),
         balanced_difference=balanced_difference_of(released, original, labels),

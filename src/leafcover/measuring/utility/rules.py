@@ -74,15 +74,14 @@ def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
     weight = tree.counts[leaves].sum(axis=1) if rows is None else rows
     by_name = np.array(sorted(range(len(tree.attributes)), key=lambda a: tree.attributes[a].name), np.intp)
     asked = (boxes.low > -inf) | (boxes.high < inf) | (boxes.allowed >= 0)
+    lines, columns = np.nonzero(asked[:, by_name])
+    at = (lines, by_name[columns])
+    parts = (found.tolist() for found in (*at, boxes.low[at], boxes.high[at], boxes.allowed[at]))
     conditions: list[list[Condition]] = [[] for _ in leaves]
-    for leaf, place in zip(*(found.tolist() for found in np.nonzero(asked[:, by_name])), strict=True):
-        a = by_name[place]
+    for leaf, a, low, high, level in zip(*parts, strict=True):
         attribute = tree.attributes[a]
-        conditions[leaf].append(
-            Condition(attribute.name, float(boxes.low[leaf, a]), float(boxes.high[leaf, a]))
-            if attribute.is_number
-            else Condition(attribute.name, levels=(attribute.levels[boxes.allowed[leaf, a]],))
-        )
+        levels = (attribute.levels[level],) if level >= 0 else ()
+        conditions[leaf].append(Condition(attribute.name, low, high, levels))
     answers = [tree.classes[label] for label in tree.label[leaves]]
     return tuple(
         Rule(tuple(found), answer, number)
@@ -92,12 +91,17 @@ def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
 
 def rows_by_leaf(tree: Tree, found: Places) -> Floats:
     """How many rows stand in each leaf; one that reaches several is shared among them by their training rows."""
+    in_set = np.bincount(found.place, minlength=len(found))
+    part = shares_of_sets(tree, found) * np.repeat(in_set, np.diff(found.start))
+    return np.bincount(found.leaves, part, minlength=len(tree.leaves)).astype(np.float64)
+
+
+def shares_of_sets(tree: Tree, found: Places) -> Floats:
+    """For each of ``found.leaves`` the part that it has of a row that reaches its set."""
     weight = np.maximum(tree.counts[tree.leaves].sum(axis=1), 1e-9)[found.leaves]  # leaves without rows share alike
     of_set = np.repeat(np.arange(len(found)), np.diff(found.start))
-    total = np.bincount(of_set, weight, minlength=len(found))
-    in_set = np.bincount(found.place, minlength=len(found))
-    part = weight / total[of_set] * in_set[of_set]
-    return np.bincount(found.leaves, part, minlength=len(tree.leaves)).astype(np.float64)
+    shares: Floats = weight / np.bincount(of_set, weight, minlength=len(found))[of_set]
+    return shares
 
 
 def rule_differences(

@@ -6,6 +6,7 @@ from math import isnan
 from leafcover.measuring.figures import Estimate
 from leafcover.measuring.utility.agreement import Agreement, Agreements
 from leafcover.measuring.utility.prediction import Prediction
+from leafcover.releasing.reporting.forest_figures import forest_parts
 from leafcover.releasing.reporting.phrases import counted, curled, listed, started
 from leafcover.releasing.reporting.shapes import (
     Cell,
@@ -24,22 +25,24 @@ from leafcover.releasing.reporting.shapes import (
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import Voice
 
+NAMES = {"sysfor": "SysFor, a forest"}
 SHOWN = 20  # columns as targets that are not folded away
 
 
 def models_section(subject: Subject) -> Section | None:
-    """Prediction and agreement, where rows outside the release are known."""
+    """Prediction and agreement, where rows outside the release are known; the rules of a forest, where a target is."""
     if subject.measures is None:
         return None
     utility = subject.measures.utility
-    if utility.prediction is None and utility.agreement is None:
-        return None
+    unseen = utility.prediction is not None or utility.agreement is not None
+    lead = Words(f"Tested on rows that no model had seen: {curled(subject.measures.control)}.", tone="lead")
     return section(
         "models",
         "What models learn from it",
-        Words(f"Tested on rows that no model had seen: {curled(subject.measures.control)}.", tone="lead"),
+        lead if unseen else None,
         *([] if utility.prediction is None else _accuracy(subject, utility.prediction)),
         *([] if utility.agreement is None else _agreements(subject, utility.agreement)),
+        *([] if utility.forest is None else forest_parts(subject, utility.forest)),
     )
 
 
@@ -68,14 +71,22 @@ def _accuracy(subject: Subject, found: Prediction) -> Iterator[Part | None]:
                 Cell(value, interval),
                 Cell(before, around),
                 Cell(*voice.points(one.difference, found.tests)),
+                Cell(*voice.estimate(one.alike, found.tests)),
             ]
         )
     yield listing(
         "Accuracy",
-        ("Model", span_words(ends), "Grown on the release", "Grown on the original", "Difference, points"),
+        (
+            "Model",
+            span_words(ends),
+            "Grown on the release",
+            "Grown on the original",
+            "Difference, points",
+            "Both answer alike",
+        ),
         rows,
-        "Dot and line: the model of the release with its 95% interval; upright mark: the model of the original."
-        + (f" {started(curled(found.how))}." if subject.internal else ""),
+        "Dot and line: the model of the release with its 95% interval; upright mark: the model of the original. Both "
+        "answer alike: rightly or not." + (f" {started(curled(found.how))}." if subject.internal else ""),
     )
     if subject.internal:
         yield fold(
@@ -108,7 +119,7 @@ def _strip(
 
 
 def _model(name: str) -> str:
-    return started(name)
+    return NAMES.get(name, started(name))
 
 
 def _agreements(subject: Subject, found: Agreements) -> Iterator[Part | None]:

@@ -74,7 +74,7 @@ def _loss(subject: Subject, utility: Utility) -> Part | None:
             (
                 "EDUDS: same room under two forests (our definition)",
                 _said(forest.eduds.value),
-                f"worst 1%: {_said(forest.eduds.worst)}; 1 is best, {_said(forest.eduds.floor)} without any test",
+                f"worst 1%: {_said(forest.eduds.worst)}; 1 is best, {_said(forest.eduds.chance)} by chance",
             ),
             ("EDUSC: what columns alone tell of the target (our definition)", _said(forest.edusc.value), "1 is best"),
         ]
