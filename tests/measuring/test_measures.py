@@ -36,7 +36,9 @@ def test_a_copy_keeps_everything(copied):
     kept = copied.utility
     assert (kept.trees.grade, kept.trees.strict, kept.trees.partition) == ("exactly same", 1.0, 1.0)
     assert kept.forest.eduds.value == kept.forest.edusc.value == 1.0
-    assert all(score.difference.value == 0.0 for score in kept.prediction.scores)
+    assert kept.forest.rules.kept.exact == kept.forest.leaves.kept.rows == 1.0
+    assert "sysfor" in [score.model for score in kept.prediction.scores]
+    assert all((score.difference.value, score.alike.value) == (0.0, 1.0) for score in kept.prediction.scores)
     assert kept.agreement.target.agreement.value == kept.agreement.mean.value == 1.0
     assert kept.columns.means.largest == kept.columns.category_distances.largest == 0.0
     assert kept.relations.every.largest == kept.information_loss.il1s == 0.0
@@ -60,6 +62,7 @@ def test_a_copy_hides_nobody(copied):
 
 def test_columns_apart_keep_no_relation_and_hide_people(parted):
     assert parted.utility.trees.answers < 0.8
+    assert parted.utility.forest.rules.kept.near < 0.1
     assert parted.utility.columns.means.largest == pytest.approx(0.0)
     shown, blind = parted.risks, 1 / 400
     for risk, tries in ((shown.informed.first, 2), (shown.linkage.nearest, 1)):  # learned: the better of two ways

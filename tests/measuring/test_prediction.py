@@ -14,9 +14,11 @@ from leafcover.measuring.learners import features_of, scikit_learn
 from leafcover.measuring.pair import pair_of
 from leafcover.measuring.shares import balanced_difference_of, balanced_share_of, difference_of, share_of
 from leafcover.measuring.utility.agreement import agree, agreement
-from leafcover.measuring.utility.prediction import FIVE, prediction
+from leafcover.measuring.utility.prediction import SIX, prediction
 from leafcover.table.files import read
 from leafcover.table.samples import sample
+from leafcover.tree.forest import classify_forest
+from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import classes_of
 from tests import quality
 from tests.measuring.pairs import apart, awkward, copy_of, reordered
@@ -150,6 +152,7 @@ class TestPrediction:
         assert (score.original.value, score.released.value) == (1.0, pytest.approx(0.6))
         assert score.difference.value == pytest.approx(-0.4)
         assert score.balanced_released.value == pytest.approx((2 / 2 + 1 / 3) / 2)
+        assert score.alike.value == pytest.approx(0.6)
         assert found.majority.value == pytest.approx(0.4)  # a and b have five rows each, the first is answered
         assert (found.classes, found.rows, found.tests) == (2, 10, 5)
 
@@ -162,9 +165,10 @@ class TestPrediction:
 
     def test_the_original_loses_nothing(self):
         found = prediction([copy_of(mixed(20), target="class", control=CONTROL)])
-        assert [score.model for score in found.scores] == list(FIVE)
+        assert [score.model for score in found.scores] == list(SIX)
         for score in found.scores:
             assert score.released == score.original
+            assert score.alike.value == 1
             assert (score.difference.low, score.difference.high) == (0, 0)
             assert score.original.value > found.majority.value
 
@@ -174,6 +178,25 @@ class TestPrediction:
             assert abs(score.balanced_released.value - 0.5) < 0.12
             assert score.difference.high < -0.1
             assert score.balanced_difference.high < -0.1
+
+    def test_models_may_answer_alike_and_be_wrong(self):
+        test = table(number("x", [1, 5, 6, 9]), category("class", ["b", "b", "b", "a"]))
+        pair = pair_of(stripes(4), stripes(6), np.arange(10), target="class", control=test)
+        score = prediction([pair], models=["c4.5"]).scores[0]  # a, b, b, b against a, a, a, b
+        assert (score.released.value, score.original.value, score.alike.value) == (0.0, 0.5, 0.5)
+
+    def test_sysfor_is_the_vote_of_its_forest(self):
+        original, released = mixed(20, rows=800, missing=0.05), mixed(23, rows=800)
+        pair = pair_of(original, released, np.arange(800), target="class", control=CONTROL)
+        score = prediction([pair], models=["sysfor"]).scores[0]
+        ours, theirs = (
+            classify_forest(grow_forest(rows, target="class", n_trees=20), CONTROL) for rows in (original, released)
+        )
+        truth = CONTROL["class"].values
+        assert score.original.value == pytest.approx((ours == truth).mean())
+        assert score.released.value == pytest.approx((theirs == truth).mean())
+        assert score.alike.value == pytest.approx((ours == theirs).mean())
+        assert 0.6 < score.alike.value < 1
 
     def test_several_pairs_give_one_mean(self):
         pairs = [apart(mixed(s), seed=s, target="class", control=CONTROL) for s in range(3)]

@@ -7,6 +7,7 @@ import pytest
 
 from leafcover.measuring.figures import Attack, Estimate, wilson
 from leafcover.measuring.measures import measures
+from leafcover.measuring.utility.forest_rules import RuleShares
 from leafcover.measuring.words import words
 from tests.measuring.pairs import copy_of
 from tests.tables import mixed
@@ -24,6 +25,18 @@ def inferred(found, inside, outside, count):
     attack = Attack(wilson(inside, 1_000), wilson(outside, 1_000), wilson(200, 1_000))
     told = [replace(one, nearest=attack, trusted=None, learned=None) for one in found.risks.inferences[:count]]
     return words(replace(found, risks=replace(found.risks, inferences=tuple(told))))
+
+
+def test_rules_of_a_forest_stand_beside_a_resample_and_chance(found):
+    shares = RuleShares(0.31, 0.62, 0.2, 0.4)
+    rules = replace(found.utility.forest.rules, kept=shares, floor=RuleShares(0.3, 0.6, 0, 0))
+    forest = replace(found.utility.forest, rules=replace(rules, chance=RuleShares(0.0, 0.02, 0, 0)))
+    told = words(replace(found, utility=replace(found.utility, forest=forest)))
+    assert "one grown on the release holds 62% (31% when no cut may move)" in told
+    assert "on a resample of the original 60% (30%), one grown for a shuffled target 2% (0%)." in told
+    assert "hold the classes that they held for 100.0% of the rows; with a resample for" in told
+    none = replace(forest, rules=replace(rules, rules=0))
+    assert "forest of" not in words(replace(found, utility=replace(found.utility, forest=none)))
 
 
 def test_the_column_told_furthest_above_control_says_of_how_many(found):

@@ -11,6 +11,8 @@ import pytest
 from leafcover.draws import Key
 from leafcover.errors import LeafcoverError
 from leafcover.measuring.pair import pair_of
+from leafcover.measuring.utility.forest_leaves import LeafShares
+from leafcover.measuring.utility.forest_rules import RuleShares
 from leafcover.releasing.comparison import Comparison
 from leafcover.releasing.measure import measure_all
 from leafcover.releasing.pairing import pair_from
@@ -108,7 +110,8 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
         assert "no control" in html.casefold()
         assert "It is not known which released row is whose" in html
         assert ("Give --pairs" in html) == (face == "internal")
-        assert 'id="models"' not in html
+        assert "Tested on rows that no model had seen" not in html
+        assert "Rules kept over the forest" in html
 
 
 def test_a_risk_never_stands_without_its_interval(mixed_release):
@@ -233,6 +236,31 @@ def test_trees_called_similar_for_being_pruned_say_so(mixed_release, tolerant, p
         assert ("They count as similar" in html) == bool(words)
         assert words in html
     assert ("They count as similar because" in str(measures)) == bool(words)
+
+
+def test_rules_of_a_forest_stand_beside_floor_and_chance_in_both_faces(mixed_release):
+    original, release, measures = mixed_release
+    forest = measures.utility.forest
+    kept, floor = RuleShares(0.123, 0.456, 0.2, 0.3), RuleShares(0.137, 0.478, 0.2, 0.3)
+    rules = replace(forest.rules, kept=kept, floor=floor, chance=RuleShares(0.0, 0.0, 0.0, 0.0), rules=77, released=1)
+    leaves = replace(forest.leaves, kept=LeafShares(1.0, 1.0))
+    changed = replace(forest, rules=rules, leaves=leaves, resamples=1)
+    measures = replace(measures, utility=replace(measures.utility, forest=changed))
+    inward, outward = (
+        re.sub(r"\n+", "\n", text_of(page(original, release, face, measures=measures)))
+        for face in ("internal", "external")
+    )
+    assert "Rules kept, cuts near\n46%\n48%\n0%" in inward
+    assert "Rules kept, cuts near\n46%\n48%\nunder 1%" in outward
+    assert "77 rules in 20 trees before, 1 rule in 20 trees after" in inward
+    assert "The floor is the mean of 1 new sample. Grown on every row." in inward
+    for told in (inward, outward):
+        assert "Rows of the same class in the original forest’s leaves\n100%" in told
+        assert "SysFor, a forest" in told
+        assert "Both answer alike" in told
+    for words in ("77 rules", "each counted as one", "Leaves of that forest"):
+        assert words in inward
+        assert words not in outward
 
 
 def test_every_guess_is_named(mixed_release):
