@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
-from leafcover.measuring.utility.forest_growing import Growth
 
 import leafcover as lc
 from leafcover.draws import Key
@@ -18,6 +17,7 @@ from leafcover.measuring.figures import Estimate, mean_of
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.sers import sers
 from leafcover.measuring.utility.forest import forests
+from leafcover.measuring.utility.forest_growing import Growth
 from leafcover.releasing.comparison import compared_to
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run
