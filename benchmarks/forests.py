@@ -114,8 +114,10 @@ def one_run(table: Table, data: Data, method: Method, number: int) -> tuple[Figu
     """Release some rows, compare, and ask what was grown on them about others; beside it the floor of rules kept."""
     rows = np.random.default_rng(number).permutation(len(table))[:MOST_ROWS]
     some, others = (table.take(np.sort(part)) for part in np.split(rows, [2 * len(rows) // 3]))
-    recipe, settings = (method.recipe, method.settings) if method.recipe else ("random", {"spread": 0.0, "others": 0.0})
-    plan = plan_for(some, recipe, target=data.target, settings=settings)
+    # a plan that changes nothing
+    plan = lc.Plan(lc.Step(data.target, within=lc.Whole(), noise=lc.Redraw(law="own")), target=data.target)
+    if method.recipe:
+        plan = plan_for(some, method.recipe, target=data.target, settings=method.settings)
     release = run(some, plan, key=Key.from_seed(number))
     compared = compared_to(some, release)
     alike = forests(compared.pair, Growth(n_trees=TREES))
