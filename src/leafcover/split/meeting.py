@@ -20,7 +20,7 @@ from leafcover.tree.box import ANY, leaf_boxes, set_boxes
 from leafcover.tree.tree import Tree
 from leafcover.tree.walk import Places, places
 
-WINDOW = 300  # cells among which a small one looks for those most alike; with 1000 no more leaves were kept
+WINDOW = 300  # cells among which a small one looks for those most alike; more keep hardly more leaves
 
 
 def meeting(table: Table, trees: Sequence[Tree], *, min_cell: int, classes: Array) -> Partition:
@@ -85,7 +85,11 @@ def _met(table: Table, trees: Sequence[Tree], *, keep_places: bool) -> _Met:
 
 
 def _pools(met: _Met, starts: Rows, sizes: Rows, min_cell: int) -> Array:
-    """The number of the pool of each cell."""
+    """The number of the pool of each cell.
+
+    Splitting tree after tree and joining the smallest parts each time is simpler, but more rows then lose a leaf when
+    they move inside their boxes: 5.1 % instead of 4.5 on Adult, 12.7 instead of 10.8 on WBC (60 trees, 5 rows a cell).
+    """
     from leafcover.fast.meeting import pool_cells
 
     if met.places is None:
