@@ -16,8 +16,13 @@ from leafcover.draws import Key
 from leafcover.measuring.figures import Estimate, mean_of
 from leafcover.measuring.risk.informed import informed
 from leafcover.measuring.risk.sers import sers
-from leafcover.measuring.utility.forest import forests
-from leafcover.measuring.utility.forest_growing import Growth
+from leafcover.measuring.utility.forest_growing import Growth, Walked, forest_for, walked
+from leafcover.measuring.utility.forest_leaves import leaves_alike
+from leafcover.measuring.utility.forest_rules import distinct_rules, shares_held
+from leafcover.measuring.utility.gains import edusc
+from leafcover.measuring.utility.growing import with_classes
+from leafcover.measuring.utility.rooms import eduds
+from leafcover.measuring.utility.rules import Rule, allowance
 from leafcover.releasing.comparison import compared_to
 from leafcover.releasing.recipes import plan_for
 from leafcover.releasing.run import run
@@ -25,12 +30,13 @@ from leafcover.table.samples import sample
 from leafcover.table.table import Table
 from leafcover.tree.forest import forest_errors_on
 from leafcover.tree.grow import grow
-from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.walk import errors_on
 
 RUNS = 20
 MOST_ROWS = 3_000  # of a table that a run draws, two thirds to release and one to test
 TREES = 60
+GROWTH = Growth(n_trees=TREES)
+RESAMPLES = 3  # a run, for the floor of rules kept
 PAGE = Path(__file__).parent.parent / "docs" / "forest-comparison.md"
 
 
@@ -102,37 +108,65 @@ def main() -> None:
     found, floors = {}, {}
     for data in TABLES:
         table = lc.read(sample(data.sample), roles={data.target: "target"}, category=[data.target], drop=data.drop)
+        bases = [base_of(table, data, number) for number in range(runs)]
+        floors[data.name] = _estimate([base.floor for base in bases])
         for method in METHODS:
-            each = [one_run(table, data, method, number) for number in range(runs)]
-            found[data.name, method.name] = _means([figures for figures, _ in each])
-            floors[data.name] = _estimate([floor for _, floor in each])
+            found[data.name, method.name] = _means([one_run(base, data, method) for base in bases])
             print(data.name, method.name, found[data.name, method.name], flush=True)
     PAGE.write_text(page(found, floors, runs), "utf-8")
 
 
-def one_run(table: Table, data: Data, method: Method, number: int) -> tuple[Figures[float], float]:
-    """Release some rows, compare, and ask what was grown on them about others; beside it the floor of rules kept."""
-    rows = np.random.default_rng(number).permutation(len(table))[:MOST_ROWS]
+@dataclass(frozen=True)
+class Base:
+    """What all methods of one run share: rows to release and to test on, the original's forest, the floor."""
+
+    number: int
+    some: Table
+    others: Table
+    forest: Walked
+    rules: tuple[Rule, ...]
+    floor: float  # of the rules, those that forests of resamples hold
+
+
+def base_of(table: Table, data: Data, number: int) -> Base:
+    """Draw rows, and grow what they are compared with."""
+    draws = np.random.default_rng(number)
+    rows = draws.permutation(len(table))[:MOST_ROWS]
     some, others = (table.take(np.sort(part)) for part in np.split(rows, [2 * len(rows) // 3]))
+    forest = walked(forest_for(some, data.target, GROWTH), some)
+    rules = distinct_rules(forest.trees, forest.places)
+    resampled = [some.take(draws.integers(0, len(some), len(some))) for _ in range(RESAMPLES)]
+    held = [shares_held(rules, rules_of(one, data), allowance(some)).near for one in resampled]
+    return Base(number, some, others, forest, rules, float(np.mean(held)))
+
+
+def rules_of(table: Table, data: Data) -> tuple[Rule, ...]:
+    """The rules of a forest grown on a table."""
+    return distinct_rules(forest_for(table, data.target, GROWTH))
+
+
+def one_run(base: Base, data: Data, method: Method) -> Figures[float]:
+    """Release the rows, compare, and ask what was grown on the release about others."""
     # a plan that changes nothing
     plan = lc.Plan(lc.Step(data.target, within=lc.Whole(), noise=lc.Redraw(law="own")), target=data.target)
     if method.recipe:
-        plan = plan_for(some, method.recipe, target=data.target, settings=method.settings)
-    release = run(some, plan, key=Key.from_seed(number))
-    compared = compared_to(some, release)
-    alike = forests(compared.pair, Growth(n_trees=TREES))
-    released = compared.pair.released
-    figures = Figures(
-        forest=1 - forest_errors_on(grow_forest(released, target=data.target, n_trees=TREES), others) / len(others),
-        tree=1 - errors_on(grow(released, target=data.target), others) / len(others),
-        rules=alike.rules.kept.near,
-        leaves=alike.leaves.kept.rows,
-        eduds=alike.eduds.value,
-        edusc=alike.edusc.value,
+        plan = plan_for(base.some, method.recipe, target=data.target, settings=method.settings)
+    compared = compared_to(base.some, run(base.some, plan, key=Key.from_seed(base.number)))
+    pair = with_classes(compared.pair)
+    trees = forest_for(pair.released, data.target, GROWTH)
+    theirs = walked(trees, pair.original)
+    after = walked(base.forest.trees, pair.released)
+    classes = pair.original[data.target].values, pair.released[data.target].values
+    return Figures(
+        forest=1 - forest_errors_on(trees, base.others) / len(base.others),
+        tree=1 - errors_on(grow(pair.released, target=data.target), base.others) / len(base.others),
+        rules=shares_held(base.rules, distinct_rules(trees), allowance(base.some)).near,
+        leaves=leaves_alike(base.forest, after, *classes).rows,
+        eduds=eduds(base.forest, theirs, theirs, pair.original).value,
+        edusc=edusc(pair.original, pair.released, data.target).value,
         sers=sers(compared.pair).share.value,
         linked=informed(compared.evidence).first.value,
     )
-    return figures, alike.rules.floor.near
 
 
 def _means(each: list[Figures[float]]) -> Figures[Estimate]:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from leafcover.cells import Choice, Range
 from leafcover.draws import Key
 from leafcover.errors import LeafcoverError, PlanError, TableError
-from leafcover.measuring.utility.forest import forest
 from leafcover.noise.bounded import Bounded
 from leafcover.noise.redraw import Redraw
 from leafcover.noise.shuffle import Shuffle
@@ -25,6 +24,7 @@ from leafcover.split.trees import Whole, leaves
 from leafcover.table.files import read
 from leafcover.table.samples import sample
 from leafcover.tree.grow import grow
+from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import classes_of
 from leafcover.tree.walk import places
 from tests import naive_forest as naive
@@ -316,7 +316,7 @@ def test_a_forest_can_be_refined():
 @pytest.mark.parametrize(("name", "target"), [("wbc", "class"), ("wine", "class")])
 def test_rooms_shrink_with_every_tree_and_widen_with_min_cell(name, target):
     one = read(sample(name))
-    trees = forest(one, target, trees=6, min_records=10)
+    trees = grow_forest(one, target=target, n_trees=6)
     classes = classes_of(one[target])[1]
 
     def width(some, min_cell):

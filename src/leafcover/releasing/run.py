@@ -17,6 +17,7 @@ from leafcover.releasing.fingerprint import PART_ROWS, fingerprint
 from leafcover.releasing.plan import Plan, Step, check
 from leafcover.releasing.planfile import marking_text
 from leafcover.releasing.refuse import refuse_identifiers
+from leafcover.split.forest import Forest
 from leafcover.split.partition import Partition, Split
 from leafcover.split.room import rooms
 from leafcover.table.change import drawn, moved
@@ -160,6 +161,8 @@ def partitions_of(
 
 
 def _split_words(split: Split) -> str:
+    if isinstance(split, Forest):
+        return f"the forest for {split.of}"
     return f"the tree for {split.needs[0]}" if split.needs else "the whole table"
 
 
