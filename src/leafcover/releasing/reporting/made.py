@@ -39,9 +39,10 @@ def made_section(subject: Subject) -> Section | None:
 def _steps(subject: Subject, release: Release) -> Iterator[Part | None]:
     """Steps that go the same way as one line; the columns of a block stay joined."""
     voice = subject.voice
+    blocks = any(_moves_together(step) for step in release.plan.steps)
     yield Words(
-        "Every step reads the original table and changes values only among rows that stand together in a cell. Columns "
-        "joined by + form a block: their values move together.",
+        "Every step reads the original table and changes values only among rows that stand together in a cell."
+        + (" Columns joined by + form a block: their values move together." if blocks else ""),
         tone="lead",
     )
     alike: dict[Any, list[tuple[Step, CellFact]]] = defaultdict(list)

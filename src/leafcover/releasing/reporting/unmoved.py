@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from leafcover.measuring.risk.unmoved import Stayed
+from leafcover.noise.centroid import Centroid
 from leafcover.releasing.reporting.attacks import risk_cell
 from leafcover.releasing.reporting.phrases import started
 from leafcover.releasing.reporting.shapes import Cell, Heading, Part, Words, fold, listing
@@ -30,8 +31,12 @@ def stuck(subject: Subject) -> Iterator[Part | None]:
     if not rows:
         yield Words("Nearly every value could change.")
         return
+    averaged = all(isinstance(step.noise, Centroid) for step in release.plan.steps)
     yield Words(
-        "A value is pinned when its row would have got it back with a probability of at least 95%: its cell holds "
+        "A value could not change when it is the average of its group. Nobody sees which of the group held it before, "
+        "unless all of them did."
+        if averaged
+        else "A value is pinned when its row would have got it back with a probability of at least 95%: its cell holds "
         "hardly anything else. Whoever knows a person’s cell knows that value."
     )
     yield listing(
