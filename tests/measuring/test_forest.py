@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from leafcover.measuring.models import work_of_forest
 from leafcover.measuring.pair import pair_of
-from leafcover.measuring.utility.forest import forests
+from leafcover.measuring.utility.forest import forests, resamples
 from leafcover.measuring.utility.forest_growing import Growth, forest_for, walked
 from leafcover.measuring.utility.gains import edusc, gain_ratios
 from leafcover.measuring.utility.rooms import eduds
@@ -262,8 +263,21 @@ def test_a_large_table_is_sampled_and_says_so():
 
 def test_small_tables_are_resampled_more_often():
     assert forests(copy_of(mixed(15, rows=60), target="class")).resamples == 8
-    adult = read(sample("adult")).select(["age", "sex", "income"])
-    assert forests(copy_of(adult, target="income"), Growth(n_trees=2)).resamples == 2
+    adult = read(sample("adult"))
+    work = work_of_forest([column for column in adult if column.name != "income"], 2)
+    assert (work, len(resamples(len(adult), work)), len(resamples(50_000, 30))) == (28, 2, 1)
+
+
+def test_a_row_costs_more_with_more_classes_columns_and_gaps():
+    x, y = number("x", [1, 2, 3, 4]), number("y", [1, np.nan, np.nan, np.nan])
+    assert work_of_forest([x, x], 3) == 6
+    assert work_of_forest([x, y], 3) == 60  # of four rows one is complete
+    assert work_of_forest([x, number("gone", [np.nan] * 4)], 3) == 6
+    assert work_of_forest([], 0) == 1
+    many = table(number("x", np.arange(1200)), category("class", [f"{i % 600:03d}" for i in range(1200)]))
+    assert forests(copy_of(many, target="class"), Growth(n_trees=1), most=1100).rows == 1100
+    several = table(*(number(f"x{i}", np.arange(1200)) for i in range(9)), many["class"])
+    assert forests(copy_of(several, target="class"), Growth(n_trees=1)).rows == 1000
 
 
 def test_a_number_can_be_the_target():
