@@ -76,7 +76,7 @@ def release(
     from leafcover.draws import key_text
     from leafcover.releasing.deliver import Places, deliver
     from leafcover.releasing.hold import hold_out as set_aside
-    from leafcover.releasing.limit import certain_linkage, refuse_alone
+    from leafcover.releasing.limit import MOST_ALONE, alone, certain_linkage, refuse_alone
     from leafcover.releasing.run import run
     from leafcover.releasing.summary import summary
     from leafcover.table.alone import taken_alone
@@ -104,6 +104,8 @@ def release(
         made = run(original, chosen, key=key, keep_order=keep_order, progress=tell, made=cells)
         if not force:
             refuse_alone(made)
+        elif (share := alone(made)) > MOST_ALONE:
+            warn(f"{share:.1%} of the rows stand alone in their cell; they are released because of --force.")
         measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, tell)
         if key_file is not None and new_key:
             texts[key_file] = (key_text(key), True)
@@ -125,7 +127,9 @@ def release(
     elif not quiet:
         linked = None if measures else certain_linkage(original, made)
         said = summary(made, linked)
-        if not measures and linked is None:  # the law of this plan is costly to weigh, so only when asked for
+        if not measures and max_risk is not None:
+            said += f"\nLinkage by an informed attacker, and inference above control, stay below {max_risk:g}."
+        elif not measures and linked is None:  # the law of this plan is costly to weigh, so only when asked for
             said += "\nHow often a person can be found was not measured: add --report or --max-risk."
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in said), quiet)
         typer.echo(said)

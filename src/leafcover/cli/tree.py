@@ -79,4 +79,4 @@ def tree(
         words = f"size {found['size']}, {found['leaves']} leaves, errors {found['train_errors']} ({share:.1%})"
         typer.echo(f"\n{words}, estimate {found['estimated_error']:.1%}")
         if other is not None:
-            typer.echo(f"on {test}: errors {errors_on(shown, other)} of {len(other)}")
+            typer.echo(f"on {test}: errors {errors_on(shown, other)} of {int((~other[target].missing).sum())}")

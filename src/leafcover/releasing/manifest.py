@@ -63,6 +63,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "columns": [asdict(fact) for fact in release.columns],
         "trees": [asdict(fact) for fact in release.trees],
         "cells": [{**asdict(fact), "columns": list(fact.columns)} for fact in release.cells],
+        "rows_alone_in_their_cell": max((cell.single for cell in release.cells), default=0.0),
         "warnings": list(release.warnings),
     }
 

@@ -163,15 +163,16 @@ def _choice(own: Array, named: Bools, levels: int, label: Rows, count: int) -> C
 
 def _notes(cells: Cells, sizes: Rows, trees: int, min_cell: int) -> tuple[str, ...]:
     rows, said = len(cells.label), []
+    forest = "1 tree" if trees == 1 else f"{trees} trees"
     small, alone = int(sizes[sizes < min_cell].sum()), int((cells.sizes == 1).sum())
     if cells.pooled_rows:
         said.append(
-            f"The leaves of {trees} trees meet in cells of fewer than {min_cell} rows for {small} of {rows} rows; "
+            f"The leaves of {forest} meet in cells of fewer than {min_cell} rows for {small} of {rows} rows; "
             f"these are pooled with the most alike. The {cells.pooled_rows} rows of the pools may change their leaf of "
             "some trees."
         )
     if alone:
-        said.append(f"{alone} of {rows} rows stand alone: no other row shares their leaves of all {trees} trees.")
+        said.append(f"{alone} of {rows} rows stand alone: no other row shares their leaves of all {forest}.")
     if cells.count == 1:
-        said.append(f"The leaves of {trees} trees meet in one cell: all {rows} rows stand together.")
+        said.append(f"The leaves of {forest} meet in one cell: all {rows} rows stand together.")
     return tuple(said)

@@ -69,7 +69,7 @@ def _figures(shown: Shown) -> dict[str, int]:
         "first_tree_train_errors": training_errors(first, shown.training),
     }
     if shown.test is not None:
-        found["test_rows"] = len(shown.test)
+        found["test_rows"] = int((~shown.test[shown.training.target].missing).sum())
         found["test_errors"] = forest_errors_on(shown.trees, shown.test)
         found["first_tree_test_errors"] = errors_on(first, shown.test)
     return found
@@ -114,7 +114,7 @@ def largest_branch(tree: Tree) -> int:
 def asked(tree: Tree, node: int, spell: Spell) -> str:
     """What a node asks, or the class that it answers."""
     if tree.tested[node] < 0:
-        return tree.classes[tree.label[node]]
+        return f"leaf: {tree.classes[tree.label[node]]}"
     attribute = tree.attributes[tree.tested[node]]
     if attribute.is_number:
         return f"{attribute.name} <= {spell(attribute.name, float(tree.cut[node]))}"

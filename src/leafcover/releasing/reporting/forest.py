@@ -1,13 +1,14 @@
-"""The forest that guided a release: its trees, what became of each, and the rules they share."""
+"""The forest that guided a release: its trees, what became of each, and the rules they share.
+
+Only the steward sees tests and rules: a forest looks for many, and some of its branches hold few rows.
+"""
 
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from leafcover.releasing.reporting.rare import rare_levels
 from leafcover.releasing.reporting.shapes import Cell, Listing, Part, Words, fold, listing
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.reporting.voice import FEWEST, RARE
 from leafcover.releasing.run import Release, TreeFact
 from leafcover.table.table import Table
 from leafcover.tree.shared import Rule, shared_rules
@@ -32,17 +33,17 @@ def forest_parts(subject: Subject, release: Release) -> Iterator[Part]:
     """Trees and shared rules, as far as the reader may see them."""
     trees = _trees(subject, release)
     pooled = (
-        " Cells of too few rows were pooled with the most alike; rows of these pools may change some of their leaves, "
-        "most of all in the later trees."
+        " Cells of too few rows were pooled with the most alike; rows of these pools may change some of their leaves."
     )
+    closed = " Its tests and rules are not shown, because some of them tell of few rows."
     yield Words(
         f"{len(trees):,} trees for {subject.target} shaped the cells: rows stand together where their leaves of all "
-        f"trees meet.{pooled if least_kept(subject.forest) < 1 else ''}",
+        f"trees meet.{pooled if least_kept(subject.forest) < 1 else ''}{'' if subject.internal else closed}",
         tone="lead",
     )
     table = subject.pair.original
-    if subject.opened:
-        yield _shared(subject, trees, table)
+    if subject.internal:
+        yield _shared(trees, table)
     if (each := fold("Tree by tree", _tree_by_tree(subject, trees, spelling(table)))) is not None:
         yield each
 
@@ -53,35 +54,25 @@ def _trees(subject: Subject, release: Release) -> tuple[Tree, ...]:
 
 
 def _tree_by_tree(subject: Subject, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
-    """Tests are shown to whoever may see trees, for their cuts are values of the original table."""
     rows: list[list[str | Cell]] = []
     for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
         kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
-        if subject.opened:
+        if subject.internal:
             then = asked(tree, largest_branch(tree), spell)
             rows.append([f"{number}. {asked(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
         else:
             rows.append([f"{number}", kept])
-    head = ["First test", "Then, for most rows", "Leaves"] if subject.opened else ["Tree"]
+    head = ["First test", "Then, for most rows", "Leaves"] if subject.internal else ["Tree"]
     return listing("The trees of the forest", [*head, "Rows in the same leaf as before"], rows)
 
 
-def _shared(subject: Subject, trees: tuple[Tree, ...], table: Table) -> Part:
-    """The rules that most trees hold; for others none of few rows, and none that names a rare value."""
+def _shared(trees: tuple[Tree, ...], table: Table) -> Part:
+    """The rules that most trees hold."""
     every = [rule for rule in shared_rules(trees) if len(rule.trees) > 1]
-    few = max(FEWEST, RARE * len(table))
-    rare = {} if subject.internal else rare_levels(table)
-    named = [
-        rule for rule in every if subject.internal or (rule.rows >= few and not _names(rule, rare, trees[0].target))
-    ]
     spell = spelling(table)
-    rows = [
-        [_said(rule, spell), f"{len(rule.trees):,}", *([f"{rule.rows:,.0f}"] if subject.internal else [])]
-        for rule in named[:MOST_RULES]
-    ]
-    note = f"{len(named) - len(rows):,} more rules stand in several trees." if len(named) > len(rows) else ""
-    head = ("Rule", "Trees", *(["Rows"] if subject.internal else []))
-    found = listing("Rules that several trees share", head, rows, note)
+    rows = [[_said(rule, spell), f"{len(rule.trees):,}", f"{rule.rows:,.0f}"] for rule in every[:MOST_RULES]]
+    note = f"{len(every) - len(rows):,} more rules stand in several trees." if len(every) > len(rows) else ""
+    found = listing("Rules that several trees share", ("Rule", "Trees", "Rows"), rows, note)
     return found or Words("No two trees share a whole rule.", tone="aside")
 
 
@@ -93,8 +84,3 @@ def _said(rule: Rule, spell: Spell) -> str:
         for test in rule.tests
     ]
     return f"if {' and '.join(tests)} then {rule.label}" if tests else f"always {rule.label}"
-
-
-def _names(rule: Rule, rare: dict[str, set[str]], target: str) -> bool:
-    levels = {(test.attribute, test.value) for test in rule.tests} | {(target, rule.label)}
-    return any(level in rare.get(name, ()) for name, level in levels)

@@ -87,13 +87,13 @@ def _ways(subject: Subject, release: Release) -> Iterator[Part]:
     found: dict[str, list[str]] = defaultdict(list)
     for step in release.plan.steps:
         found[noise_words(step.noise, detailed=False)] += step.columns
-    medians = sorted(fact.median for fact in release.cells)
+    medians = [fact.median for fact in release.cells]
     if medians:
         smallest = subject.voice.count(min(fact.smallest for fact in release.cells))
         yield Words(
             "Every step read the original table and changed values only among rows that stand together in a cell. The "
             f"smallest cell has {smallest} row{'' if smallest == '1' else 's'}, a typical one "
-            f"{subject.voice.count(medians[len(medians) // 2])}.",
+            f"{subject.voice.count(min(medians))}.",
             tone="lead",
         )
     yield Bullets(tuple(f"{', '.join(names)}: each value is {words}." for words, names in found.items()))

@@ -68,8 +68,8 @@ def _small_cells(subject: Subject, release: Release) -> Iterator[tuple[str, str]
     if pooled := max((c.pooled for c in release.cells), default=0):
         yield (
             "Rows in pools",
-            f"{_part(voice, pooled / voice.rows)} of the rows stood in leaves too small to hide them and were "
-            "pooled with neighbouring leaves. They may have changed their leaf.",
+            f"{_part(voice, pooled / voice.rows)} of the rows stood in leaves, or where leaves meet, too few "
+            "together to hide them, and were pooled with others. They may have changed their leaf.",
         )
 
 
