@@ -8,7 +8,7 @@ estimated by the mean of w without bias. By the coins alone its variance is the 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 
@@ -63,7 +63,9 @@ class Estimate:
     def outside(self) -> float:
         """How many standard errors the raw estimate lies outside 0 to 1; above 4 the law is not what was said."""
         apart = abs(self.raw - self.share)
-        return apart / self.error if apart else 0.0
+        if not apart:
+            return 0.0
+        return apart / self.error if self.error else inf
 
     def __str__(self) -> str:
         low, high = self.sampling_interval
@@ -118,8 +120,8 @@ def of_weights(counted: Floats, missing: int = 0) -> Estimate:
     """The estimate that the weights of some rows give."""
     rows = len(counted)
     mean, square = float(counted.mean()), float(np.square(counted).mean())
-    # Both are variances, but of estimates: with a few rows they can come out below 0.
-    coins, sampled = max(square - mean, 0.0), max(square - mean**2, 0.0)
+    share = min(max(mean, 0.0), 1.0)  # a raw share outside would make the error of the coins the larger one
+    coins, sampled = max(square - share, 0.0), max(square - share**2, 0.0)  # of a few rows, w² can be below w
     return Estimate(mean, sqrt(coins / rows), sqrt(sampled / rows), rows, missing)
 
 
