@@ -22,7 +22,7 @@ CHANNELS = {
 
 
 def coins():
-    return st.floats(0, 1).filter(lambda theta: abs(2 * theta - 1) >= 0.05)
+    return st.floats(0, 1).filter(lambda theta: abs(2 * theta - 1) >= 0.05 and not 0 < theta < 2**-11)
 
 
 def any_channel():
@@ -35,7 +35,7 @@ def any_channel():
         st.builds(Groups, coins(), partitions),
         st.builds(Unrelated, st.floats(0.05, 1), st.floats(0.01, 0.99)),
         st.tuples(st.floats(0, 1), st.integers(2, 6))
-        .filter(lambda both: abs(both[0] - (1 - both[0]) / (both[1] - 1)) >= 0.05)
+        .filter(lambda both: not 0 < both[0] < 2**-11 and abs(both[0] - (1 - both[0]) / (both[1] - 1)) >= 0.05)
         .map(lambda both: Kary(*both)),
     )
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
+from leafcover.channels.coins import LEAST_CHANCE
 from leafcover.channels.privacy import Privacy
 from leafcover.draws import Draws
 from leafcover.errors import PlanError, ValueOutOfRange
@@ -84,10 +85,17 @@ def _identity(shape: tuple[int, ...]) -> Floats:
     return np.eye(cells).reshape(*shape, cells)
 
 
+def checked_chance(name: str, chance: float) -> None:
+    """Refuse what is no chance, or one so small that it would not be tossed as it is stated."""
+    if not 0 <= chance <= 1:
+        raise ValueOutOfRange(name, chance, "a chance from 0 to 1")
+    if 0 < chance < LEAST_CHANCE:
+        raise ValueOutOfRange(name, chance, f"0 or at least {LEAST_CHANCE:.6f}, the smallest chance tossed exactly")
+
+
 def checked_coin(name: str, theta: float) -> None:
     """Refuse a coin that is no chance, or so fair that reports say almost nothing."""
-    if not 0 <= theta <= 1:
-        raise ValueOutOfRange(name, theta, "a chance from 0 to 1")
+    checked_chance(name, theta)
     if abs(2 * theta - 1) < LEAST_DISTANCE:
         gap = LEAST_DISTANCE / 2
         raise ValueOutOfRange(

@@ -10,8 +10,8 @@ from math import exp
 
 import numpy as np
 
-from leafcover.channels.channel import LEAST_DISTANCE, checked_codes, checked_literals, only_column
-from leafcover.channels.coins import heads, numbers
+from leafcover.channels.channel import LEAST_DISTANCE, checked_chance, checked_codes, checked_literals, only_column
+from leafcover.channels.coins import chosen, heads, numbers
 from leafcover.channels.privacy import Privacy, finite, log_ratio, posterior
 from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
@@ -32,8 +32,7 @@ class Kary:
     def __post_init__(self) -> None:
         if self.levels < 2:
             raise ValueOutOfRange("Kary.levels", self.levels, "at least 2")
-        if not 0 <= self.keep <= 1:
-            raise ValueOutOfRange("Kary.keep", self.keep, "a chance from 0 to 1")
+        checked_chance("Kary.keep", self.keep)
         if abs(self.keep - self.other) < LEAST_DISTANCE:
             raise ValueOutOfRange(
                 "Kary.keep",
@@ -70,7 +69,7 @@ class Kary:
         kept = heads(draws.sub("keep"), rows, self.keep, start) | (codes == MISSING)
         others = numbers(draws.sub("other"), rows, self.levels - 1, start)
         others += others >= codes  # the levels without the true one, numbered from 0
-        return np.where(kept, codes, others)
+        return chosen(kept, codes, others)
 
     def mix(self, shares: Floats) -> Floats:
         """(p - q) of each level, and q of all together."""
@@ -117,4 +116,6 @@ class Kary:
         if epsilon is None:
             gone = "a report is the truth for certain." if self.keep else "a report rules one level out for certain."
             return Privacy(None, gone)
-        return Privacy(epsilon, f"each answer is true with chance {self.keep:g}, else one of {self.levels - 1} others.")
+        return Privacy(
+            epsilon, f"each answer is true with chance {self.keep:.3g}, else one of {self.levels - 1} others."
+        )

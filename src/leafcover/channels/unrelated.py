@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.channels.channel import LEAST_DISTANCE, checked_codes, checked_literals, only_column
-from leafcover.channels.coins import heads
+from leafcover.channels.channel import LEAST_DISTANCE, checked_chance, checked_codes, checked_literals, only_column
+from leafcover.channels.coins import chosen, heads
 from leafcover.channels.privacy import Privacy, finite, log_ratio, posterior
 from leafcover.draws import Draws
 from leafcover.errors import ValueOutOfRange
@@ -32,7 +32,8 @@ class Unrelated:
         if not LEAST_DISTANCE <= self.asked <= 1:
             allowed = f"a chance from {LEAST_DISTANCE:g} to 1: the estimate divides by it"
             raise ValueOutOfRange("Unrelated.asked", self.asked, allowed)
-        if not 0 < self.alpha < 1:
+        checked_chance("Unrelated.alpha", self.alpha)
+        if self.alpha in (0, 1):
             allowed = "a chance above 0 and below 1: otherwise one of the two reports proves the truth"
             raise ValueOutOfRange("Unrelated.alpha", self.alpha, allowed)
 
@@ -46,7 +47,7 @@ class Unrelated:
         checked_codes(codes, self.shape)
         asked = heads(draws.sub("asked"), len(codes), self.asked, start) | (codes == MISSING)
         harmless = heads(draws.sub("harmless"), len(codes), self.alpha, start)
-        return np.where(asked, codes, harmless.view(np.int8))
+        return chosen(asked, codes, harmless.view(np.int8))
 
     def mix(self, shares: Floats) -> Floats:
         """P of each level, and the harmless answers of all."""

@@ -37,7 +37,7 @@ class Estimate:
     @property
     def share(self) -> float:
         """The raw estimate moved to the nearest share that can be."""
-        return min(max(self.raw, 0.0), 1.0)
+        return min(max(0.0, self.raw), 1.0)  # 0.0 first: of two zeros max takes it, and -0.0 is never shown
 
     @property
     def count(self) -> float:
@@ -73,7 +73,7 @@ class Estimate:
 
     def _around(self, error: float) -> tuple[float, float]:
         low, high = self.raw - DEVIATIONS * error, self.raw + DEVIATIONS * error
-        return min(max(low, 0.0), self.share), max(min(high, 1.0), self.share)
+        return min(max(0.0, low), self.share), max(min(high, 1.0), self.share)
 
 
 def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | None]) -> Estimate:

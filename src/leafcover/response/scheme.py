@@ -106,9 +106,11 @@ def recoded(column: Column, levels: tuple[str, ...]) -> Codes:
 
 def recoded_column(name: str, codes: Codes, levels: tuple[str, ...]) -> Column:
     """A category of these codes, with its levels in the order a table keeps them."""
-    order = sorted(levels)
+    order = tuple(sorted(levels))
+    if order == levels:
+        return Column(name, "category", codes, levels=levels)
     moved = np.array([order.index(text) for text in levels] + [MISSING], np.int32)
-    return Column(name, "category", moved[codes], levels=tuple(order))
+    return Column(name, "category", moved[codes], levels=order)
 
 
 def code_of(levels: tuple[str, ...], name: str, text: str) -> int:
