@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import leafcover as lc
 from leafcover.channels import Groups, Kary, OneCoin, Unrelated, Warner
 from leafcover.errors import NameUnknown, PlanError, TableError
 from leafcover.response import Estimate, Part, Scheme, disguise, estimate
@@ -188,6 +189,15 @@ def test_a_table_read_back_with_fewer_levels_gives_the_same():
     shares = [estimate(reported, scheme, {"town": town}).raw for town in TOWNS]
     assert shares == pytest.approx([1.0, -0.5, 0.5])  # (λ - 0.2) / 0.4
     assert estimate(reported, scheme, {"town": "east"}).share == 0
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_disguised_table_survives_its_file(tmp_path, suffix):
+    reported = disguise(people(300, missing=0.1), SCHEME, DRAWS)
+    lc.write(reported, tmp_path / f"answers.{suffix}")
+    again = lc.read(tmp_path / f"answers.{suffix}")
+    for asked in ASKED:
+        assert estimate(again, SCHEME, asked) == estimate(reported, SCHEME, asked)
 
 
 def test_numbers_asked_openly_count_too():
