@@ -7,10 +7,8 @@ from leafcover.split.meeting import meeting
 from leafcover.split.partition import Partition
 from leafcover.split.trees import MOST_ROWS
 from leafcover.table.table import Table
-from leafcover.tree.sysfor import grow_forest
+from leafcover.tree.sysfor import check_settings, grow_forest
 from leafcover.tree.training import classes_of
-
-MOST_TREES = 1000
 
 
 @dataclass(frozen=True)
@@ -32,17 +30,9 @@ class Forest:
     bins: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.n_trees <= MOST_TREES:
-            raise ValueOutOfRange("Forest.n_trees", self.n_trees, f"a whole number of trees from 1 to {MOST_TREES:,}")
-        for name, rows in (("min_cell", self.min_cell), ("min_records", self.min_records)):
-            if not 1 <= rows <= MOST_ROWS:
-                raise ValueOutOfRange(f"Forest.{name}", rows, f"a whole number of rows from 1 to {MOST_ROWS:,}")
-        if not 0 <= self.goodness <= 1:
-            raise ValueOutOfRange("Forest.goodness", self.goodness, "a difference of gain ratios from 0 to 1")
-        if not 0 <= self.separation <= 1:
-            raise ValueOutOfRange("Forest.separation", self.separation, "a share of a number's range from 0 to 1")
-        if not 0 < self.confidence <= 1:
-            raise ValueOutOfRange("Forest.confidence", self.confidence, "above 0 and at most 1")
+        check_settings(self.n_trees, self.goodness, self.separation, self.min_records, self.confidence)
+        if not isinstance(self.min_cell, int) or not 1 <= self.min_cell <= MOST_ROWS:
+            raise ValueOutOfRange("min_cell", self.min_cell, f"a whole number of rows from 1 to {MOST_ROWS:,}")
 
     @property
     def needs(self) -> tuple[str, ...]:

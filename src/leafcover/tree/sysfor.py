@@ -7,6 +7,7 @@ tree holds what the best test finds, the others what it hides.
 
 from collections.abc import Iterator, Sequence
 from math import floor
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 Incomplete: TypeAlias = Literal["auto", "drop", "share"]
 Tests: TypeAlias = tuple[Good | None, ...]  # of the root, and at level 1 of each of its children; None is a leaf
 
+MOST_TREES = 1000
+MOST_RECORDS = 1_000_000_000
 ENOUGH_COMPLETE = 0.5  # of the rows; with fewer, "auto" shares the incomplete ones
 
 
@@ -77,8 +80,8 @@ def grow_forest_from(
     column without any value makes no row incomplete. Of more than 200,000 rows those evenly spaced by number are
     taken, so that ``counts`` are of this sample.
     """
-    _check(n_trees, goodness, separation, min_records, incomplete)
-    check_confidence(confidence)
+    check_settings(n_trees, goodness, separation, min_records, confidence)
+    _check_incomplete(incomplete)
     used = sample_of(training, incomplete)
     inputs = kernel_inputs(used, min_records)
     trees: list[Tree] = []
@@ -156,14 +159,25 @@ def _identity(tree: Tree) -> bytes:
     return b"".join(array.tobytes() for array in (tree.tested, tree.cut, tree.first, tree.label))
 
 
-def _check(n_trees: int, goodness: float, separation: float, min_records: int, incomplete: str) -> None:
-    if n_trees < 1:
-        raise ValueOutOfRange("n_trees", n_trees, "a whole number of at least 1")
-    if not goodness >= 0:
-        raise ValueOutOfRange("goodness", goodness, "a difference of gain ratios, at least 0")
-    if not 0 <= separation <= 1:
-        raise ValueOutOfRange("separation", separation, "a share of a number's range, from 0 to 1")
-    if min_records < 1:
-        raise ValueOutOfRange("min_records", min_records, "a whole number of at least 1")
+def check_settings(n_trees: int, goodness: float, separation: float, min_records: int, confidence: float) -> None:
+    """Refuse settings that no forest has."""
+    for name, number, most in (("n_trees", n_trees, MOST_TREES), ("min_records", min_records, MOST_RECORDS)):
+        if not _is(Integral, number) or not 1 <= number <= most:
+            raise ValueOutOfRange(name, number, f"a whole number from 1 to {most:,}")
+    for name, share, what in (
+        ("goodness", goodness, "a difference of gain ratios"),
+        ("separation", separation, "a share of a number's range"),
+    ):
+        if not _is(Real, share) or not 0 <= share <= 1:
+            raise ValueOutOfRange(name, share, f"{what} from 0 to 1")
+    check_confidence(confidence)
+
+
+def _is(kind: type, value: object) -> bool:
+    """Whether a value is a number of some kind, which a truth value is not."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _check_incomplete(incomplete: str) -> None:
     if incomplete not in ("auto", "drop", "share"):
         raise ValueOutOfRange("incomplete", incomplete, "'auto', 'drop' or 'share'")
