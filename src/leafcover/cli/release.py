@@ -76,7 +76,7 @@ def release(
     from leafcover.draws import key_text
     from leafcover.releasing.deliver import Places, deliver
     from leafcover.releasing.hold import hold_out as set_aside
-    from leafcover.releasing.limit import MOST_ALONE, alone, certain_linkage, refuse_alone
+    from leafcover.releasing.limit import MOST_ALONE, certain_linkage, refuse_alone
     from leafcover.releasing.run import run
     from leafcover.releasing.summary import summary
     from leafcover.table.alone import taken_alone
@@ -104,8 +104,8 @@ def release(
         made = run(original, chosen, key=key, keep_order=keep_order, progress=tell, made=cells)
         if not force:
             refuse_alone(made)
-        elif (share := alone(made)) > MOST_ALONE:
-            warn(f"{share:.1%} of the rows stand alone in their cell; they are released because of --force.")
+        elif made.alone > MOST_ALONE:
+            warn(f"{made.alone:.1%} of the rows stand alone in their cell; they are released because of --force.")
         measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, tell)
         if key_file is not None and new_key:
             texts[key_file] = (key_text(key), True)

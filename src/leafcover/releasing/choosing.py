@@ -27,7 +27,6 @@ def chosen_columns(
 
     ``without`` names columns that have another task, and are meant only when they are named.
     """
-    refuse_other_than_text("columns", columns)
     if columns is None:
         free = [c for c in free_columns(table) if table.roles.get(c.name) != "weight" and c.name not in without]
         found = [c.name for c in free if c.kind in kinds]
@@ -45,9 +44,3 @@ def chosen_columns(
         if table[name].kind not in kinds:
             raise PlanError(f"Recipe {recipe!r} cannot change column {name!r}, a {table[name].kind}. Leave it out.")
     return list(dict.fromkeys(names))
-
-
-def refuse_other_than_text(name: str, given: object) -> None:
-    """Names are given as one text, as on the command line."""
-    if given is not None and not isinstance(given, str):
-        raise PlanError(f"{name} must be one text of names with commas, such as 'a,b'. Got {given!r}.")

@@ -58,17 +58,13 @@ def certain_linkage(original: Table, release: Release) -> Informed | None:
     return None if evidence is None else informed(evidence)
 
 
-def alone(release: Release) -> float:
-    """The share of rows that share their cell with nobody, in the step with most of them."""
-    return max((cell.single for cell in release.cells), default=0.0)
-
-
 def refuse_alone(release: Release) -> None:
     """End with one line when many rows share their cell with nobody."""
-    if (share := alone(release)) > MOST_ALONE:
+    if release.alone > MOST_ALONE:
         raise RiskTooHigh(
-            f"{share:.1%} of the rows stand alone in their cell, more than {MOST_ALONE:.0%}: what their leaves say of "
-            "them would be published. Nothing was written. Raise min_cell, or add --force to release them all the same."
+            f"{release.alone:.1%} of the rows stand alone in their cell, more than {MOST_ALONE:.0%}: what their leaves "
+            "say of them would be published. Nothing was written. Raise min_cell, or add --force to release them all "
+            "the same."
         )
 
 

@@ -38,7 +38,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
             for fact, column in zip(release.columns, release.table, strict=True)
         ],
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
-        "rows_alone_in_their_cell": _coarse(max((c.single for c in release.cells), default=0.0), rows),
+        "rows_alone_in_their_cell": _coarse(release.alone, rows),
         "not_protected": list(release.unprotected),
         "promises": _promises(release),
         "versions": versions(),
@@ -63,7 +63,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "columns": [asdict(fact) for fact in release.columns],
         "trees": [asdict(fact) for fact in release.trees],
         "cells": [{**asdict(fact), "columns": list(fact.columns)} for fact in release.cells],
-        "rows_alone_in_their_cell": max((cell.single for cell in release.cells), default=0.0),
+        "rows_alone_in_their_cell": release.alone,
         "warnings": list(release.warnings),
     }
 

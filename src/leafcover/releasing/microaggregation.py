@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.noise.centroid import Centroid
-from leafcover.releasing.choosing import chosen_columns, refuse_other_than_text
+from leafcover.releasing.choosing import chosen_columns
 from leafcover.releasing.plan import Plan, Step, recipe_called
 from leafcover.split.groups import InOrder, Mdav, VariableMdav
 from leafcover.split.halves import Halves
@@ -176,7 +176,6 @@ def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata
 
 def _strata(strata: str | None, table: Table) -> list[str]:
     """The columns whose values keep rows apart."""
-    refuse_other_than_text("strata", strata)
     if strata is None:
         return []
     by = [strata] if strata in table.names else [name.strip() for name in strata.split(",") if name.strip()]
@@ -188,7 +187,6 @@ def _strata(strata: str | None, table: Table) -> list[str]:
 
 def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:
     """The columns whose rows are grouped together."""
-    refuse_other_than_text("groups", groups)
     if groups is None:
         return [tuple(names)]
     written = [] if groups.strip().lower() == "each" else [block.split("+") for block in groups.split(",")]

@@ -1,6 +1,6 @@
 """Carry out a plan: all cells from the original, then every step, then the promises checked on the result."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import isnan
@@ -49,6 +49,16 @@ class TreeFact:
     kept: float
 
 
+def mean_kept(trees: Sequence[TreeFact]) -> float:
+    """The share of rows in the same leaf as before, as a mean over trees."""
+    return float(np.mean([tree.kept for tree in trees]))
+
+
+def least_kept(trees: Sequence[TreeFact]) -> float:
+    """The same in the tree that was kept least."""
+    return min(tree.kept for tree in trees)
+
+
 @dataclass(frozen=True)
 class CellFact:
     """The cells of one step."""
@@ -77,6 +87,11 @@ class Release:
     kept_order: bool
     unprotected: tuple[str, ...]  # columns that left as they came in
     partitions: Mapping[Split, Partition]
+
+    @property
+    def alone(self) -> float:
+        """The share of rows that share their cell with nobody, in the step with most of them."""
+        return max((cell.single for cell in self.cells), default=0.0)
 
 
 def run(
@@ -228,13 +243,14 @@ def _share_changed(column: Column, values: Array) -> float:
 
 def _rooms(table: Table, plan: Plan, partitions: Mapping[Split, Partition]) -> dict[str, float]:
     """Of every column that is written, what the narrowest of its step's boxes leave it."""
-    splits = dict.fromkeys(split for step in plan.steps for split in step.splits)
-    width = {split: {one.column: one.width for one in rooms(table, partitions[split].cells)} for split in splits}
-    return {
-        name: min((width[split][name] for split in step.splits if not isnan(width[split][name])), default=1.0)
-        for step in plan.steps
-        for name in step.columns
-    }
+    found = dict.fromkeys(plan.columns, 1.0)
+    for step in plan.steps:
+        written = table.select(step.columns)
+        for split in step.splits:
+            for one in rooms(written, partitions[split].cells):
+                if not isnan(one.width):
+                    found[one.column] = min(found[one.column], one.width)
+    return found
 
 
 def _tree_facts(

@@ -6,7 +6,7 @@ from leafcover.noise.multiplicative import Multiplicative
 from leafcover.noise.shuffle import Shuffle
 from leafcover.releasing.asked import not_reached
 from leafcover.releasing.plan import Step
-from leafcover.releasing.run import Release, TreeFact
+from leafcover.releasing.run import Release, TreeFact, least_kept, mean_kept
 from leafcover.split.refine import Refine
 
 
@@ -23,10 +23,9 @@ def _kept(trees: list[TreeFact]) -> list[str]:
             f"{first.kept:.1%} of the rows stand in the same leaf of the tree for {first.target} "
             f"({_leaves(first.leaves)})."
         ]
-    mean, worst = sum(tree.kept for tree in trees) / len(trees), min(tree.kept for tree in trees)
     return [
-        f"{mean:.1%} of the rows stand in the same leaf of a tree for {first.target}, as a mean over {len(trees)} "
-        f"trees; in the tree that was kept least, {worst:.1%}."
+        f"{mean_kept(trees):.1%} of the rows stand in the same leaf of a tree for {first.target}, as a mean over "
+        f"{len(trees)} trees; in the tree that was kept least, {least_kept(trees):.1%}."
     ]
 
 
@@ -49,8 +48,10 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
         lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
     lines += not_reached(release.plan, release.partitions)
-    if single := max((cell.single for cell in release.cells), default=0.0):
-        lines.append(f"{single:.1%} of the rows stand alone in their cell: what their leaf pins down is published.")
+    if release.alone:
+        lines.append(
+            f"{release.alone:.1%} of the rows stand alone in their cell: what their leaf pins down is published."
+        )
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]
     if blocks:
         lines.append(f"Columns that belong together were moved together: {', '.join(blocks)}.")

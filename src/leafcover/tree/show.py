@@ -1,6 +1,6 @@
 """A tree for people and programs: C4.5's own text, rules, and the object behind ``tree --format json``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from leafcover.fast.arrays import Floats
 from leafcover.table.table import Table
 from leafcover.table.text import text_of
-from leafcover.tree.box import conditions
+from leafcover.tree.box import Test, conditions
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Tree
 from leafcover.tree.walk import errors_on, training_errors
@@ -91,15 +91,18 @@ def figures(tree: Tree, node: int) -> str:
 def rules(tree: Tree, *, table: Table | None = None) -> str:
     """One line a leaf: ``if a <= 3 and b = x then class (rows/errors)``."""
     spell = spelling(table)
-    lines = []
-    for node in tree.leaves.tolist():
-        tests = [
-            f"{test.attribute} {test.operator} "
-            + (test.value if isinstance(test.value, str) else spell(test.attribute, test.value))
-            for test in conditions(tree, node)
-        ]
-        lines.append(f"if {' and '.join(tests)} then {_leaf(tree, node)}" if tests else f"always {_leaf(tree, node)}")
+    lines = [rule_text(conditions(tree, node), _leaf(tree, node), spell) for node in tree.leaves.tolist()]
     return "\n".join(lines) + "\n"
+
+
+def rule_text(tests: Sequence[Test], answer: str, spell: Spell, *, at_most: str = "<=") -> str:
+    """A rule on one line; ``at_most`` is the sign where others than programs read it."""
+    said = [
+        f"{test.attribute} {at_most if test.operator == '<=' else test.operator} "
+        + (test.value if isinstance(test.value, str) else spell(test.attribute, test.value))
+        for test in tests
+    ]
+    return f"if {' and '.join(said)} then {answer}" if said else f"always {answer}"
 
 
 def as_json(

@@ -6,7 +6,7 @@ from typing import Any
 from leafcover.table.table import Table
 from leafcover.tree.forest import Forest, forest_errors, forest_errors_on
 from leafcover.tree.shared import Rule, attributes_tested, levels_of, roots, shared_rules
-from leafcover.tree.show import Spell, as_json, spelling
+from leafcover.tree.show import Spell, as_json, rule_text, spelling
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Tree
 from leafcover.tree.walk import errors_on, training_errors
@@ -129,14 +129,8 @@ def _most(shown: Shown, spell: Spell) -> list[str]:
 
 
 def _spelled(rule: Rule, trees: int, spell: Spell) -> str:
-    tests = " and ".join(
-        f"{test.attribute} {test.operator} "
-        + (test.value if isinstance(test.value, str) else spell(test.attribute, test.value))
-        for test in rule.tests
-    )
     figures = f"({rule.rows:.1f}/{rule.errors:.1f})" if rule.errors > 0 else f"({rule.rows:.1f})"
-    head = f"if {tests} then" if tests else "always"
-    return f"{len(rule.trees)} of {trees}: {head} {rule.label} {figures}"
+    return f"{len(rule.trees)} of {trees}: {rule_text(rule.tests, f'{rule.label} {figures}', spell)}"
 
 
 def _errors(shown: Shown) -> list[str]:

@@ -3,30 +3,18 @@
 Only the steward sees tests and rules: a forest looks for many, and some of its branches hold few rows.
 """
 
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Iterator
 
 from leafcover.releasing.reporting.shapes import Cell, Listing, Part, Words, fold, listing
 from leafcover.releasing.reporting.subject import Subject
-from leafcover.releasing.run import Release, TreeFact
+from leafcover.releasing.run import Release, least_kept
 from leafcover.table.table import Table
-from leafcover.tree.shared import Rule, shared_rules
-from leafcover.tree.show import Spell, spelling
+from leafcover.tree.shared import shared_rules
+from leafcover.tree.show import Spell, rule_text, spelling
 from leafcover.tree.show_forest import asked, largest_branch
 from leafcover.tree.tree import Tree
 
 MOST_RULES = 20  # that are listed, those of most trees first
-
-
-def mean_kept(forest: Sequence[TreeFact]) -> float:
-    """The share of rows in the same leaf as before, as a mean over trees."""
-    return float(np.mean([tree.kept for tree in forest]))
-
-
-def least_kept(forest: Sequence[TreeFact]) -> float:
-    """The same in the tree that was kept least."""
-    return min(tree.kept for tree in forest)
 
 
 def forest_parts(subject: Subject, release: Release) -> Iterator[Part]:
@@ -70,17 +58,10 @@ def _shared(trees: tuple[Tree, ...], table: Table) -> Part:
     """The rules that most trees hold."""
     every = [rule for rule in shared_rules(trees) if len(rule.trees) > 1]
     spell = spelling(table)
-    rows = [[_said(rule, spell), f"{len(rule.trees):,}", f"{rule.rows:,.0f}"] for rule in every[:MOST_RULES]]
+    rows = [
+        [rule_text(rule.tests, rule.label, spell, at_most="≤"), f"{len(rule.trees):,}", f"{rule.rows:,.0f}"]
+        for rule in every[:MOST_RULES]
+    ]
     note = f"{len(every) - len(rows):,} more rules stand in several trees." if len(every) > len(rows) else ""
     found = listing("Rules that several trees share", ("Rule", "Trees", "Rows"), rows, note)
     return found or Words("No two trees share a whole rule.", tone="aside")
-
-
-def _said(rule: Rule, spell: Spell) -> str:
-    signs = {"<=": "≤", ">": ">", "=": "="}
-    tests = [
-        f"{test.attribute} {signs[test.operator]} "
-        + (test.value if isinstance(test.value, str) else spell(test.attribute, test.value))
-        for test in rule.tests
-    ]
-    return f"if {' and '.join(tests)} then {rule.label}" if tests else f"always {rule.label}"

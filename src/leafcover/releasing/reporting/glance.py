@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from leafcover.releasing.reporting.forest import least_kept, mean_kept
 from leafcover.releasing.reporting.shapes import Tile
 from leafcover.releasing.reporting.subject import Subject
 from leafcover.releasing.reporting.voice import HIDDEN, NONE
+from leafcover.releasing.run import least_kept, mean_kept
 
 
 def tiles(subject: Subject) -> Iterator[Tile]:

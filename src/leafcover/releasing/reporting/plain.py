@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from leafcover.measuring.measures import Measures
 from leafcover.releasing.recipes import RECIPES
 from leafcover.releasing.reporting.fitness import verdicts
-from leafcover.releasing.reporting.forest import least_kept, mean_kept
 from leafcover.releasing.reporting.phrases import counted, curled, listed, started
 from leafcover.releasing.reporting.protection import not_protected
 from leafcover.releasing.reporting.subject import Subject, Told
 from leafcover.releasing.reporting.verdict import Verdict
 from leafcover.releasing.reporting.voice import HIDDEN, NONE
+from leafcover.releasing.run import least_kept, mean_kept
 
 
 @dataclass(frozen=True)

@@ -59,10 +59,10 @@ def _stuck(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
 
 def _small_cells(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
     voice = subject.voice
-    if single := max((c.single for c in release.cells), default=0.0):
+    if release.alone:
         yield (
             "Rows alone in their cell",
-            f"{_part(voice, single)} of the rows share their cell with nobody: what their leaf says of them is "
+            f"{_part(voice, release.alone)} of the rows share their cell with nobody: what their leaf says of them is "
             "published.",
         )
     if pooled := max((c.pooled for c in release.cells), default=0):
