@@ -1,0 +1,39 @@
+"""What every store of answers can do."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from typing import Protocol
+
+from leafcover.survey.message import Answer
+
+
+class Verdict(StrEnum):
+    """What became of an answer."""
+
+    stored = "stored"
+    repeated = "repeated"  # the same bytes as before: acknowledged again, counted once
+    spent = "spent"  # its token was used by another answer
+    taken = "taken"  # its id belongs to an answer with other reports
+
+
+class Store(Protocol):
+    """Answers of one survey, each once, and which tokens are spent."""
+
+    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
+        """Keep answers, each with the number of its token or None, in one transaction.
+
+        When it returns, what it says is on disk. An answer and its token are kept both or neither.
+        """
+        ...
+
+    def count(self) -> int:
+        """How many answers there are."""
+        ...
+
+    def reports(self) -> Iterator[tuple[str, ...]]:
+        """The reports of every answer, in the order of their random ids."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store."""
+        ...

@@ -1,0 +1,75 @@
+"""Surveys that tests ask."""
+
+from leafcover.survey.questionnaire import Survey, survey_from
+
+HABITS = """
+title = "Habits at work"
+holder = "The works council"
+introduction = "Four questions about habits at work."
+
+[[questions]]
+name = "taken"
+text = "Have you ever taken something home from work?"
+choices = ["no", "yes"]
+theta = 0.75
+
+[[questions]]
+name = "days"
+text = "How many days were you ill last year?"
+choices = ["none", "one to five", "more", "I would rather not say"]
+channel = "k-ary"
+epsilon = 1.5
+
+[[questions]]
+name = "paid"
+text = "Were you ever paid in cash?"
+choices = ["no", "yes"]
+channel = "unrelated"
+asked = 0.5
+alpha = 0.4
+
+[[questions]]
+name = "years"
+text = "For how many years have you worked here?"
+channel = "open"
+between = [0, 60]
+
+[[questions]]
+name = "site"
+text = "Where do you work?"
+choices = ["north", "south", "east"]
+channel = "open"
+"""
+
+ONE_COIN = """
+title = "One coin"
+
+[coins]
+all = 0.8
+
+[[questions]]
+name = "smokes"
+text = "Do you smoke?"
+choices = ["no", "yes"]
+coin = "all"
+
+[[questions]]
+name = "drinks"
+text = "Do you drink?"
+choices = ["no", "yes"]
+coin = "all"
+
+[[questions]]
+name = "drives"
+text = "Do you drive after drinking?"
+choices = ["no", "yes"]
+coin = "all"
+"""
+
+
+def habits(*, tokens: bool = False) -> Survey:
+    return survey_from(("tokens = true\n" if tokens else "") + HABITS)
+
+
+def one_coin() -> Survey:
+    return survey_from(ONE_COIN)

@@ -1,0 +1,78 @@
+import pytest
+
+from leafcover.channels import Kary, OneCoin, Unrelated, Warner
+from leafcover.errors import LeafcoverError
+from leafcover.survey.questionnaire import read_survey, survey_from
+from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
+
+
+def test_each_question_has_the_channel_it_asks_for() -> None:
+    parts = {part.names: part.channel for part in habits().scheme.parts}
+    assert parts[("taken",)] == Warner(0.75)
+    assert parts[("days",)] == Kary.with_epsilon(1.5, 4)
+    assert parts[("paid",)] == Unrelated(0.5, 0.4)
+    assert ("years",) not in parts
+    assert ("site",) not in parts
+
+
+def test_a_shared_coin_covers_all_its_questions() -> None:
+    (part,) = one_coin().scheme.parts
+    assert part.names == ("smokes", "drinks", "drives")
+    assert part.channel == OneCoin(0.8, 3)
+    assert one_coin().scheme.privacy.epsilon is None
+
+
+def test_the_default_is_a_coin_of_three_quarters_per_question() -> None:
+    survey = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["no", "yes"]\n')
+    (part,) = survey.scheme.parts
+    assert isinstance(part.channel, Warner)
+    assert part.channel.theta == pytest.approx(0.75)
+
+
+def test_the_fingerprint_changes_with_a_law_but_not_with_the_introduction() -> None:
+    assert survey_from(HABITS.replace("theta = 0.75", "theta = 0.8")).fingerprint != habits().fingerprint
+    assert survey_from(HABITS.replace("Four questions", "Some questions")).fingerprint == habits().fingerprint
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("theta = 0.75", "theta = 0.96", "more than max_epsilon = 3"),
+        ("theta = 0.75", "theta = 0.04", "more than max_epsilon = 3"),
+        ("theta = 0.75", "theta = 1", "more than max_epsilon = 3"),
+        ("theta = 0.75", "theta = 0.52", "says almost nothing"),
+        ("theta = 0.75", "theta = 0.5", "away from 1/2"),
+        ("theta = 0.75", "theta = 1.5", "question 1, theta: input should be less than or equal to 1"),
+        ("theta = 0.75", "thetta = 0.7", "question 1, thetta: extra inputs are not permitted"),
+        ("theta = 0.75", "alpha = 0.7", "does not read 'alpha'"),
+        ('choices = ["no", "yes"]\ntheta', 'choices = ["no"]\ntheta', "at least two choices"),
+        ('choices = ["no", "yes"]\ntheta', 'choices = ["no", "no"]\ntheta', "names a choice twice"),
+        ('name = "days"', 'name = "taken"', "two questions are named 'taken'"),
+        ('channel = "k-ary"\nepsilon = 1.5', 'channel = "warner"', "takes two choices, this has 4"),
+        ("between = [0, 60]", "between = [60, 0]", "the smaller first"),
+        ("alpha = 0.4", "", "needs 'alpha'"),
+        ("asked = 0.5", "asked = 0.95", "more than max_epsilon"),
+        ("[[questions]]", "[[question]]", "extra inputs"),
+        ('title = "Habits at work"', "title = ", "not TOML"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_one_line(old: str, new: str, words: str) -> None:
+    assert old in HABITS
+    with pytest.raises(LeafcoverError) as refused:
+        survey_from(HABITS.replace(old, new))
+    assert words in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_coin_nobody_shares_and_one_nobody_gives_are_refused() -> None:
+    with pytest.raises(LeafcoverError, match="no question shares the coin 'other'"):
+        survey_from(ONE_COIN.replace("all = 0.8", "all = 0.8\nother = 0.7"))
+    with pytest.raises(LeafcoverError, match="does not give its theta"):
+        survey_from(ONE_COIN.replace('coin = "all"', 'coin = "some"', 1))
+    with pytest.raises(LeafcoverError, match="more than max_epsilon"):
+        survey_from(ONE_COIN.replace("0.8", "0.99"))
+
+
+def test_a_file_that_is_not_there_says_so(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(LeafcoverError, match="There is no survey file"):
+        read_survey(tmp_path / "none.toml")
