@@ -21,6 +21,10 @@ class Refused(LeafcoverError):
     """A message that is not an answer to this survey; says why without repeating any of it."""
 
 
+class Outdated(Refused):
+    """A message for questions that have changed since."""
+
+
 class Message(BaseModel):
     """The fields of a message. Every text has a length that the survey fixes."""
 
@@ -72,7 +76,7 @@ def received(survey: Survey, sent: bytes) -> tuple[Answer, str]:
         place = ".".join(str(part) for part in error.errors()[0]["loc"]) or "it"
         raise Refused(f"This is not an answer to the survey: {place} is not as it must be.") from None
     if message.survey != survey.fingerprint:
-        raise Refused("The survey has changed since this page was loaded. Load the page again.")
+        raise Outdated("The survey has changed since this page was loaded. Load the page again.")
     if bool(message.token) != survey.tokens:
         raise Refused(f"A token must be {'given' if survey.tokens else 'left out'}.")
     if len(message.reports) != len(survey.questions):

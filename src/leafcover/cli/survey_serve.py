@@ -1,0 +1,98 @@
+"""``leafcover survey serve`` and ``survey page``: ask people, in a browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leafcover.cli.app import Force, Quiet, guarded, warn
+from leafcover.cli.survey import SurveyFile, survey_app
+from leafcover.errors import PlanError, ValueOutOfRange
+
+
+@survey_app.command()
+@guarded
+def serve(
+    survey: SurveyFile,
+    *,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE", help="Where answers are kept: a file, or postgresql://... [default: NAME.sqlite]"),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Where to listen; on loopback only this machine can answer.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8000,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate chain (PEM), to serve over https.")
+    ] = None,
+    certificate_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Serve the survey's page, take answers that were disguised in the browser, show the holder what they add up to."""
+    from leafcover.survey.collecting.serve import Certificate, is_loopback, listening
+    from leafcover.survey.collecting.serve import serve as run
+    from leafcover.survey.questionnaire import read_survey
+    from leafcover.survey.secret import secret_beside
+    from leafcover.survey.storing.open import open_store
+
+    if (certificate is None) != (certificate_key is None):
+        raise PlanError("A certificate and its key go together. Got one of them. Give both or none.")
+    for file in (certificate, certificate_key):
+        if file is not None and not file.is_file():
+            raise ValueOutOfRange("A certificate file", str(file), "one that exists")
+    asked = read_survey(survey)
+    place = store or str(survey.with_suffix(".sqlite"))
+    first = open_store(place, asked)
+    kept, others = first.count(), first.others()
+    first.close()
+    secret, made = secret_beside(survey)
+    waiting = listening(host, port)
+    address = _address(host, waiting.getsockname()[1], secure=certificate is not None)
+    if not quiet:
+        typer.echo(f"Asking “{asked.title}” at {address}/ ({kept} answers so far).")
+        typer.echo(f"Holder's pages: {address}/holder; the secret is in '{survey.with_suffix('.secret')}'", nl=False)
+        typer.echo(" (made now: keep it to yourself)." if made else ".")
+        typer.echo("Stop with Ctrl-C.")
+    if others:
+        warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")
+    if not is_loopback(host) and certificate is None:
+        warn("Others can reach this page without https: whoever is between can change its script. Give --certificate.")
+    run(
+        asked,
+        lambda: open_store(place, asked),
+        secret,
+        waiting,
+        None if certificate is None or certificate_key is None else Certificate(certificate, certificate_key),
+    )
+
+
+@survey_app.command()
+@guarded
+def page(
+    survey: SurveyFile,
+    *,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")],
+    address: Annotated[str, typer.Option(metavar="URL", help="Of the collector that the file sends to.")],
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the survey as one file that works offline until it sends, and print the hash to publish."""
+    from leafcover.survey.page import offline_page
+    from leafcover.survey.questionnaire import read_survey
+    from leafcover.table.whole import whole
+
+    asked = read_survey(survey)
+    if not asked.offline:
+        raise PlanError("The collector takes no answers from files yet. Write offline = true into the survey first.")
+    html, digest = offline_page(asked, address)
+    with whole(output, force=force) as part:
+        part.write_bytes(html)
+    if not quiet:
+        typer.echo(f"Wrote '{output}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
+    typer.echo(f"sha256 {digest}")
+
+
+def _address(host: str, port: int, *, secure: bool) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"{'https' if secure else 'http'}://{shown}:{port}"

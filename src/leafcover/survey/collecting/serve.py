@@ -1,0 +1,69 @@
+"""Run the collector: one process, no access log, on loopback unless told otherwise."""
+
+import ipaddress
+import logging
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from leafcover.errors import OutputError
+from leafcover.survey.questionnaire import Survey
+from leafcover.survey.storing.store import Store
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a browser needs to know whom it speaks to."""
+
+    chain: Path
+    key: Path
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that waits for devices, or one line that says why there is none."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        waiting = socket.socket(family, kind, protocol)
+        waiting.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        waiting.bind(place)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise OutputError(f"Nothing can listen on {host} port {port}: {why}. Choose another --port or --host.") from None
+    waiting.listen(1024)
+    return waiting
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def serve(
+    survey: Survey,
+    opened: Callable[[], Store],
+    secret: bytes,
+    waiting: socket.socket,
+    certificate: Certificate | None = None,
+) -> None:
+    """Answer requests until stopped."""
+    import uvicorn
+
+    from leafcover.survey.collecting.app import application
+
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    config = uvicorn.Config(
+        application(survey, opened, secret),
+        access_log=False,  # who answered when is nobody's business
+        server_header=False,
+        log_config=None,
+        log_level="error",
+        timeout_keep_alive=20,
+        timeout_graceful_shutdown=10,
+        ssl_certfile=None if certificate is None else certificate.chain,
+        ssl_keyfile=None if certificate is None else certificate.key,
+    )
+    uvicorn.Server(config).run(sockets=[waiting])
