@@ -1,0 +1,177 @@
+"""Before a survey starts: how many answers it needs, and what an answer gives away."""
+
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from math import exp
+from typing import Any
+
+import numpy as np
+
+from leafcover.channels import matrix
+from leafcover.errors import ValueOutOfRange
+from leafcover.response import Part
+from leafcover.survey.limits import cost, strength
+from leafcover.survey.listing import side_by_side
+from leafcover.survey.precision import Moments, answers_needed, half_width, moments, product
+from leafcover.survey.questionnaire import Question, Survey
+from leafcover.survey.words import times, why_no_sum
+
+PAIRS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What the share of an answer, or of two together, takes; "worst" means whatever the share is."""
+
+    questions: tuple[str, ...]
+    answers: int  # at the share that is expected
+    answers_worst: int
+    reached: float | None  # half width with the answers that were promised, at the share expected
+    reached_worst: float | None
+
+
+@dataclass(frozen=True)
+class GivenAway:
+    """What one report tells of one answer to somebody who knows no other."""
+
+    question: str
+    way: str
+    epsilon: float | None  # None for an open question: the report is the answer
+    odds: float | None  # e^epsilon: as many times can the odds change
+    belief: float  # what a belief as strong as the share expected becomes at most
+    cost: float  # so many times the answers of an open question
+
+
+@dataclass(frozen=True)
+class Design:
+    """The plan of a survey in figures."""
+
+    title: str
+    error: float  # the half width of a 95 % interval that is wanted
+    share: float
+    answers: int | None
+    given_away: tuple[GivenAway, ...]
+    questions: tuple[Needs, ...]
+    pairs: tuple[Needs, ...]  # the share of people who gave a certain answer to both
+    epsilon: float | None  # of all disguised answers together
+    why_no_epsilon: str
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return asdict(self)
+
+
+def design(survey: Survey, *, error: float = 0.05, share: float = 0.1, answers: int | None = None) -> Design:
+    """What a survey needs so that a 95 % interval reaches ``error`` to either side where ``share`` is expected."""
+    if not 0 < share < 1:
+        raise ValueOutOfRange("The expected share", share, "above 0 and below 1, such as 0.1")
+
+    def needs(names: tuple[str, ...], found: list[Moments]) -> Needs:
+        here, worst = max(one.variance(share) for one in found), max(one.worst for one in found)
+        reached = None if answers is None else half_width(here, answers)
+        reached_worst = None if answers is None else half_width(worst, answers)
+        return Needs(names, answers_needed(here, error), answers_needed(worst, error), reached, reached_worst)
+
+    alone = {q.name: [moments(survey, {q.name: text}) for text in _different(q)] for q in survey.questions if q.choices}
+    singles = [needs((name,), found) for name, found in alone.items()]
+    pairs = [needs((one, two), _of_two(survey, alone, one, two)) for one, two in combinations(alone, 2)]
+    return Design(
+        title=survey.title,
+        error=error,
+        share=share,
+        answers=answers,
+        given_away=tuple(_given_away(survey, question, share) for question in survey.questions),
+        questions=tuple(singles),
+        pairs=tuple(sorted(pairs, key=lambda pair: -pair.answers_worst)),
+        epsilon=survey.scheme.privacy.epsilon if survey.scheme.parts else None,
+        why_no_epsilon=why_no_sum(survey) if survey.scheme.parts else "No answer is disguised.",
+    )
+
+
+def belief(part: Part, place: int, prior: float) -> float:
+    """The most that a belief in some answer can become by one report, for who knows nothing else (Bayes).
+
+    >>> from leafcover.channels import Warner
+    >>> belief(Part({"a": ("no", "yes")}, Warner(0.75)), 0, 0.1)
+    0.25
+    """
+    law = matrix(part.channel.on([place]))
+    strongest = 0.0
+    for truth in range(law.shape[1]):
+        others = np.delete(law, truth, axis=1).min(axis=1)  # where those who answer otherwise report so least
+        strongest = max(
+            strongest, float((prior * law[:, truth] / (prior * law[:, truth] + (1 - prior) * others)).max())
+        )
+    return strongest
+
+
+def as_text(found: Design) -> str:
+    """The design as plain text."""
+    head = [
+        found.title,
+        "",
+        "What one report gives away",
+        side_by_side(
+            ("question", "disguise", "epsilon", "odds change", f"{found.share:.0%} becomes", "costs"),
+            [
+                (
+                    one.question,
+                    one.way,
+                    "none" if one.epsilon is None else f"{one.epsilon:.2f}",
+                    "it is known" if one.epsilon is None else f"{times(one.epsilon)} times",
+                    f"{one.belief:.0%}",
+                    f"{one.cost:.1f} x",
+                )
+                for one in found.given_away
+            ],
+        ),
+        _sum(found),
+        "",
+        f"Answers needed to know a share to within {100 * found.error:g} points either way, 95 times out of 100",
+        _needs(found, found.questions),
+    ]
+    if found.pairs:
+        shown = found.pairs[:PAIRS_SHOWN]
+        more = f" (the {len(shown)} dearest of {len(found.pairs)})" if len(found.pairs) > len(shown) else ""
+        head += ["", f"The same for answers to two questions together{more}", _needs(found, shown)]
+    return "\n".join(head)
+
+
+def _needs(found: Design, needs: tuple[Needs, ...]) -> str:
+    reached = () if found.answers is None else (f"with {found.answers:,} answers", "at worst")
+    heads = ("question", f"at a share of {found.share:.0%}", "at any share", *reached)
+    rows = []
+    for one in needs:
+        errors = () if one.reached is None else (one.reached, one.reached_worst or 0.0)
+        named = " and ".join(one.questions)
+        rows.append((named, f"{one.answers:,}", f"{one.answers_worst:,}", *(f"± {100 * e:.1f} points" for e in errors)))
+    return side_by_side(heads, rows)
+
+
+def _sum(found: Design) -> str:
+    if found.epsilon is None:
+        return found.why_no_epsilon
+    return (
+        f"All disguised answers of a person together: epsilon {found.epsilon:.2f}, so the odds between any two truths "
+        f"change by at most {exp(found.epsilon):,.3g} times."
+    )
+
+
+def _given_away(survey: Survey, question: Question, share: float) -> GivenAway:
+    for part in survey.scheme.parts:
+        if question.name in part.names:
+            epsilon, seen = strength(part), belief(part, part.names.index(question.name), share)
+            return GivenAway(question.name, question.way, epsilon, exp(epsilon), seen, cost(part))
+    return GivenAway(question.name, question.way, None, None, 1.0, 1.0)
+
+
+def _different(question: Question) -> tuple[str, ...]:
+    """Choices that differ in their figures: all are alike but for a harmless question, whose yes and no differ."""
+    return question.choices if question.way == "unrelated" else question.choices[:1]
+
+
+def _of_two(survey: Survey, alone: dict[str, list[Moments]], one: str, two: str) -> list[Moments]:
+    if any({one, two} <= set(part.names) for part in survey.scheme.parts):
+        first = {question.name: question.choices[0] for question in survey.questions if question.name in (one, two)}
+        return [moments(survey, first)]
+    return [product([a, b]) for a in alone[one] for b in alone[two]]
