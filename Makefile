@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser bench scoreboard clustering forests clean
+.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -33,10 +33,13 @@ check: .venv/developer ## style, types and layers
 browser:         ## a browser for the tests of reports, where it may be installed
 	@sh tests/browser.sh
 
-test: check browser ## all tests, within ten minutes on two cores
+postgresql:      ## a PostgreSQL server for the tests of stores, where it may be installed
+	@sh tests/postgresql.sh
+
+test: check browser postgresql ## all tests, within ten minutes on two cores
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-all: check browser ## the slow ones too
+test-all: check browser postgresql ## the slow ones too
 	$(BIN)/python -m pytest -n 2
 
 bench: .venv/benchmark ## speed, side by side with other programs; writes benchmarks/RESULTS.md

@@ -4,7 +4,12 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Protocol
 
+from leafcover.errors import LeafcoverError
 from leafcover.survey.message import Answer
+
+
+class StoreFailed(LeafcoverError):
+    """A store that cannot be opened, read or written; never shows an answer, a token or a password."""
 
 
 class Verdict(StrEnum):
@@ -13,11 +18,11 @@ class Verdict(StrEnum):
     stored = "stored"
     repeated = "repeated"  # the same bytes as before: acknowledged again, counted once
     spent = "spent"  # its token was used by another answer
-    taken = "taken"  # its id belongs to an answer with other reports
+    taken = "taken"  # its id belongs to an answer with other reports, or one sent with another token
 
 
 class Store(Protocol):
-    """Answers of one survey, each once, and which tokens are spent."""
+    """Answers of one survey, each once, and which tokens are spent. Any thread may call it."""
 
     def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
         """Keep answers, each with the number of its token or None, in one transaction.
@@ -28,6 +33,10 @@ class Store(Protocol):
 
     def count(self) -> int:
         """How many answers there are."""
+        ...
+
+    def others(self) -> int:
+        """How many answers to other surveys, or to this one before a question changed, are in the same place."""
         ...
 
     def reports(self) -> Iterator[tuple[str, ...]]:

@@ -1,0 +1,192 @@
+"""Laws that hold for every store."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import date
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from leafcover.survey.message import Answer
+from leafcover.survey.questionnaire import survey_from
+from leafcover.survey.storing.bits import is_spent, with_spent
+from leafcover.survey.storing.open import open_store
+from leafcover.survey.storing.store import StoreFailed, Verdict
+from leafcover.survey.tokens import MOST_TOKENS
+from tests.survey.surveys import HABITS, habits, one_coin
+
+SURVEY = habits(tokens=True)
+SAMPLE = ("1", "2", "0", "33", "2")
+OTHER = ("0", "2", "0", "33", "2")
+
+# few ids, reports and numbers, so that they meet
+answers = st.builds(Answer, st.sampled_from([f"{n:032x}" for n in range(6)]), st.sampled_from([SAMPLE, OTHER]))
+sent = st.tuples(answers, st.one_of(st.none(), st.sampled_from([0, 1, 7, 8, 8191, 8192, MOST_TOKENS - 1])))
+which = st.integers(0, 1)  # of two stores open at once
+
+
+class Model:
+    """A store as one would explain it."""
+
+    def __init__(self):
+        self.answers, self.spent = {}, set()
+
+    def add(self, answer, number):
+        if answer.id in self.answers:
+            same = self.answers[answer.id] == answer.reports and (number is None or number in self.spent)
+            return Verdict.repeated if same else Verdict.taken
+        if number in self.spent:
+            return Verdict.spent
+        self.answers[answer.id] = answer.reports
+        if number is not None:
+            self.spent.add(number)
+        return Verdict.stored
+
+
+def one(number=1, reports=SAMPLE):
+    return Answer(f"{number:032x}", reports)
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(steps=st.lists(st.tuples(which, st.lists(sent, max_size=5)), max_size=8))
+def test_two_stores_open_at_once_do_what_the_model_does(fresh, steps):
+    address, model = fresh(), Model()
+    with closing(open_store(address, SURVEY)) as first, closing(open_store(address, SURVEY)) as second:
+        for place, batch in steps:
+            said = (first, second)[place].add(batch)
+            assert said == [model.add(answer, number) for answer, number in batch]
+            for store in (first, second):
+                assert store.count() == len(model.answers)
+                assert list(store.reports()) == [model.answers[name] for name in sorted(model.answers)]
+    with closing(open_store(address, SURVEY, create=False)) as again:
+        assert list(again.reports()) == [model.answers[name] for name in sorted(model.answers)]
+        probes = [0, 1, 7, 8, 8191, 8192, MOST_TOKENS - 1]
+        told = again.add([(one(100 + place), number) for place, number in enumerate(probes)])
+        assert [verdict == Verdict.spent for verdict in told] == [number in model.spent for number in probes]
+
+
+def test_many_threads_and_two_stores_spend_each_token_once(fresh):
+    address = fresh()
+    with closing(open_store(address, SURVEY)) as first, closing(open_store(address, SURVEY)) as second:
+
+        def send(number):
+            return (first, second)[number % 2].add([(one(number), number % 40)])[0]
+
+        with ThreadPoolExecutor(8) as threads:
+            told = list(threads.map(send, range(160)))
+        assert told.count(Verdict.stored) == 40
+        assert told.count(Verdict.spent) == 120
+        assert first.count() == second.count() == 40
+
+
+def test_many_threads_sending_the_same_answers_store_each_once(fresh):
+    address = fresh()
+    with closing(open_store(address, SURVEY)) as first, closing(open_store(address, SURVEY)) as second:
+
+        def send(number):
+            batch = [(one(n), None) for n in range(20)]
+            return (first, second)[number % 2].add(batch if number % 3 else batch[::-1])
+
+        with ThreadPoolExecutor(8) as threads:
+            told = [verdict for verdicts in threads.map(send, range(16)) for verdict in verdicts]
+        assert told.count(Verdict.stored) == 20
+        assert told.count(Verdict.repeated) == 300
+
+
+def test_reports_come_page_by_page_in_the_order_of_ids(fresh, kind, monkeypatch):
+    monkeypatch.setattr(f"leafcover.survey.storing.{kind}.PAGE", 3)
+    numbers = [7, 1, 9, 4, 3, 8, 2]
+    with closing(open_store(fresh(), SURVEY)) as store:
+        for number in numbers:
+            store.add([(one(number, (*SAMPLE[:3], f"{number:02d}", "2")), None)])
+        assert [int(reports[3]) for reports in store.reports()] == sorted(numbers)
+        reading = store.reports()
+        next(reading)
+        assert store.add([(one(5), None)]) == [Verdict.stored]  # a reader that pauses is in nobody's way
+        assert len(list(reading)) == 7
+
+
+def test_answers_to_other_surveys_are_counted_apart(fresh):
+    address = fresh()
+    with closing(open_store(address, SURVEY)) as store, closing(open_store(address, one_coin())) as other:
+        store.add([(one(1), 5), (one(2), 6)])
+        assert other.add([(one(1, ("0", "1", "1")), 5)]) == [Verdict.stored]  # neither ids nor tokens are shared
+        assert (store.count(), store.others()) == (2, 1)
+        assert (other.count(), other.others()) == (1, 2)
+
+
+def test_an_empty_batch_changes_nothing(fresh):
+    with closing(open_store(fresh(), SURVEY)) as store:
+        assert store.add([]) == []
+        assert store.count() == store.others() == 0
+
+
+def test_a_store_that_must_be_there_is_not_made(fresh):
+    with pytest.raises(StoreFailed, match="no store of answers"):
+        open_store(fresh(), SURVEY, create=False)
+
+
+def test_the_day_is_kept_only_when_the_survey_says_so(fresh, kind):
+    for keeps in (True, False):
+        address, survey = fresh(), survey_from(f"keep_day = {str(keeps).lower()}\n" + HABITS)
+        with closing(open_store(address, survey, today=lambda: date(2024, 2, 29))) as store:
+            store.add([(one(), None)])
+        (row,) = rows(kind, address, "answers")
+        assert str(row[2]) == ("2024-02-29" if keeps else "None")
+
+
+def test_nothing_in_a_store_has_a_time_or_an_order(fresh, kind):
+    """Columns of answers: survey, id, day, reports. Of spent tokens: survey, bits. Nothing else is there."""
+    address = fresh()
+    with closing(open_store(address, SURVEY)) as store:
+        store.add([(one(1), 3)])
+    assert columns(kind, address) == {
+        "answers": ["survey", "id", "day", "reports"],
+        "spent": ["survey", "bits"],
+    }
+    ((_, bits),) = rows(kind, address, "spent")
+    assert bytes(bits) == with_spent(b"", [3])
+
+
+@given(
+    st.sets(st.one_of(st.integers(0, 20_000), st.integers(0, MOST_TOKENS - 1)), min_size=1, max_size=50), st.randoms()
+)
+def test_the_block_of_spent_tokens_follows_from_their_set_alone(numbers, random):
+    order = sorted(numbers)
+    random.shuffle(order)
+    block = b""
+    for number in order:
+        assert not is_spent(block, number)
+        block = with_spent(block, [number])
+    assert block == with_spent(b"", numbers)
+    assert int.from_bytes(block, "little") == sum(1 << number for number in numbers)
+
+
+def rows(kind, address, table):
+    """All rows of a table, as another program reads them."""
+    if kind == "sqlite":
+        with closing(sqlite3.connect(address)) as connection:
+            return connection.execute(f"SELECT * FROM {table}").fetchall()
+    import psycopg
+
+    with psycopg.connect(address) as connection:
+        return connection.execute(f"SELECT * FROM leafcover_{table}".encode()).fetchall()
+
+
+def columns(kind, address):
+    if kind == "sqlite":
+        with closing(sqlite3.connect(address)) as connection:
+            tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            return {name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")] for name in tables}
+    import psycopg
+
+    asked = """SELECT table_name, column_name FROM information_schema.columns
+               WHERE table_schema = current_schema() AND table_name <> 'leafcover_store'
+               ORDER BY table_name, ordinal_position"""
+    found: dict[str, list[str]] = {}
+    with psycopg.connect(address) as connection:
+        for table, column in connection.execute(asked).fetchall():
+            found.setdefault(table.removeprefix("leafcover_"), []).append(column)
+    return found
