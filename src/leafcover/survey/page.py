@@ -1,0 +1,120 @@
+"""The page on which people answer: one document that tosses the coins itself and asks for nothing until Send."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from leafcover.errors import PlanError
+from leafcover.survey.device import as_json, coins_of
+from leafcover.survey.message import width
+from leafcover.survey.questionnaire import Question, Survey
+from leafcover.survey.templates import as_is, source, template, text_of
+from leafcover.survey.tokens import TOKEN_LETTERS
+from leafcover.survey.words import about_all, about_question, sent_words, threat_model
+
+# Nothing but letters that end neither a directive of a policy nor its list of sources.
+ORIGIN = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page and the content-security policy that it needs in its header."""
+
+    html: str
+    policy: str
+
+
+def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False) -> Page:
+    """The page of a survey; the same survey and address give the same bytes.
+
+    >>> from leafcover.survey.questionnaire import survey_from
+    >>> asked = survey_from('title = "T"\\n[[questions]]\\nname = "a"\\ntext = "A?"\\nchoices = ["no", "yes"]')
+    >>> page_of(asked).policy.split("; ")[0]
+    "default-src 'none'"
+    """
+    script, style = text_of("survey.js"), text_of("common.css", "survey.css")
+    policy = _policy(script, style, collector=_origin(send_to) if offline else None)
+    html = template("survey.html.jinja").render(
+        survey=survey,
+        asked=[(question, about_question(survey, question)) for question in survey.questions],
+        about_all=about_all(survey),
+        threats=threat_model(survey),
+        before_send=_before_send(survey),
+        sent=sent_words(),
+        letters=_letters(survey),
+        offline=offline,
+        send_to=send_to,
+        policy=policy,
+        style=as_is(style),
+        data=as_is(_data(survey, send_to)),
+        script=as_is(script),
+    )
+    return Page(html, policy)
+
+
+def offline_page(survey: Survey, send_to: str) -> tuple[bytes, str]:
+    """The survey as one file that sends to a collector's address, and the SHA-256 of it to publish."""
+    content = page_of(survey, send_to=send_to, offline=True).html.encode()
+    return content, hashlib.sha256(content).hexdigest()
+
+
+def _policy(script: str, style: str, *, collector: str | None) -> str:
+    """What the page may do; a file's policy stands in a meta tag, where frame-ancestors is not known."""
+    rules = [
+        "default-src 'none'",
+        f"script-src {source(script)}",
+        f"style-src {source(style)}",
+        "connect-src " + (collector or "'self'"),
+        "img-src data:",
+        "form-action 'none'",
+        "base-uri 'none'",
+    ]
+    if collector is None:
+        rules.append("frame-ancestors 'none'")
+    return "; ".join(rules)
+
+
+def _origin(address: str) -> str:
+    """The origin of a collector's address, which a file must name in full."""
+    found = ORIGIN.match(address)
+    parts = urlsplit(address)
+    if found is None or parts.query or parts.fragment or not address[found.end() :].startswith("/"):
+        raise PlanError(
+            f"A page in a file must know where to send to. Got {address!r}. "
+            "Give the whole address, like https://survey.example.org/answers."
+        )
+    return found.group()
+
+
+def _data(survey: Survey, send_to: str) -> str:
+    """What the script must know, as JSON that cannot end the block that it stands in."""
+    content = {
+        "fingerprint": survey.fingerprint,
+        "send_to": send_to,
+        "letters": _letters(survey),
+        "questions": [_field(question) for question in survey.questions],
+        "coins": [as_json(coin) for coin in coins_of(survey)],
+    }
+    return json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _field(question: Question) -> dict[str, int]:
+    """Which codes a question takes, and in how many digits they are sent."""
+    low, high = question.between or (0, len(question.choices) - 1)
+    return {"low": low, "high": high, "width": width(question)}
+
+
+def _letters(survey: Survey) -> int:
+    """The letters of a token, none when the survey asks for no tokens."""
+    return TOKEN_LETTERS if survey.tokens else 0
+
+
+def _before_send(survey: Survey) -> str:
+    if not survey.scheme.parts:
+        return "When you press Send, your answers are sent as they are, and this form is emptied."
+    return (
+        "When you press Send, your device tosses the coins, this form is emptied, and the result is sent. Nobody sees "
+        "how the coins fell, and they are not tossed a second time."
+    )

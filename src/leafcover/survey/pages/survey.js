@@ -1,0 +1,190 @@
+"use strict";
+// The whole of what runs on a respondent's device: it reads the form, tosses the coins, and sends what they made.
+// The true answers live in the form's fields and, while the coins are tossed, in one list; nowhere else, never longer.
+(() => {
+  const survey = JSON.parse(document.getElementById("survey").textContent);
+  const form = document.getElementById("questions");
+  const link = document.getElementById("link");
+  const places = [...survey.questions.keys()];
+  const ALL_WORDS = 1n << 64n;
+  const PATIENCE = 30_000; // milliseconds until a silent network counts as a broken one
+
+  let screen = "";
+  let token = "";
+  let message = null; // the bytes on their way: made once, sent again unchanged, forgotten when acknowledged
+
+  // ---- the coins: the same whole numbers as in device.py ----
+
+  /** A whole number from 0 to below the bound, all alike. */
+  function below(bound) {
+    const word = new BigUint64Array(1);
+    // Words of the last, incomplete round are drawn again: their remainders would favour small numbers.
+    const limit = ALL_WORDS - (ALL_WORDS % bound);
+    do crypto.getRandomValues(word);
+    while (word[0] >= limit);
+    return word[0] % bound;
+  }
+
+  /** For each kind of coin: what it reports in its places. Every coin draws the same words whatever it decides. */
+  const toss = {
+    flip({ places, keep }, codes) {
+      const turn = below(ALL_WORDS) >= BigInt(keep);
+      return places.map((place) => (turn ? 1 - codes[place] : codes[place]));
+    },
+    among({ places: [place], keep, levels }, codes) {
+      const kept = below(ALL_WORDS) < BigInt(keep);
+      const other = Number(below(BigInt(levels - 1)));
+      return [kept ? codes[place] : other < codes[place] ? other : other + 1];
+    },
+    harmless({ places: [place], asked, yes }, codes) {
+      const heard = below(ALL_WORDS) < BigInt(asked);
+      const harmless = below(ALL_WORDS) < BigInt(yes) ? 1 : 0;
+      return [heard ? codes[place] : harmless];
+    },
+  };
+
+  /** The message of the answers in the form, which is empty afterwards. */
+  function tossed() {
+    const codes = places.map(code);
+    form.reset();
+    const reports = codes.slice();
+    for (const coin of survey.coins) {
+      toss[coin.kind](coin, codes).forEach((report, number) => (reports[coin.places[number]] = report));
+    }
+    codes.fill(0);
+    const digits = crypto.getRandomValues(new Uint8Array(16));
+    return JSON.stringify({
+      survey: survey.fingerprint,
+      id: Array.from(digits, (byte) => byte.toString(16).padStart(2, "0")).join(""),
+      token,
+      // Zeros in front make every message equally long.
+      reports: reports.map((report, place) => String(report).padStart(survey.questions[place].width, "0")),
+    });
+  }
+
+  // ---- the form ----
+
+  /** The code chosen or the number typed for a question, or null. */
+  function code(place) {
+    const text = form.elements[`answer-${place}`].value.trim();
+    const { low, high } = survey.questions[place];
+    const number = /^[0-9]{1,9}$/.test(text) ? Number(text) : -1;
+    return low <= number && number <= high ? number : null;
+  }
+
+  /** The part of the page with one question. */
+  function asked(place) {
+    return document.getElementById(`question-${place}`);
+  }
+
+  /** Show beside each question whether it still lacks an answer. */
+  function mark(lacking) {
+    for (const place of places) {
+      const lacks = lacking.includes(place);
+      asked(place).classList.toggle("lacking", lacks);
+      document.getElementById(`question-${place}-lacks`).hidden = !lacks;
+    }
+    const all = document.getElementById("lacking");
+    all.hidden = lacking.length === 0;
+    all.textContent =
+      lacking.length === 1 ? "One question still needs an answer." : `${lacking.length} questions still need an answer.`;
+  }
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (screen !== "ask") return; // a second click comes too late: the form is already empty
+    const lacking = places.filter((place) => code(place) === null);
+    mark(lacking);
+    if (lacking.length > 0) {
+      asked(lacking[0]).scrollIntoView();
+      asked(lacking[0]).querySelector("input").focus({ preventScroll: true });
+      return;
+    }
+    message = tossed();
+    history.replaceState(null, "", location.pathname + location.search); // the token has done its work
+    send();
+  });
+
+  form.addEventListener("input", () => {
+    // A question once marked loses its mark when it is answered; the others are not reproached before Send.
+    mark(places.filter((place) => asked(place).classList.contains("lacking") && code(place) === null));
+  });
+
+  // Leaving the page and coming back to it, by whatever way the browser keeps pages, finds an empty form.
+  for (const moment of ["pagehide", "pageshow"]) addEventListener(moment, () => form.reset());
+
+  // ---- sending ----
+
+  async function send() {
+    show("sending");
+    const patience = new AbortController();
+    const clock = setTimeout(() => patience.abort(), PATIENCE);
+    let status = 0;
+    let received = null;
+    try {
+      const response = await fetch(survey.send_to, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: message,
+        cache: "no-store",
+        credentials: "omit",
+        referrerPolicy: "no-referrer",
+        redirect: "error",
+        keepalive: false,
+        signal: patience.signal,
+      });
+      status = response.status;
+      received = (await response.json()).received;
+    } catch {
+      // No network, or an answer that is not the collector's: nothing was acknowledged, so the bytes are kept.
+    }
+    clearTimeout(clock);
+    const final = received === true || (received === false && status >= 400 && status < 500 && status !== 429);
+    if (!final) return show("unsent");
+    message = null;
+    if (received) return show("sent");
+    const words = [...document.querySelectorAll("[data-status]")];
+    const fitting = words.find((one) => one.dataset.status === String(status)) || words[words.length - 1];
+    for (const one of words) one.hidden = one !== fitting;
+    show("refused");
+  }
+
+  document.getElementById("again").addEventListener("click", () => {
+    if (screen === "unsent") send();
+  });
+
+  // ---- which part of the page is seen ----
+
+  function show(name) {
+    screen = name;
+    for (const part of document.querySelectorAll("[data-screen]")) {
+      part.hidden = !part.dataset.screen.split(" ").includes(name);
+    }
+    const heading = document.querySelector(`[data-screen="${name}"] [tabindex="-1"]`);
+    if (heading) heading.focus();
+  }
+
+  /** Take the token out of a link or a code; true when there was one. */
+  function take(text) {
+    const found = text.trim().toLowerCase().match(/(?:^|#token=)([a-z2-7]+)$/);
+    if (!found || found[1].length !== survey.letters) return false;
+    token = found[1];
+    show("ask");
+    return true;
+  }
+
+  link.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = document.getElementById("code");
+    const wrong = !take(field.value);
+    document.getElementById("code-lacks").hidden = !wrong;
+    if (wrong) field.focus();
+    else link.reset();
+  });
+
+  // A link opened over this page changes its address but does not load it anew.
+  addEventListener("hashchange", () => screen === "unlinked" && take(location.hash));
+
+  if (survey.letters === 0) show("ask");
+  else if (!take(location.hash)) show("unlinked");
+})();

@@ -1,0 +1,47 @@
+"""The templates, styles and script of a survey's pages, all inlined: a page is one document and asks for nothing else."""
+
+import base64
+import hashlib
+from importlib.resources import files
+from typing import Any
+
+from leafcover.errors import LeafcoverError
+
+PLACE = "leafcover.survey"
+
+
+def template(name: str) -> Any:
+    """A template of the folder ``pages``; everything put into it is escaped."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+    except ImportError:
+        raise LeafcoverError("Install leafcover[survey] to make its pages: pip install 'leafcover[survey]'.") from None
+    setting = Environment(
+        loader=PackageLoader(PLACE, "pages"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    return setting.get_template(name)
+
+
+def text_of(*names: str) -> str:
+    """Files of the folder ``pages``, one after the other."""
+    return "".join(files(PLACE).joinpath("pages", name).read_text("utf-8") for name in names)
+
+
+def as_is(text: str) -> Any:
+    """A text of our own that a template must not escape."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
+def source(text: str) -> str:
+    """How a content-security policy names an inline script or style: by its hash.
+
+    >>> source("")
+    "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
+    """
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
