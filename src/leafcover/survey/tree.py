@@ -1,0 +1,97 @@
+"""The tree that predicts one question from the others, grown, pruned and tested on disguised answers alone."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from leafcover.errors import NameUnknown, PlanError
+from leafcover.response import Estimate
+from leafcover.response.tree import Rules, accuracy, grow_tree
+from leafcover.survey.questionnaire import Question, Survey
+from leafcover.survey.results import checked_number, percent
+from leafcover.table.table import Column, Table
+from leafcover.tree.bins import quantile_codes
+from leafcover.tree.picture import picture
+from leafcover.tree.show import rules as rules_of
+from leafcover.tree.show import text as text_of
+from leafcover.tree.tree import Tree
+
+GROUPS = 4  # that an open number is cut into, of about equal size
+TEST_SHARE = 0.3
+SOUND = Rules()
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A tree with what it is worth."""
+
+    tree: Tree
+    answers: int  # it was grown from
+    accuracy: Estimate  # on answers it was not grown from
+    guessing: Estimate  # on the same: always the most frequent answer
+
+    @cached_property
+    def words(self) -> str:
+        """What the tree is worth, in a sentence."""
+        low, high = self.accuracy.sampling_interval
+        said = (
+            f"Grown from {self.answers:,} answers. On {self.accuracy.rows:,} others it is right for "
+            f"{percent(self.accuracy.share)} (95 %: {percent(low)} to {percent(high)}); "
+            f"always answering “{self.tree.classes[self.tree.label[0]]}” would be right for {percent(self.guessing.share)}."
+        )
+        if self.tree.size == 1:
+            said += " No question tells more of it than the noise of the coins would; more answers may show one."
+        return said
+
+    @property
+    def text(self) -> str:
+        """The tree in lines, with estimated numbers of people."""
+        return text_of(self.tree)
+
+    @property
+    def rules(self) -> str:
+        """One line a leaf."""
+        return rules_of(self.tree)
+
+    @property
+    def picture(self) -> str:
+        """The tree as SVG."""
+        return picture(self.tree)
+
+
+def predictable(survey: Survey) -> list[str]:
+    """The questions a tree can predict: those with choices, when there is another question."""
+    return [question.name for question in survey.questions if question.choices] if len(survey.questions) > 1 else []
+
+
+def tree_of(survey: Survey, table: Table, target: str, rules: Rules = SOUND, test_share: float = TEST_SHARE) -> Grown:
+    """Grow from some answers and test with the others; refused below a hundred answers."""
+    if target not in predictable(survey):
+        raise NameUnknown("question", target, predictable(survey), "that a tree can predict")
+    checked_number(table)
+    if not 0 < test_share < 1:
+        raise PlanError(f"The share of answers to test with must be above 0 and below 1. Got {test_share!r}.")
+    ready = Table(tuple(_grouped(question, table[question.name]) for question in survey.questions))
+    # A fixed order: the same answers give the same tree.
+    order = np.random.default_rng(len(ready)).permutation(len(ready))
+    tested = max(1, round(test_share * len(ready)))
+    growing, testing = ready.take(np.sort(order[tested:])), ready.take(np.sort(order[:tested]))
+    tree = grow_tree(growing, survey.scheme, target=target, rules=rules)
+    stump = grow_tree(growing, survey.scheme, target=target, rules=Rules(max_depth=0))
+    return Grown(tree, len(growing), accuracy(tree, testing, survey.scheme), accuracy(stump, testing, survey.scheme))
+
+
+def _grouped(question: Question, column: Column) -> Column:
+    """An open number in groups of about equal size; anything else as it is."""
+    if not question.between:
+        return column
+    codes, groups = quantile_codes(column.values, bins=GROUPS)
+    spans = [column.values[codes == group] for group in range(groups)]
+    names = [_span(int(span.min()), int(span.max())) for span in spans]
+    order = sorted(range(groups), key=names.__getitem__)
+    return Column(column.name, "category", np.argsort(order)[codes].astype(np.int32), levels=tuple(sorted(names)))
+
+
+def _span(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low} to {high}"
