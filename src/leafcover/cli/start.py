@@ -22,7 +22,7 @@ def main() -> None:
 def _run() -> str | int | None:
     """The exit code of the command, once all that it said has arrived."""
     try:
-        from leafcover.cli import demo, forest, inspect, measure, recipes, release, sweep, tree, verify  # noqa: F401  # they add their commands
+        from leafcover.cli import demo, forest, inspect, measure, recipes, release, survey, sweep, tree, verify  # noqa: F401  # they add their commands
         from leafcover.cli.app import app
 
         try:

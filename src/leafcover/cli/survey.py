@@ -1,0 +1,238 @@
+"""``leafcover survey``: ask people what they would rather not say, and learn shares, not secrets."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leafcover.cli.app import Force, Json, Quiet, app, guarded, warn
+from leafcover.errors import NameUnknown, OutputError, PlanError, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.survey.questionnaire import Survey
+    from leafcover.table.table import Table
+
+survey_app = typer.Typer(
+    help="Ask questions whose answers are disguised before they leave the device of who answers.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+app.add_typer(survey_app, name="survey")
+
+SurveyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The survey: a .toml file.", readable=False)]
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE", help="The answers: a store (.sqlite or postgresql://…) or an export (.csv .parquet)."
+    ),
+]
+
+
+@survey_app.command()
+@guarded
+def new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes, such as habits.toml.", readable=False)],
+    one_coin: Annotated[
+        bool, typer.Option("--one-coin", help="One coin for all questions: fewer answers needed, less protection.")
+    ] = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write an example of a survey, every key explained, to change into your own."""
+    from leafcover.survey.example import example
+    from leafcover.table.whole import whole
+
+    if file.suffix != ".toml":
+        raise ValueOutOfRange("The name of a survey", str(file), "one that ends in .toml, such as habits.toml")
+    with whole(file, force=force) as part:
+        part.write_text(example(file.name, one_coin=one_coin), "utf-8")
+    if not quiet:
+        typer.echo(
+            f"wrote  {file}\n\nChange it into your own survey. Then:\n"
+            f"  leafcover survey design {file}    what it gives away, and how many answers it needs\n"
+            f"  leafcover survey serve {file}     ask"
+        )
+
+
+@survey_app.command()
+@guarded
+def design(
+    file: SurveyFile,
+    *,
+    error: Annotated[float, typer.Option(metavar="W", help="How far a 95 % interval may reach to either side.")] = 0.05,
+    share: Annotated[float, typer.Option(metavar="P", help="The share of an answer that you expect.")] = 0.1,
+    answers: Annotated[
+        int | None, typer.Option(metavar="N", help="Also say how far it reaches with N answers.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a survey gives away of a person, and how many answers a wanted precision needs."""
+    from leafcover.survey.design import as_text
+    from leafcover.survey.design import design as designed
+    from leafcover.survey.questionnaire import read_survey
+
+    found = designed(read_survey(file), error=error, share=share, answers=answers)
+    typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else as_text(found))
+
+
+@survey_app.command()
+@guarded
+def estimate(
+    file: SurveyFile,
+    source: Source,
+    *,
+    where: Annotated[
+        list[str], typer.Option("--where", metavar="QUESTION=ANSWER", help="The share of who gave all of these.")
+    ] = [],  # noqa: B006  # typer reads it, nobody writes it
+    by: Annotated[str | None, typer.Option("--by", metavar="QUESTION", help="In each group of its answers.")] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Estimate the share of every answer, with its interval, from a hundred answers on."""
+    from leafcover.survey.answers import read_answers
+    from leafcover.survey.questionnaire import read_survey
+    from leafcover.survey.results import as_text, results
+
+    survey = read_survey(file)
+    literals = dict(_literal(survey, words) for words in where)
+    if len(literals) < len(where):
+        raise PlanError("--where names a question twice. A person gives one answer to it. Name each question once.")
+    table = read_answers(survey, source)
+    if by is not None:
+        _say_by(survey, table, by, literals, as_json=as_json)
+    elif literals:
+        _say_where(survey, table, literals, as_json=as_json)
+    else:
+        found = results(survey, table)
+        for words in () if quiet else found.warnings:
+            warn(words)
+        typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else as_text(found))
+
+
+@survey_app.command()
+@guarded
+def tokens(
+    file: SurveyFile,
+    *,
+    count: Annotated[int, typer.Option(metavar="N", help="How many links to make.")],
+    first: Annotated[int, typer.Option(metavar="K", help="The number of the first one; begin where you ended.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="OUT", help="[default: FILE with .links]", readable=False)
+    ] = None,
+    address: Annotated[str, typer.Option(metavar="URL", help="Where the survey is served.")] = "",
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make one-time links, one a line, in a file for you alone; each lets one person answer once."""
+    from leafcover.survey.questionnaire import read_survey
+    from leafcover.survey.secret import secret_place, survey_secret
+    from leafcover.survey.tokens import MOST_TOKENS, token
+    from leafcover.table.whole import whole
+
+    survey = read_survey(file)
+    if not survey.tokens:
+        raise PlanError("This survey asks for no tokens, so links would not be checked. Write tokens = true into it.")
+    if count < 1 or first < 0 or first + count > MOST_TOKENS:
+        raise ValueOutOfRange("--first and --count", f"{first} and {count}", f"numbers from 0 up to {MOST_TOKENS - 1}")
+    if address and not address.startswith(("http://", "https://")):
+        raise ValueOutOfRange("--address", address, "an address such as https://survey.example/")
+    place = out or file.with_suffix(".links")
+    if place.resolve() in (file.resolve(), secret_place(file).resolve()):
+        raise OutputError(f"'{place}' is the survey or its secret. Give the links another name.")
+    with whole(place, force=force, private=True) as part:
+        secret = survey_secret(file).secret
+        links = (token(secret, survey.fingerprint, number) for number in range(first, first + count))
+        part.write_text("".join(f"{address.rstrip('/')}/#token={one}\n" for one in links), "utf-8")
+    if not quiet:
+        typer.echo(
+            f"wrote  {count:,} links to {place} (numbers {first:,} to {first + count - 1:,}); for you alone\n"
+            f"Give each person one. For more later: --first {first + count}"
+        )
+
+
+@survey_app.command()
+@guarded
+def export(
+    file: SurveyFile,
+    source: Source,
+    *,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="OUT", help="Where it goes: .csv or .parquet.", readable=False)
+    ],
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the disguised answers as a table, shuffled, without ids and days."""
+    from leafcover.survey import answers
+    from leafcover.survey.questionnaire import read_survey
+    from leafcover.table.whole import check_place
+
+    survey = read_survey(file)
+    answers.checked_export(out)
+    check_place(out, force=force)
+    table = answers.read_answers(survey, source)
+    answers.export(survey, table, out, force=force)
+    if not quiet:
+        typer.echo(f"wrote  {len(table):,} answers to {out}\nThey are disguised: estimate with `leafcover survey`.")
+
+
+def _literal(survey: "Survey", words: str) -> tuple[str, str | float]:
+    """A question and an answer, from NAME=ANSWER; a name may hold the sign itself."""
+    known = sorted((q for q in survey.questions if words.startswith(f"{q.name}=")), key=lambda q: -len(q.name))
+    if not known:
+        name, sign, _ = words.partition("=")
+        if not sign:
+            raise ValueOutOfRange("--where", words, "QUESTION=ANSWER, such as --where taken=yes")
+        raise NameUnknown("question", name, [question.name for question in survey.questions])
+    question, text = known[0], words[len(known[0].name) + 1 :]
+    if not question.between:
+        if text not in question.choices:
+            raise NameUnknown("choice", text, question.choices, where=f"of question {question.name!r}")
+        return question.name, text
+    try:
+        return question.name, float(int(text))
+    except ValueError:
+        raise ValueOutOfRange(f"--where {question.name}", text, "a whole number") from None
+
+
+def _said(literals: dict[str, str | float]) -> str:
+    return " and ".join(
+        f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}" for name, value in literals.items()
+    )
+
+
+def _say_where(survey: "Survey", table: "Table", literals: dict[str, str | float], *, as_json: bool) -> None:
+    from leafcover.survey.results import conjunction, estimate_json, percent
+
+    found = conjunction(survey, table, literals)
+    low, high = found.sampling_interval
+    if as_json:
+        typer.echo(
+            json.dumps({"where": literals, "share": found.share, "interval": [low, high]} | estimate_json(found))
+        )
+        return
+    shown = f"{percent(found.share)} (95 %: {percent(low)} to {percent(high)})"
+    typer.echo(f"{_said(literals)}: {shown} of {found.rows:,} answers")
+
+
+def _say_by(survey: "Survey", table: "Table", by: str, literals: dict[str, str | float], *, as_json: bool) -> None:
+    from leafcover.survey import groups
+
+    if literals:
+        asked = [literals]
+    else:
+        asked = [
+            {question.name: choice}
+            for question in survey.questions
+            if question.choices and question.name != by
+            for choice in question.choices
+        ]
+    found = [(one, groups.by_group(survey, table, by, one)) for one in asked]
+    if as_json:
+        said = [{"where": one, "groups": groups.as_json(of)} for one, of in found]
+        typer.echo(json.dumps({"by": by, "answers": len(table), "found": said}, ensure_ascii=False))
+        return
+    typer.echo(f"{survey.title}: {len(table):,} answers, in groups by {by}")
+    for one, of in found:
+        typer.echo(f"\n{_said(one)}\n{groups.as_text(of)}")
