@@ -22,7 +22,19 @@ def main() -> None:
 def _run() -> str | int | None:
     """The exit code of the command, once all that it said has arrived."""
     try:
-        from leafcover.cli import demo, forest, inspect, measure, recipes, release, survey, sweep, tree, verify  # noqa: F401  # they add their commands
+        from leafcover.cli import (  # noqa: F401  # they add their commands
+            demo,
+            forest,
+            inspect,
+            measure,
+            recipes,
+            release,
+            survey,
+            survey_serve,
+            sweep,
+            tree,
+            verify,
+        )
         from leafcover.cli.app import app
 
         try:

@@ -17,7 +17,9 @@ def serve(
     *,
     store: Annotated[
         str | None,
-        typer.Option(metavar="PLACE", help="Where answers are kept: a file, or postgresql://... [default: NAME.sqlite]"),
+        typer.Option(
+            metavar="PLACE", help="Where answers are kept: a file, or postgresql://... [default: NAME.sqlite]"
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; on loopback only this machine can answer.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8000,
@@ -33,7 +35,7 @@ def serve(
     from leafcover.survey.collecting.serve import Certificate, is_loopback, listening
     from leafcover.survey.collecting.serve import serve as run
     from leafcover.survey.questionnaire import read_survey
-    from leafcover.survey.secret import secret_beside
+    from leafcover.survey.secret import secret_place, survey_secret
     from leafcover.survey.storing.open import open_store
 
     if (certificate is None) != (certificate_key is None):
@@ -46,13 +48,14 @@ def serve(
     first = open_store(place, asked)
     kept, others = first.count(), first.others()
     first.close()
-    secret, made = secret_beside(survey)
+    new = not secret_place(survey).exists()
+    secret = survey_secret(survey).secret
     waiting = listening(host, port)
     address = _address(host, waiting.getsockname()[1], secure=certificate is not None)
     if not quiet:
         typer.echo(f"Asking “{asked.title}” at {address}/ ({kept} answers so far).")
-        typer.echo(f"Holder's pages: {address}/holder; the secret is in '{survey.with_suffix('.secret')}'", nl=False)
-        typer.echo(" (made now: keep it to yourself)." if made else ".")
+        typer.echo(f"Holder's pages: {address}/holder; the secret is in '{secret_place(survey)}'", nl=False)
+        typer.echo(" (made now: keep it to yourself)." if new else ".")
         typer.echo("Stop with Ctrl-C.")
     if others:
         warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")

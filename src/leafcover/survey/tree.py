@@ -35,10 +35,11 @@ class Grown:
     def words(self) -> str:
         """What the tree is worth, in a sentence."""
         low, high = self.accuracy.sampling_interval
+        usual = self.tree.classes[self.tree.label[0]]
         said = (
             f"Grown from {self.answers:,} answers. On {self.accuracy.rows:,} others it is right for "
             f"{percent(self.accuracy.share)} (95 %: {percent(low)} to {percent(high)}); "
-            f"always answering “{self.tree.classes[self.tree.label[0]]}” would be right for {percent(self.guessing.share)}."
+            f"always answering “{usual}” would be right for {percent(self.guessing.share)}."
         )
         if self.tree.size == 1:
             said += " No question tells more of it than the noise of the coins would; more answers may show one."

@@ -40,7 +40,9 @@ def grow_tree(
     if target in chosen or len(set(chosen)) != len(chosen) or not chosen:
         raise PlanError(f"A tree needs different columns that are not its target. Got {list(chosen)}. Name each once.")
     found = answers(table, scheme, (*chosen, target))
-    columns = tuple(Attribute(name, levels, is_number=False) for name, levels in zip(chosen, found.levels, strict=False))
+    columns = tuple(
+        Attribute(name, levels, is_number=False) for name, levels in zip(chosen, found.levels, strict=False)
+    )
     return grown(Front.root(found), columns, target, found.levels[-1], rules)
 
 
@@ -54,7 +56,9 @@ class _Depth:
     parent: Array  # number within the depth above
 
 
-def grown(counter: Counter, attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], rules: Rules) -> Tree:
+def grown(
+    counter: Counter, attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], rules: Rules
+) -> Tree:
     """The tree that a counter's counts give."""
     counts = np.maximum(counter.classes().counts[:, 0, :], 0.0)
     counts *= counter.rows / counts.sum()
@@ -90,7 +94,9 @@ def _tree(depths: list[_Depth], attributes: tuple[Attribute, ...], target: str, 
     """The depths one under the other: nodes are already in breadth-first order."""
     starts = np.cumsum([0, *(len(depth.tested) for depth in depths)])
     tested = np.concatenate([depth.tested for depth in depths]).astype(np.int32)
-    parent = np.concatenate([d.parent + start for d, start in zip(depths, [0, *starts[:-2]], strict=True)]).astype(np.int32)
+    parent = np.concatenate([d.parent + start for d, start in zip(depths, [0, *starts[:-2]], strict=True)]).astype(
+        np.int32
+    )
     counts = np.concatenate([depth.counts for depth in depths])
     label = np.concatenate([depth.label for depth in depths]).astype(np.int32)
     levels = np.array([len(attribute.levels) for attribute in attributes], np.int32)

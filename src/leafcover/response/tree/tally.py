@@ -54,7 +54,9 @@ class Tally:
         if self.together:
             straight, turned = self.own.inverse[0]
             # Two centred indicators of two levels have the product -1 under these weights, on both axes.
-            crossed = straight**2 * self._plain(shares, classes) + turned**2 * self._plain(shares, classes)[:, ::-1, ::-1]
+            crossed = (
+                straight**2 * self._plain(shares, classes) + turned**2 * self._plain(shares, classes)[:, ::-1, ::-1]
+            )
             alike = np.where(self.own.alone[:, None, None], crossed + 2 * straight * turned, alike)
         return (self.squares * alike).sum(axis=(1, 2))
 

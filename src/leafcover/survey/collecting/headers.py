@@ -46,7 +46,8 @@ class Headers:
         try:
             await self.app(scope, receive, with_headers)
         except Exception as error:
-            log.error("a request failed: %s at %s", type(error).__name__, _place(error))
+            # Without its words and its trace, which may hold what was sent.
+            log.error("a request failed: %s at %s", type(error).__name__, _place(error))  # noqa: TRY400
             if begun:
                 raise ConnectionAbortedError from None
             await JSONResponse({"why": "The collector failed."}, 500)(scope, receive, with_headers)

@@ -20,7 +20,6 @@ from leafcover.survey.design import design
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.results import LEAST_ANSWERS, results
 from leafcover.survey.storing.store import Store, StoreFailed
-from leafcover.survey.tree import predictable, tree_of
 from leafcover.table.table import Table
 
 MOST_FORM_BYTES = 1024
@@ -59,9 +58,13 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
 
         return await for_holder(request, made)
 
-    @router.get("/tree", response_class=Response, responses={409: {"description": "Too few answers, or no such question."}})
+    @router.get(
+        "/tree", response_class=Response, responses={409: {"description": "Too few answers, or no such question."}}
+    )
     async def tree(request: Request, target: str = "") -> Response:
         """The tree that predicts one question from the others."""
+
+        from leafcover.survey.tree import predictable, tree_of
 
         def made() -> Response:
             targets = predictable(survey)
@@ -71,9 +74,13 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
 
         return await for_holder(request, made)
 
-    @router.get("/tree.svg", response_class=Response, responses={409: {"description": "Too few answers, or no such question."}})
+    @router.get(
+        "/tree.svg", response_class=Response, responses={409: {"description": "Too few answers, or no such question."}}
+    )
     async def tree_picture(request: Request, target: str) -> Response:
         """The same tree as a picture."""
+        from leafcover.survey.tree import tree_of
+
         return await for_holder(request, lambda: drawn(tree_of(survey, answers(), target).picture))
 
     @router.get("/design", response_class=Response, responses={409: {"description": "Figures out of their range."}})
@@ -85,7 +92,9 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
 
         return await for_holder(request, made)
 
-    @router.get("/answers.{kind}", response_class=Response, responses={404: {}, 409: {"description": "No answers yet."}})
+    @router.get(
+        "/answers.{kind}", response_class=Response, responses={404: {}, 409: {"description": "No answers yet."}}
+    )
     async def exported(request: Request, kind: str) -> Response:
         """All answers in a new random order, without ids and days."""
 
@@ -104,9 +113,9 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     @router.post("/enter", response_class=Response, responses=_door_responses())
     async def enter(request: Request) -> Response:
         """Give the secret; a cookie then proves it for some hours."""
+        if is_foreign(request):
+            return shown(survey, "refused", {"why": "The secret is taken from the holder's own page alone."}, status=403)
         try:
-            if is_foreign(request):
-                raise Declined(403, "The secret is taken from the holder's own page alone.")
             sent = await body_of(request, kind="application/x-www-form-urlencoded", most=MOST_FORM_BYTES)
         except Declined as declined:
             return shown(survey, "refused", {"why": declined.why}, status=declined.status)
@@ -130,5 +139,12 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
 
 
 def _door_responses() -> dict[int | str, dict[str, Any]]:
-    words = {303: "Come in.", 400: "Broken off.", 403: "From another site.", 408: "Not in time.", 413: "Too long.", 415: "Not a form."}  # fmt: skip
+    words = {
+        303: "Come in.",
+        400: "Broken off.",
+        403: "From another site.",
+        408: "Not in time.",
+        413: "Too long.",
+        415: "Not a form.",
+    }
     return {status: {"description": said} for status, said in words.items()}

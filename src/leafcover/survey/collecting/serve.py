@@ -29,7 +29,9 @@ def listening(host: str, port: int) -> socket.socket:
         waiting.bind(place)
     except (OSError, OverflowError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise OutputError(f"Nothing can listen on {host} port {port}: {why}. Choose another --port or --host.") from None
+        raise OutputError(
+            f"Nothing can listen on {host} port {port}: {why}. Choose another --port or --host."
+        ) from None
     waiting.listen(1024)
     return waiting
 

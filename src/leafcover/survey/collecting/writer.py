@@ -74,8 +74,9 @@ class Writer:
             try:
                 store = store or self._opened()
                 verdicts = store.add([(one.answer, one.token) for one in waiting])
-            except Exception as error:  # noqa: BLE001 -- whatever a database throws, the devices must be told
-                log.error("answers could not be written: %s", type(error).__name__)  # its words may hold an address
+            except Exception as error:  # whatever a database throws, the devices must be told
+                # Without its words and its trace, which may hold an address or an answer.
+                log.error("answers could not be written: %s", type(error).__name__)  # noqa: TRY400
                 store = None
                 for one in waiting:
                     one.tell(None)
