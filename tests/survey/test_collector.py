@@ -75,7 +75,11 @@ def test_an_id_that_comes_again_with_other_reports_is_refused(client: TestClient
         (b"{}", {"Origin": "null"}, 403),
         (b"{}", {"Sec-Fetch-Site": "cross-site"}, 403),
         (b"{}", {"Sec-Fetch-Site": "same-site"}, 403),
-        (b"{}", {"Origin": "http://[", "Sec-Fetch-Site": "same-origin"}, 403),
+        (b"{}", {"Origin": "http://["}, 403),
+        (b"{}", {"Origin": "http://testserver.elsewhere.example"}, 403),
+        (b"{}", {"Origin": "ftp://testserver"}, 403),
+        (b"{}", {"Origin": "http://testserver"}, 422),
+        (b"{}", {"Origin": "http://behind-a-proxy.example", "Sec-Fetch-Site": "same-origin"}, 422),
     ],
 )
 def test_what_is_no_answer_is_refused(
@@ -127,11 +131,11 @@ def test_the_offline_file_may_send_when_the_survey_says_so(tmp_path: Path) -> No
 
 
 def test_every_response_is_not_kept_nor_framed(client: TestClient) -> None:
-    for path in ("/", "/answers", "/holder", "/nothing", "/holder/export.csv"):
+    for path in ("/", "/answers", "/holder", "/nothing", "/holder/answers.csv"):
         headers = client.get(path).headers
         assert headers["Cache-Control"] == "no-store"
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["Referrer-Policy"] == ("same-origin" if path.startswith("/holder") else "no-referrer")
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 

@@ -39,9 +39,14 @@ async def body_of(request: Request, *, kind: str, most: int) -> bytes:
 
 
 def is_foreign(request: Request) -> bool:
-    """Whether another site's page made the browser send this; programs that are no browsers say nothing of it."""
-    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-        return True
+    """Whether another site's page made the browser send this; programs that are no browsers say nothing of it.
+
+    A browser tells it itself, in a header that no script can set, wherever the connection is secure or local;
+    elsewhere the origin is held against the host.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        return site not in ("same-origin", "none")
     origin = request.headers.get("origin")
     return origin is not None and not _same_place(origin, request.headers.get("host", ""))
 

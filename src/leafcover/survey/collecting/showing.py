@@ -21,7 +21,8 @@ def shown(survey: Survey, page: str, content: Mapping[str, Any], *, status: int 
         f"default-src 'none'; style-src {source(style)}; img-src 'self' data:; form-action 'self'; "
         "base-uri 'none'; frame-ancestors 'none'"
     )
-    return HTMLResponse(made, status, {"Content-Security-Policy": policy})
+    # Without a referrer a browser would hide from the collector that its own form was sent.
+    return HTMLResponse(made, status, {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"})
 
 
 def drawn(svg: str) -> Response:
