@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +22,11 @@ FILES = (".csv", ".parquet")  # that answers are exported to
 
 def table_of(survey: Survey, reports: Iterable[Sequence[str]]) -> Table:
     """A table of the texts that a store keeps: a category with all its choices for a question, or a number."""
-    texts = np.array(list(reports), dtype=np.str_)
-    if not len(texts):
-        texts = np.empty((0, len(survey.questions)), "U1")
-    if texts.shape[1:] != (len(survey.questions),):
+    rows, width = list(reports), len(survey.questions)
+    if any(len(row) != width for row in rows):
         raise TableError("The answers are not those of this survey: they have another number of reports.")
     try:
-        codes = texts.astype(np.int64)
+        codes = np.fromiter(map(int, chain.from_iterable(rows)), np.int64).reshape(-1, width)
     except ValueError:
         raise TableError("The answers are not those of this survey: a report is no number.") from None
     return Table(tuple(_column(question, codes[:, place]) for place, question in enumerate(survey.questions)))
