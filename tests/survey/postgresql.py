@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import select
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,6 @@ SETTINGS = {
     "fsync": "on",
     "max_connections": "30",
     "shared_buffers": "16MB",
-    "max_prepared_transactions": "0",
 }
 
 
@@ -77,7 +77,13 @@ class Server:
         children = [int(number) for number in Path(f"/proc/{first}/task/{first}/children").read_text().split()]
         for number in (first, *children):
             with suppress(ProcessLookupError):
+                watched = os.pidfd_open(number)
                 os.kill(number, signal.SIGKILL)
+                select.select([watched], [], [])  # until it is gone
+                os.close(watched)
+        # The number of a process just ended can still seem to be that of a server.
+        for lock in (self.data / "postmaster.pid", self.folder / ".s.PGSQL.5432.lock"):
+            lock.unlink()
 
     def _call(self, program: str, *words: str) -> None:
         command = [str(self._programs / program), f"--pgdata={self.data}", *words]
