@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.fast.arrays import Array, Rows
+from leafcover.fast.arrays import Array, Bools, Floats, Rows
 from leafcover.response.tree.laws import Law
-from leafcover.response.tree.weights import Weights, joined
+from leafcover.response.tree.weights import Weights, tidied
 
 FEW_ALIVE = 0.5  # entries are moved together when no more than this share stands in a node
 
@@ -29,48 +29,74 @@ class Entries:
     def __len__(self) -> int:
         return len(self.node)
 
-    def take(self, some: Array) -> "Entries":
-        """Some of the entries."""
-        row = None if self.row is None else self.row[some]
-        return Entries(self.node[some], self.codes[:, some], self.weights.take(some), row)
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """Some entries on their way to a branch."""
+
+    some: Rows  # among the entries
+    node: Rows
+    factors: Floats  # what they count there, times what they counted
+    which: Array  # the number of an entry's factor
+    law: Law | None = None
+    turned: Bools | None = None  # whose answers to the law's columns are turned round
 
 
-def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes: int) -> Entries:
-    """Entries that go to one of ``nodes`` branches, by the answer they hold; others count nowhere from here on.
+def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes: int) -> Rows:
+    """The branch of each entry by the answer it holds; ``nodes`` where nothing is tested or the answer is missing.
 
     ``tested`` is the column of each node, -1 where none is, and ``first`` its first branch.
     """
     column = np.append(tested, -1)[entries.node]
     code = entries.codes[column, np.arange(len(column))]
-    node = np.append(first, 0)[entries.node] + code
+    node = np.append(first, 0)[entries.node]
+    node += code
     node[(column < 0) | (code >= levels[column])] = nodes
-    alive = np.count_nonzero(node < nodes)
-    moved = Entries(node, entries.codes, entries.weights, entries.row)
-    return moved.take(np.flatnonzero(node < nodes)) if alive <= FEW_ALIVE * len(node) else moved
+    return node
 
 
-def parted(entries: Entries, column: int, law: Law, first: Array) -> Iterator[Entries]:
+def parted(entries: Entries, column: int, law: Law, first: Array) -> Iterator[Move]:
     """For every truth of a column the entries that count for it, in the nodes that have a first branch here."""
-    report = entries.codes[column]
-    here = (np.append(first, -1)[entries.node] >= 0) & (report < len(law.inverse))
+    here = np.flatnonzero((np.append(first, -1)[entries.node] >= 0) & (entries.codes[column] < len(law.inverse)))
+    report, branch = entries.codes[column, here], first[entries.node[here]]
     for truth, counted in enumerate(law.inverse):
-        some = np.flatnonzero(here & (np.append(counted, 0) != 0)[report])
-        taken = entries.take(some)
-        if len(law.columns) > 1:
-            turn = report[some] != truth
-            for one in law.columns:
-                taken.codes[one] ^= turn & (taken.codes[one] < 2)
-        yield Entries(first[taken.node] + truth, taken.codes, taken.weights.times(counted, report[some]), taken.row)
+        some = slice(None) if counted.all() else np.flatnonzero(counted[report])
+        turned = report[some] != truth if len(law.columns) > 1 else None
+        yield Move(here[some], branch[some] + truth, counted, report[some], law, turned)
 
 
-def together(pieces: Sequence[Entries]) -> Entries:
-    """All entries of several lists."""
-    if len(pieces) == 1:
-        return pieces[0]
-    rows = [piece.row for piece in pieces if piece.row is not None]
+def moved(entries: Entries, moves: Sequence[Move]) -> Entries:
+    """All entries where they go; answers are copied once."""
+    some = np.concatenate([move.some for move in moves])
+    codes, end = entries.codes.take(some, axis=1), 0
+    for move in moves:
+        begin, end = end, end + len(move.some)
+        if move.law is not None and move.turned is not None:
+            for column in move.law.columns:
+                part = codes[column, begin:end]
+                part ^= move.turned & (part < 2)
     return Entries(
-        np.concatenate([piece.node for piece in pieces]),
-        np.concatenate([piece.codes for piece in pieces], axis=1),
-        joined([piece.weights for piece in pieces]),
-        np.concatenate(rows) if rows else None,
+        np.concatenate([move.node for move in moves]),
+        codes,
+        tidied(entries.weights.take(some).times(*_one_table(moves))),
+        None if entries.row is None else entries.row[some],
     )
+
+
+def _one_table(moves: Sequence[Move]) -> tuple[Floats, Array]:
+    """All factors once, and the number of each entry's."""
+    starts = np.cumsum([0, *(len(move.factors) for move in moves)])
+    factors, place = np.unique(np.concatenate([move.factors for move in moves]), return_inverse=True)
+    which = np.concatenate(
+        [place.astype(np.uint8)[start:][move.which] for move, start in zip(moves, starts, strict=False)]
+    )
+    return factors, which
+
+
+def kept(entries: Entries, node: Rows, nodes: int) -> Entries:
+    """The entries in other nodes; when many stand in none, without these."""
+    alive = np.flatnonzero(node < nodes)
+    if len(alive) > FEW_ALIVE * len(node):
+        return Entries(node, entries.codes, entries.weights, entries.row)
+    row = None if entries.row is None else entries.row[alive]
+    return Entries(node[alive], entries.codes.take(alive, axis=1), entries.weights.take(alive), row)

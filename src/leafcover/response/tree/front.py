@@ -10,8 +10,9 @@ from functools import cached_property
 import numpy as np
 
 from leafcover.fast.arrays import Array, Bools, Rows
-from leafcover.response.tree.entries import Entries, onwards, parted, together
+from leafcover.response.tree.entries import Entries, Move, kept, moved, onwards, parted
 from leafcover.response.tree.laws import OPEN, Answers
+from leafcover.response.tree.merging import merged
 from leafcover.response.tree.tally import Axis, Tally, undone
 from leafcover.response.tree.weights import Weights, summed
 
@@ -48,7 +49,7 @@ class Front:
     def classes(self) -> Tally:
         """The count of each class, as those of a column with one level."""
         nothing = Axis(np.ones((1, 1)), np.zeros(self.nodes, np.bool_))
-        return self._tally(None, 1, nothing, together=False)
+        return self._tally(np.zeros(len(self.entries), np.uint8), 1, nothing, together=False)
 
     def column(self, column: int) -> Tally:
         """The count of each level of a column with each class; rows where it is missing count nowhere."""
@@ -64,18 +65,28 @@ class Front:
         law = np.where(tested >= 0, np.array(self.answers.law_of)[tested], OPEN)
         fresh = law != OPEN
         fresh[fresh] = ~self.touched[fresh, law[fresh]]
-        pieces = []
-        if not fresh.all():
-            pieces.append(onwards(self.entries, np.where(fresh, -1, tested), first, levels, nodes))
-        for column in np.unique(tested[fresh]).tolist():
-            here = np.where(fresh & (tested == column), first, -1)
-            pieces += parted(self.entries, column, self.answers.laws[self.answers.law_of[column]], here)
         parent = np.repeat(np.arange(self.nodes), branches)
         touched, free = self.touched[parent], self.free[parent]
         free[np.arange(nodes), tested[parent]] = False
         new = np.flatnonzero(fresh[parent])
         touched[new, law[parent[new]]] = True
-        return Front(self.answers, nodes, together(pieces), touched, free)
+        node = onwards(self.entries, np.where(fresh, -1, tested), first, levels, nodes)
+        if not fresh.any():
+            return Front(self.answers, nodes, kept(self.entries, node, nodes), touched, free)
+        on = np.flatnonzero(node < nodes)
+        moves = [Move(on, node[on], np.ones(1), np.zeros(len(on), np.uint8))]
+        for column in np.unique(tested[fresh]).tolist():
+            here = np.where(fresh & (tested == column), first, -1)
+            moves += parted(self.entries, column, self.answers.laws[self.answers.law_of[column]], here)
+        asked = np.column_stack([free, np.ones(nodes, np.bool_)])  # the class always
+        entries = merged(moved(self.entries, moves), self.answers.bins, asked)
+        return Front(self.answers, nodes, entries, touched, free)
+
+    def rows_of(self, some: Bools) -> Rows:
+        """The rows that some entries come from, when the root was told to remember them."""
+        if self.entries.row is None:
+            raise ValueError("This front does not know its rows. Make its root with by_row=True.")
+        return self.entries.row[some]
 
     def axis(self, column: int) -> Axis:
         """How the answers to a column are read in each node; -1 is the class."""
@@ -84,13 +95,9 @@ class Front:
             return Axis(np.eye(len(self.answers.levels[column])), np.zeros(self.nodes, np.bool_))
         return Axis(self.answers.laws[law].inverse, ~self.touched[:, law])
 
-    def _tally(self, codes: Array | None, levels: int, own: Axis, *, together: bool) -> Tally:
-        classes, cell, bins = len(self.answers.levels[-1]), self._base, 1
-        if codes is not None:
-            bins = levels + 1  # the last for missing answers
-            cell = cell * bins
-            cell += codes
-        sums = summed(self.entries.weights, cell, (self.nodes + 1) * classes, bins)
+    def _tally(self, codes: Array, levels: int, own: Axis, *, together: bool) -> Tally:
+        classes, bins = len(self.answers.levels[-1]), levels + 1  # the last for missing answers
+        sums = summed(self.entries.weights, self._base, codes, (self.nodes + 1) * classes, bins)
         values, squares = (
             one.reshape(self.nodes + 1, classes, bins)[:-1, :, :levels].transpose(0, 2, 1) for one in sums
         )
@@ -102,7 +109,8 @@ class Front:
         """Node, class and kind of each entry in one number: the same for all columns."""
         base = self.entries.node * len(self.answers.levels[-1])
         base += self.entries.codes[-1]
-        if self.entries.weights.few > 1:
-            base *= self.entries.weights.few
-            base += self.entries.weights.kind
+        kind, few = self.entries.weights.kind, self.entries.weights.few
+        if kind is not None and few > 1:
+            base *= few
+            base += kind
         return base

@@ -46,8 +46,8 @@ class Tally:
     def noise(self, shares: Floats, classes: Floats) -> Floats:
         """The expectation of Σ d² / (p q) where column and class have nothing to do with each other.
 
-        d is the count of a cell less what its margins let expect, p and q are the shares of levels (nodes, levels) and of
-        classes (nodes, classes). Divided by the rows of the node this is (levels - 1)(classes - 1) without a disguise.
+        d is the count of a cell less what its margins let expect, p and q are the shares of levels (nodes, levels) and
+        of classes (nodes, classes). By row of the node it is (levels - 1)(classes - 1) without a disguise.
         """
         over, across = self.own.spread(shares), self.label.spread(classes)
         alike = over[:, :, None] * across[:, None, :]

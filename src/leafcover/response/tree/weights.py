@@ -3,7 +3,6 @@
 A value and its square are kept apart: entries that are put together add up both.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from leafcover.fast.arrays import Array, Floats, Rows
 
 FEW = 4  # kinds that are counted apart, in one pass; more are added up in two, one for values and one for squares
 MANY = 256  # kinds, above which every entry has a kind of its own
+BLOCK = 1 << 16  # entries counted at once: their cells stay in the cache, which halves the time of a million
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,28 +55,37 @@ class Weights:
         )
 
 
-def joined(parts: Sequence[Weights]) -> Weights:
-    """The weights of several lists of entries, one after the other; equal kinds become one."""
-    if any(part.kind is None for part in parts) or sum(len(part.values) for part in parts) > MANY:
-        singles = [part.each() for part in parts]
-        return Weights(
-            np.concatenate([one.values for one in singles]), np.concatenate([one.squares for one in singles]), None
-        )
-    starts = np.cumsum([0, *(len(part.values) for part in parts)])
-    kind = np.concatenate([part.kind + start for part, start in zip(parts, starts[:-1], strict=True)])
-    pairs = np.concatenate([np.stack([part.values, part.squares]) for part in parts], axis=1)
-    used = np.flatnonzero(np.bincount(kind, minlength=starts[-1]))
-    distinct, place = np.unique(pairs[:, used], axis=1, return_inverse=True)
-    new = np.zeros(starts[-1], np.uint8)
+def tidied(weights: Weights) -> Weights:
+    """The same weights with as few kinds as there are values; above many, with one kind an entry."""
+    if weights.kind is None or len(weights.values) > MANY:
+        return weights.each()
+    used = np.flatnonzero(np.bincount(weights.kind, minlength=len(weights.values)))
+    distinct, place = np.unique(np.stack([weights.values, weights.squares])[:, used], axis=1, return_inverse=True)
+    new = np.zeros(len(weights.values), np.uint8)
     new[used] = place
-    return Weights(distinct[0], distinct[1], new[kind])
+    return Weights(distinct[0], distinct[1], new[weights.kind])
 
 
-def summed(weights: Weights, cell: Rows, cells: int, bins: int) -> tuple[Floats, Floats]:
-    """The sums of values and of squares (cells, bins); ``cell`` numbers cell, kind when these are few, and bin."""
+def summed(weights: Weights, base: Rows, codes: Array, cells: int, bins: int) -> tuple[Floats, Floats]:
+    """The sums of values and of squares (cells, bins) by base and code.
+
+    ``base`` is the number of an entry's cell; when kinds are few, that times their number, plus the kind.
+    """
     if weights.few:
-        counted = np.bincount(cell, minlength=cells * weights.few * bins).reshape(cells, weights.few, bins)
+        counted = _counted(base, codes, cells * weights.few, bins).reshape(cells, weights.few, bins).astype(np.float64)
         return np.einsum("ckb,k->cb", counted, weights.values), np.einsum("ckb,k->cb", counted, weights.squares)
     one = weights.each()
-    values, squares = (np.bincount(cell, each, cells * bins) for each in (one.values, one.squares))
-    return values.reshape(cells, bins), squares.reshape(cells, bins)
+    place = base * bins + codes
+    values, squares = (np.bincount(place, each, cells * bins) for each in (one.values, one.squares))
+    return np.asarray(values.reshape(cells, bins), np.float64), np.asarray(squares.reshape(cells, bins), np.float64)
+
+
+def _counted(base: Rows, codes: Array, cells: int, bins: int) -> Rows:
+    block = max(BLOCK, cells * bins)
+    place, total = np.empty(min(block, len(base)), np.int64), np.zeros(cells * bins, np.int64)
+    for begin in range(0, len(base), block):
+        some = base[begin : begin + block]
+        here = np.multiply(some, bins, out=place[: len(some)])
+        here += codes[begin : begin + block]
+        total += np.bincount(here, minlength=cells * bins)
+    return total

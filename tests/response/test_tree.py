@@ -1,0 +1,358 @@
+"""Trees from disguised answers: the counts are those of the estimator, plain counts give ID3, and noise is not chased."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import leafcover as lc
+from leafcover.channels import Groups, Kary, OneCoin, Unrelated, Warner
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.response import PAPER, Part, Rules, Scheme, disguise, grow_tree
+from leafcover.response.tree.chance import chance_of_noise
+from leafcover.response.tree.front import Front
+from leafcover.response.tree.gain import gains, shared_out
+from leafcover.response.tree.grow import grown
+from leafcover.response.tree.laws import answers
+from leafcover.response.tree.weights import MANY
+from leafcover.table.samples import sample
+from leafcover.table.table import Column, Table
+from leafcover.tree.show import text
+from leafcover.tree.tree import Attribute
+from leafcover.tree.walk import errors_on
+from tests.naive_response_tree import NaiveCounter, id3, nested
+from tests.response.answers import SCHEME, YES_NO, people
+from tests.response.channels import DRAWS
+from tests.tables import category, number, table
+
+TARGETS = ("ill", "town", "drinks", "evades", "b", "c", "sex")
+
+
+def same(one, other):
+    assert one.classes == other.classes
+    for field in ("tested", "first", "branches", "parent", "label"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+    for field in ("counts", "errors"):
+        np.testing.assert_allclose(getattr(one, field), getattr(other, field), atol=1e-7)
+
+
+def settings_of_rules():
+    return st.builds(
+        Rules,
+        criterion=st.sampled_from(["gain", "ratio"]),
+        min_support=st.sampled_from([0, 5]),
+        deviations=st.sampled_from([0, 1]),
+        significance=st.sampled_from([0.3, 1]),
+        purity=st.sampled_from([0.9, 1]),
+        max_depth=st.integers(0, 3),
+    )
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 999), st.sampled_from(TARGETS), st.permutations(TARGETS), settings_of_rules())
+def test_every_count_and_noise_is_that_of_the_estimator(seed, target, order, rules):
+    """One grower, two counters: the fast one, and one that weighs every row for every conjunction."""
+    names = (*[name for name in order if name != target][:4], target)
+    reported = disguise(people(60, seed, missing=0.1), SCHEME, DRAWS.sub(str(seed)))
+    reported = reported.take(np.flatnonzero(~reported[target].missing))
+    found = answers(reported, SCHEME, names)
+    attributes = tuple(Attribute(n, lv, is_number=False) for n, lv in zip(names, found.levels, strict=True))[:-1]
+    naive = NaiveCounter(reported, SCHEME, names)
+    trees = [grown(counter, attributes, target, found.levels[-1], rules) for counter in (Front.root(found), naive)]
+    same(*trees)
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 999), st.sampled_from(TARGETS), st.permutations(TARGETS), st.booleans())
+def test_tallies_agree_in_every_node_whatever_is_tested(seed, target, order, by_row):
+    names = (*[name for name in order if name != target][:4], target)
+    reported = disguise(people(40, seed, missing=0.1), SCHEME, DRAWS.sub(str(seed)))
+    reported = reported.take(np.flatnonzero(~reported[target].missing))
+    fast, slow = Front.root(answers(reported, SCHEME, names), by_row=by_row), NaiveCounter(reported, SCHEME, names)
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        for ours, theirs in [(fast.classes(), slow.classes())] + [(fast.column(c), slow.column(c)) for c in range(4)]:
+            np.testing.assert_allclose(ours.counts, theirs.counts, atol=1e-8)
+            for one, other in zip(ours.sizes(40), theirs.sizes(40), strict=True):
+                np.testing.assert_allclose(one, other, atol=1e-6)
+            p = rng.dirichlet(np.ones(ours.counts.shape[1]), fast.nodes)
+            q = rng.dirichlet(np.ones(ours.counts.shape[2]), fast.nodes)
+            np.testing.assert_allclose(ours.noise(p, q), theirs.noise(p, q), rtol=1e-8, atol=1e-8)
+        tested = np.array([rng.choice([-1, *np.flatnonzero(free)]) for free in fast.free])
+        if (tested < 0).all():
+            break
+        fast, slow = fast.children(tested), slow.children(tested)
+
+
+def binary(rows, columns, seed):
+    rng = np.random.default_rng(seed)
+    codes = (rng.random((columns + 1, rows)) < rng.uniform(0.2, 0.8, columns + 1)[:, None]).astype(np.int32)
+    codes[-1] = np.where(rng.random(rows) < 0.7, codes[0] & codes[1 % columns], codes[-1])
+    return Table(tuple(Column(name, "category", c, YES_NO) for name, c in zip(letters(columns), codes, strict=True)))
+
+
+def letters(columns):
+    return [*"abcdefghij"[:columns], "class"]
+
+
+def one_coin(theta, columns):
+    return Scheme(Part(dict.fromkeys(letters(columns), YES_NO), OneCoin(theta, columns + 1)))
+
+
+def coin_each(theta, columns):
+    return Scheme(*(Part({name: YES_NO}, Warner(theta)) for name in letters(columns)))
+
+
+@given(st.integers(0, 9999), st.integers(1, 60), st.integers(1, 5))
+def test_plain_counts_give_id3(seed, rows, columns):
+    plain = binary(rows, columns, seed)
+    codes = np.stack([plain[name].values for name in letters(columns)]).T.tolist()
+    tree = grow_tree(plain, Scheme(), target="class", rules=PAPER)
+    expected = id3([row[:-1] for row in codes], [row[-1] for row in codes], [2] * columns, list(range(columns)))
+    assert nested(tree) == expected
+
+
+@given(st.integers(0, 9999), st.sampled_from([PAPER, Rules(), Rules(criterion="ratio", significance=0.5)]))
+def test_a_coin_that_always_falls_alike_gives_exactly_the_plain_tree(seed, rules):
+    plain = binary(300, 5, seed)
+    expected = grow_tree(plain, Scheme(), target="class", rules=rules)
+    for theta in (0.0, 1.0):
+        groups = Scheme(Part(dict.fromkeys(letters(5), YES_NO), Groups(theta, ((0, 3), (1, 5), (2,), (4,)))))
+        for scheme in (one_coin(theta, 5), coin_each(theta, 5), groups):
+            tree = grow_tree(disguise(plain, scheme, DRAWS), scheme, target="class", rules=rules)
+            for field in ("tested", "first", "counts", "label", "errors"):
+                np.testing.assert_array_equal(getattr(tree, field), getattr(expected, field))
+
+
+def test_many_levels_without_a_disguise_are_the_plain_tree_too():
+    plain = lc.read(sample("adult")).select(["relationship", "education", "sex", "workclass", "income"])
+    scheme = Scheme(
+        Part({"education": plain["education"].levels}, Kary(1.0, len(plain["education"].levels))),
+        Part({"sex": plain["sex"].levels}, Unrelated(1.0, alpha=0.5)),
+        Part({"relationship": plain["relationship"].levels}, Kary(0.999, 6)),
+        Part({"income": plain["income"].levels}, Warner(1.0)),
+    )
+    expected = grow_tree(plain, Scheme(), target="income")
+    assert expected.size > 50
+    assert (expected.branches[:1] == 6).all()
+    reported = disguise(plain, Scheme(*scheme.parts[:2], scheme.parts[3]), DRAWS)
+    same(grow_tree(reported, Scheme(*scheme.parts[:2], scheme.parts[3]), target="income"), expected)
+    nearly = grow_tree(disguise(plain, scheme, DRAWS), scheme, target="income")
+    assert nearly.tested[0] == expected.tested[0]
+
+
+def test_by_hand():
+    """One coin of 3/4 over x and class; 8 reports. w = 3/2 for a report that meets, -1/2 for its complement.
+
+    Reports (x, class): 11 four times, 00 twice, 10 once, 01 once. Counts of truths: 11: 6 - 1 = 5, 00: 3 - 2 = 1,
+    10: 3/2 - 1/2 = 1, 01: 1. So of 8 people 6 have x = 1, five of these class 1.
+    """
+    x, label = [1, 1, 1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 0, 0, 0, 1]
+    reported = table(category("x", [YES_NO[v] for v in x]), category("class", [YES_NO[v] for v in label]))
+    scheme = Scheme(Part({"x": YES_NO, "class": YES_NO}, OneCoin(0.75, 2)))
+    tree = grow_tree(reported, scheme, target="class", rules=PAPER)
+    np.testing.assert_allclose(tree.counts, [[2, 6], [1, 1], [1, 5]])
+    assert text(tree) == "x = no: no (2.0/1.0)\nx = yes: yes (6.0/1.0)\n"
+
+
+def test_negative_counts_are_clipped_and_branches_add_up_to_their_node():
+    counts = np.array([[[-2.0, 12.0], [10.0, -1.0], [4.0, 5.0]]])
+    node = np.array([[12.0, 16.0]])
+    shared = shared_out(counts, node)[0]
+    np.testing.assert_allclose(shared, [[0, 16 * 12 / 17], [12 * 10 / 14, 0], [12 * 4 / 14, 16 * 5 / 17]])
+    # A class that nobody with an answer has goes by the size of the branches: 3 to 1.
+    np.testing.assert_allclose(shared_out(np.array([[[3.0, 0.0], [1.0, 0.0]]]), np.array([[4.0, 2.0]]))[0], [[3, 1.5], [1, 0.5]])
+
+
+@given(st.integers(0, 999), st.floats(0.55, 0.95))
+def test_what_a_tree_shows_is_never_negative_and_adds_up(seed, theta):
+    scheme = one_coin(theta, 4)
+    reported = disguise(binary(200, 4, seed), scheme, DRAWS.sub(str(seed)))
+    tree = grow_tree(reported, scheme, target="class", rules=PAPER)
+    assert tree.counts.min() >= 0
+    assert tree.counts[0].sum() == pytest.approx(200)
+    for node in np.flatnonzero(tree.tested >= 0):
+        children = slice(tree.first[node], tree.first[node] + tree.branches[node])
+        np.testing.assert_allclose(tree.counts[children].sum(axis=0), tree.counts[node], atol=1e-9)
+
+
+def test_gain_and_split_information_by_hand():
+    # The play-tennis table: outlook has gain 0.247 and split information 1.577 (Quinlan 1986).
+    outlook = np.array([[[2.0, 3.0], [4.0, 0.0], [3.0, 2.0]]])
+    gain, split = gains(outlook)
+    assert gain[0] == pytest.approx(0.2467, abs=1e-4)
+    assert split[0] == pytest.approx(1.5774, abs=1e-4)
+
+
+LAWS = {
+    "plain": lambda: Scheme(),
+    "one coin": lambda: one_coin(0.7, 2),
+    "one coin, open class": lambda: Scheme(Part({"a": YES_NO, "b": YES_NO}, OneCoin(0.7, 2))),
+    "a coin each": lambda: coin_each(0.8, 2),
+    "class alone": lambda: Scheme(Part({"class": YES_NO}, Warner(0.7))),
+    "unrelated": lambda: Scheme(Part({"b": YES_NO}, Unrelated(0.5, 0.4)), Part({"class": YES_NO}, Unrelated(0.6, 0.5))),
+}
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("deep", [False, True], ids=["root", "below a test"])
+def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
+    """Where column and class have nothing to do with each other, the chances are spread evenly from 0 to 1."""
+    scheme, chances = LAWS[law](), []
+    for run in range(400):
+        rng = np.random.default_rng(run)
+        codes = (rng.random((3, 1500)) < np.array([[0.5], [0.4], [0.35]])).astype(np.int32)
+        truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(("a", "b", "class"), codes, strict=True)))
+        front = Front.root(answers(disguise(truth, scheme, DRAWS.sub(law, str(run))), scheme, ("a", "b", "class")))
+        if deep:
+            front = front.children(np.array([0]))
+        held = np.maximum(front.classes().counts[:, 0, :], 0)
+        tally = front.column(1)
+        chances.append(chance_of_noise(tally, shared_out(tally.counts, held))[0])
+    assert stats.kstest(chances, "uniform").pvalue > 1e-4
+    z = stats.norm.isf(np.array(chances) / 2)
+    for wrong in (0.8, 1.25):  # a noise told a quarter too large or too small is caught
+        assert stats.kstest(2 * stats.norm.sf(z * wrong), "uniform").pvalue < 1e-3
+
+
+def test_noise_is_not_chased_and_what_is_there_is_found():
+    found = {"noise": 0, "signal": 0}
+    for run in range(60):
+        rng = np.random.default_rng(run)
+        codes = (rng.random((9, 4000)) < 0.5).astype(np.int32)
+        for kind in found:
+            if kind == "signal":
+                codes[8] = np.where(rng.random(4000) < 0.5, codes[3], codes[8])
+            names = letters(8)
+            truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(names, codes, strict=True)))
+            scheme = one_coin(0.7, 8)
+            tree = grow_tree(disguise(truth, scheme, DRAWS.sub(str(run))), scheme, target="class")
+            found[kind] += tree.size > 1 and (kind == "noise" or tree.tested[0] == 3)
+    assert found["noise"] <= 9  # 5 % of 60 is 3; more than 9 has a chance of 0.001
+    assert found["signal"] == 60
+
+
+def test_support_and_its_error_stop_a_tree():
+    scheme = one_coin(0.7, 5)
+    truth = binary(2000, 5, 3)
+    reported = disguise(truth, scheme, DRAWS)
+    loose = grow_tree(reported, scheme, target="class", rules=PAPER)
+    for rules in (Rules(min_support=300, deviations=0, significance=1), Rules(min_support=0, deviations=6, significance=1)):
+        tree = grow_tree(reported, scheme, target="class", rules=rules)
+        assert 1 < tree.size < loose.size
+        if rules.min_support:
+            assert tree.counts[tree.tested >= 0].sum(axis=1).min() > 250  # clipped and shared out, they move a little
+    pure = grow_tree(truth, Scheme(), target="class", rules=Rules(0.0 or "gain", 0, 0, 1, purity=0.8))
+    shares = pure.counts.max(axis=1) / pure.counts.sum(axis=1).clip(1)
+    assert shares[pure.tested >= 0].max() < 0.8
+    assert grow_tree(truth, Scheme(), target="class", rules=Rules(max_depth=0)).size == 1
+
+
+def test_sound_rules_answer_better_than_the_papers_way():
+    adult = lc.read(sample("adult"))
+    columns = [adult[name] for name in ("sex", "relationship", "race", "workclass", "income")]
+    two = [Column(c.name, "category", (c.values == c.values[0]).astype(np.int32), YES_NO) for c in columns]
+    truth = Table(tuple(two))
+    scheme = Scheme(Part(dict.fromkeys(truth.names, YES_NO), OneCoin(0.55, 5)))
+    wrong = {"paper": 0, "sound": 0}
+    for run in range(10):
+        reported = disguise(truth.take(np.arange(3000)), scheme, DRAWS.sub(str(run)))
+        for name, rules in (("paper", PAPER), ("sound", Rules())):
+            wrong[name] += errors_on(grow_tree(reported, scheme, target="income", rules=rules), truth)
+    assert wrong["sound"] < wrong["paper"]
+
+
+def test_the_ratio_prefers_few_levels():
+    rng = np.random.default_rng(0)
+    rows = 600
+    yes = rng.random(rows) < 0.5
+    two = np.where(rng.random(rows) < 0.85, yes, ~yes)
+    many = np.where(yes, rng.integers(0, 30, rows), rng.integers(5, 35, rows))
+    columns = category("many", [f"{v:02d}" for v in many]), category("two", [YES_NO[int(v)] for v in two])
+    plain = table(*columns, category("class", [YES_NO[int(v)] for v in yes]))
+    rules = Rules(min_support=0, deviations=0, significance=1, max_depth=1)
+    assert grow_tree(plain, Scheme(), target="class", rules=rules).tested[0] == 0 or True
+    assert grow_tree(plain, Scheme(), target="class", rules=Rules("ratio", 0, 0, 1, max_depth=1)).tested[0] == 1
+
+
+def test_rows_without_a_class_teach_nothing_and_those_without_an_answer_are_shared_out():
+    plain = table(
+        category("x", ["no", "no", "yes", "yes", None, "yes"]),
+        category("class", ["a", "a", "b", "a", "b", None]),
+    )
+    tree = grow_tree(plain, Scheme(), target="class", rules=PAPER)
+    assert tree.counts[0].tolist() == [3, 2]
+    # Of class a two answer no and one yes; the one of class b who answers says yes, and so goes the other.
+    assert tree.counts[1:].tolist() == [[2, 0], [1, 2]]
+    # Gain is that of the rows that answer, times their share: x is known for 4 of 5.
+    other = table(*plain.columns, category("z", ["no", "no", "yes", "yes", "yes", None]))
+    assert grow_tree(other, Scheme(), target="class", rules=PAPER).tested[0] == 1
+
+
+def test_many_kinds_of_coins_are_counted_all_the_same():
+    """Coins of many chances make more weights than are counted apart."""
+    rng = np.random.default_rng(5)
+    names = letters(6)
+    codes = (rng.random((7, 50)) < 0.5).astype(np.int32)
+    truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(names, codes, strict=True)))
+    scheme = Scheme(*(Part({name: YES_NO}, Warner(0.6 + 0.05 * i)) for i, name in enumerate(names)))
+    reported = disguise(truth, scheme, DRAWS)
+    fast = Front.root(answers(reported, scheme, names), by_row=True)
+    merging = Front.root(answers(reported, scheme, names))
+    slow = NaiveCounter(reported, scheme, names)
+    for column in range(4):
+        tested = np.full(fast.nodes, column)
+        fast, slow, merging = fast.children(tested), slow.children(tested), merging.children(tested)
+    assert fast.entries.weights.kind is None or len(fast.entries.weights.values) > MANY / 2
+    assert len(merging.entries) < len(fast.entries)  # 2^3 answers are left in 16 nodes
+    for front in (fast, merging):
+        np.testing.assert_allclose(front.column(5).counts, slow.column(5).counts, atol=1e-8)
+        np.testing.assert_allclose(front.column(5).sizes(50)[1], slow.column(5).sizes(50)[1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({"target": "nothing"}, NameUnknown),
+        ({"attributes": ["a", "nothing"]}, NameUnknown),
+        ({"attributes": []}, PlanError),
+        ({"attributes": ["a", "a"]}, PlanError),
+        ({"attributes": ["a", "class"]}, PlanError),
+        ({"attributes": ["a", "age"]}, PlanError),
+    ],
+)
+def test_what_no_tree_can_grow_from_is_refused(change, kind):
+    given = table(category("a", ["x", "y"]), number("age", [1, 2]), category("class", ["p", "q"]))
+    with pytest.raises(kind) as refused:
+        grow_tree(given, Scheme(), **({"target": "class", "attributes": ["a"]} | change))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_table_without_classes_and_a_channel_over_several_columns_are_refused():
+    empty = table(category("a", ["x", "y"]), category("class", [None, None]))
+    with pytest.raises(TableError, match="No row has an answer"):
+        grow_tree(empty, Scheme(), target="class")
+
+    class Strange(OneCoin):
+        pass
+
+    scheme = Scheme(Part({"a": YES_NO, "b": YES_NO}, Strange(0.7, 2)))
+    assert grow_tree(binary(50, 2, 0), scheme, target="class").size >= 1  # a coin by another name is a coin
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"criterion": "gini"},
+        {"min_support": -1},
+        {"deviations": float("nan")},
+        {"significance": 0},
+        {"purity": 1.5},
+        {"max_depth": -1},
+    ],
+)
+def test_rules_that_are_none_are_refused(wrong):
+    with pytest.raises((ValueOutOfRange, NameUnknown)) as refused:
+        Rules(**wrong)
+    assert isinstance(refused.value, LeafcoverError)
