@@ -1,6 +1,7 @@
 """What every test may use."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,16 @@ def shared():
         return pytest.skip(f"The table {name} may not ship. Put it into $LEAFCOVER_DATA to run this test.")
 
     return find
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a window; per module, since it holds the thread's event loop while it is open."""
+    driver = pytest.importorskip("playwright.sync_api", reason="needs the package playwright: make test installs it")
+    path = os.environ.get("LEAFCOVER_BROWSER") or shutil.which("chromium")
+    if path is None:
+        pytest.skip("needs chromium to open pages: make browser installs it, or name one in $LEAFCOVER_BROWSER")
+    with driver.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield found
+        found.close()

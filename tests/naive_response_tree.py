@@ -32,7 +32,9 @@ def naive_noise(each, p, q):
     """Σ over rows of Σ d² / (p q), d being the row's own table centred by the margins."""
     found = 0.0
     for table in each:
-        centred = (np.eye(len(p)) - np.outer(p, np.ones(len(p)))) @ table @ (np.eye(len(q)) - np.outer(np.ones(len(q)), q))
+        centred = (
+            (np.eye(len(p)) - np.outer(p, np.ones(len(p)))) @ table @ (np.eye(len(q)) - np.outer(np.ones(len(q)), q))
+        )
         for a in range(len(p)):
             for c in range(len(q)):
                 if p[a] > 0 and q[c] > 0:

@@ -3,9 +3,6 @@
 They need Debian's chromium (``make browser`` installs it where it may) or any other named in $LEAFCOVER_BROWSER.
 """
 
-import os
-import shutil
-
 import pytest
 
 from leafcover.draws import Key
@@ -37,19 +34,6 @@ def pages(tmp_path_factory):
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, "utf-8")
     return {name: (folder / f"{name}.html").as_uri() for name in texts}
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium without a window."""
-    driver = pytest.importorskip("playwright.sync_api", reason="needs the package playwright: make test installs it")
-    path = os.environ.get("LEAFCOVER_BROWSER") or shutil.which("chromium")
-    if path is None:
-        pytest.skip("needs chromium to open reports: make browser installs it, or name one in $LEAFCOVER_BROWSER")
-    with driver.sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -162,7 +162,9 @@ def test_negative_counts_are_clipped_and_branches_add_up_to_their_node():
     shared = shared_out(counts, node)[0]
     np.testing.assert_allclose(shared, [[0, 16 * 12 / 17], [12 * 10 / 14, 0], [12 * 4 / 14, 16 * 5 / 17]])
     # A class that nobody with an answer has goes by the size of the branches: 3 to 1.
-    np.testing.assert_allclose(shared_out(np.array([[[3.0, 0.0], [1.0, 0.0]]]), np.array([[4.0, 2.0]]))[0], [[3, 1.5], [1, 0.5]])
+    np.testing.assert_allclose(
+        shared_out(np.array([[[3.0, 0.0], [1.0, 0.0]]]), np.array([[4.0, 2.0]]))[0], [[3, 1.5], [1, 0.5]]
+    )
 
 
 @given(st.integers(0, 999), st.floats(0.55, 0.95))
@@ -238,7 +240,10 @@ def test_support_and_its_error_stop_a_tree():
     truth = binary(2000, 5, 3)
     reported = disguise(truth, scheme, DRAWS)
     loose = grow_tree(reported, scheme, target="class", rules=PAPER)
-    for rules in (Rules(min_support=300, deviations=0, significance=1), Rules(min_support=0, deviations=6, significance=1)):
+    for rules in (
+        Rules(min_support=300, deviations=0, significance=1),
+        Rules(min_support=0, deviations=6, significance=1),
+    ):
         tree = grow_tree(reported, scheme, target="class", rules=rules)
         assert 1 < tree.size < loose.size
         if rules.min_support:

@@ -73,3 +73,9 @@ def habits(*, tokens: bool = False) -> Survey:
 
 def one_coin() -> Survey:
     return survey_from(ONE_COIN)
+
+
+def every_coin() -> Survey:
+    """The questions of both, so that one message holds coins of every kind."""
+    head, first, rest = HABITS.partition("[[questions]]")
+    return survey_from(head + "[coins]\nall = 0.8\n" + first + rest + ONE_COIN[ONE_COIN.index(first) :])

@@ -3,27 +3,20 @@
 import hashlib
 import json
 import re
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from leafcover.errors import PlanError
 from leafcover.survey.device import as_json, coins_of
 from leafcover.survey.message import width
 from leafcover.survey.questionnaire import Question, Survey
-from leafcover.survey.templates import as_is, source, template, text_of
+from leafcover.survey.templates import Page, as_is, environment, source, text_of
 from leafcover.survey.tokens import TOKEN_LETTERS
 from leafcover.survey.words import about_all, about_question, sent_words, threat_model
 
+__all__ = ["Page", "offline_page", "page_of"]
+
 # Nothing but letters that end neither a directive of a policy nor its list of sources.
 ORIGIN = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page and the content-security policy that it needs in its header."""
-
-    html: str
-    policy: str
 
 
 def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False) -> Page:
@@ -36,20 +29,24 @@ def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False)
     """
     script, style = text_of("survey.js"), text_of("common.css", "survey.css")
     policy = _policy(script, style, collector=_origin(send_to) if offline else None)
-    html = template("survey.html.jinja").render(
-        survey=survey,
-        asked=[(question, about_question(survey, question)) for question in survey.questions],
-        about_all=about_all(survey),
-        threats=threat_model(survey),
-        before_send=_before_send(survey),
-        sent=sent_words(),
-        letters=_letters(survey),
-        offline=offline,
-        send_to=send_to,
-        policy=policy,
-        style=as_is(style),
-        data=as_is(_data(survey, send_to)),
-        script=as_is(script),
+    html = (
+        environment()
+        .get_template("survey.html.jinja")
+        .render(
+            survey=survey,
+            asked=[(question, about_question(survey, question)) for question in survey.questions],
+            about_all=about_all(survey),
+            threats=threat_model(survey),
+            before_send=_before_send(survey),
+            sent=sent_words(),
+            letters=_letters(survey),
+            offline=offline,
+            send_to=send_to,
+            policy=policy,
+            style=as_is(style),
+            data=as_is(_data(survey, send_to)),
+            script=as_is(script),
+        )
     )
     return Page(html, policy)
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.response import Estimate
-from leafcover.response.tree import Rules, accuracy, grow_tree
+from leafcover.response.tree.grow import grow_tree
+from leafcover.response.tree.rules import Rules
+from leafcover.response.tree.score import accuracy
 from leafcover.survey.questionnaire import Question, Survey
 from leafcover.survey.results import checked_number, percent
 from leafcover.table.table import Column, Table

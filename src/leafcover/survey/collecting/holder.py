@@ -114,7 +114,9 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     async def enter(request: Request) -> Response:
         """Give the secret; a cookie then proves it for some hours."""
         if is_foreign(request):
-            return shown(survey, "refused", {"why": "The secret is taken from the holder's own page alone."}, status=403)
+            return shown(
+                survey, "refused", {"why": "The secret is taken from the holder's own page alone."}, status=403
+            )
         try:
             sent = await body_of(request, kind="application/x-www-form-urlencoded", most=MOST_FORM_BYTES)
         except Declined as declined:

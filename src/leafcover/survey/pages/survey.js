@@ -7,7 +7,7 @@
   const link = document.getElementById("link");
   const places = [...survey.questions.keys()];
   const ALL_WORDS = 1n << 64n;
-  const PATIENCE = 30_000; // milliseconds until a silent network counts as a broken one
+  const PATIENCE = 30000; // milliseconds until a silent network counts as a broken one
 
   let screen = "";
   let token = "";
@@ -85,9 +85,9 @@
       document.getElementById(`question-${place}-lacks`).hidden = !lacks;
     }
     const all = document.getElementById("lacking");
+    const many = `${lacking.length} questions still need an answer.`;
     all.hidden = lacking.length === 0;
-    all.textContent =
-      lacking.length === 1 ? "One question still needs an answer." : `${lacking.length} questions still need an answer.`;
+    all.textContent = ["", "One question still needs an answer."][lacking.length] ?? many;
   }
 
   form.addEventListener("submit", (event) => {

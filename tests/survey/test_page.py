@@ -1,0 +1,119 @@
+"""The page of a survey as a document: always the same bytes, and a policy that fits them."""
+
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+
+from leafcover.errors import LeafcoverError
+from leafcover.survey.device import as_json, coins_of
+from leafcover.survey.page import offline_page, page_of
+from leafcover.survey.templates import environment, holder_page
+from tests.survey.surveys import every_coin, habits
+
+
+def directives(policy: str) -> dict[str, str]:
+    return dict(rule.split(" ", 1) for rule in policy.split("; "))
+
+
+def test_the_same_survey_gives_the_same_bytes() -> None:
+    assert page_of(habits()) == page_of(habits())
+    address = "https://survey.example.org/answers"
+    assert offline_page(habits(), address) == offline_page(habits(), address)
+    content, digest = offline_page(habits(), address)
+    assert digest == hashlib.sha256(content).hexdigest()
+
+
+@pytest.mark.parametrize("offline", [True, False])
+def test_the_policy_allows_this_script_and_this_style_alone(offline: bool) -> None:
+    page = page_of(every_coin(), send_to="https://survey.example.org:8443/answers", offline=offline)
+    rules = directives(page.policy)
+    for directive, tag in (("script-src", "script"), ("style-src", "style")):
+        (inside,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page.html, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
+        assert rules[directive] == f"'sha256-{digest}'"
+    assert rules["default-src"] == rules["form-action"] == rules["base-uri"] == "'none'"
+    assert rules["connect-src"] == ("https://survey.example.org:8443" if offline else "'self'")
+    assert ("frame-ancestors" in rules) is not offline
+    assert ("Content-Security-Policy" in page.html) is offline
+
+
+def test_nothing_in_the_document_loads_anything() -> None:
+    html = page_of(every_coin()).html
+    assert re.findall(r"""\b(?:src|srcset|action|ping|style|on[a-z]+)\s*=""", html.partition("<script")[0]) == []
+    assert re.findall(r'href="([^"]*)"', html) == ["data:,"]
+    assert "url(" not in html
+    assert "@import" not in html
+
+
+def test_the_script_uses_no_way_to_keep_or_run_text() -> None:
+    script = page_of(habits()).html.rpartition("<script>")[2]
+    for word in ("eval", "Function(", "innerHTML", "outerHTML", "localStorage", "sessionStorage", "cookie", "console"):
+        assert word not in script
+    assert "Math.random" not in script
+
+
+def test_the_script_is_told_the_coins_and_no_text() -> None:
+    survey = every_coin()
+    (block,) = re.findall(r'<script type="application/json" id="survey">(.*?)</script>', page_of(survey).html)
+    told = json.loads(block)
+    assert told["coins"] == json.loads(json.dumps([as_json(coin) for coin in coins_of(survey)]))
+    assert told["questions"][3] == {"low": 0, "high": 60, "width": 2}
+    assert set(told) == {"fingerprint", "send_to", "letters", "questions", "coins"}
+
+
+def test_an_address_cannot_end_the_block_of_data() -> None:
+    html = page_of(habits(), send_to="/</script><script>alert(1)</script>").html
+    assert html.count("</script>") == 2
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/answers",
+        "answers",
+        "ftp://a.org/answers",
+        "https://a.org",
+        "https://a.org;script-src 'unsafe-inline'/answers",
+        "https://user:secret@a.org/answers",
+        "https://a.org/answers?x=1",
+        "https://a.org/answers#x",
+        "javascript:alert(1)//",
+        "https://a.org /answers",
+    ],
+)
+def test_a_file_needs_a_whole_address(address: str) -> None:
+    with pytest.raises(LeafcoverError, match="must know where to send to"):
+        offline_page(habits(), address)
+
+
+def test_the_address_of_a_loopback_collector_and_of_an_old_network_are_taken() -> None:
+    content, _ = offline_page(habits(), "http://[::1]:8000/answers")
+    assert b"connect-src http://[::1]:8000;" in content
+    assert b"The way there is not encrypted." in content
+    assert b"not encrypted" not in offline_page(habits(), "https://a.org/answers")[0]
+
+
+SHARES = """{% import "holder_parts.jinja" as parts %}
+{{ parts.tiles([("412", "answers", "<of 500>")]) }}{{ parts.shares("Smokes?", [("<no>", 0.25, -0.05, 1.2)]) }}"""
+
+
+def test_pieces_of_the_holders_pages_are_escaped_and_stay_within_all_and_nothing() -> None:
+    html = environment().from_string(SHARES).render()
+    assert "&lt;no&gt;" in html
+    assert "&lt;of 500&gt;" in html
+    assert 'aria-label="25.0 %, between 0.0 % and 100.0 %"' in html
+    assert 'd="M0.00 2V14M0.00 8H100.00M100.00 2V14"' in html
+    assert 'width="25.00"' in html
+
+
+def test_no_script_can_run_on_the_holders_pages() -> None:
+    page = holder_page("holder.html.jinja")
+    assert page.html.startswith("<!doctype html>")
+    rules = directives(page.policy)
+    assert "script-src" not in rules
+    assert rules["default-src"] == "'none'"
+    assert rules["frame-ancestors"] == "'none'"
+    assert "<script" not in page.html
