@@ -61,7 +61,7 @@ def holder_page(name: str, **content: Any) -> Page:
     rules = (
         "default-src 'none'",
         f"style-src {source(style)}",
-        "img-src data:",
+        "img-src 'self' data:",
         "form-action 'self'",
         "base-uri 'none'",
         "frame-ancestors 'none'",

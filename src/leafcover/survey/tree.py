@@ -91,9 +91,8 @@ def _grouped(question: Question, column: Column) -> Column:
         return column
     codes, groups = quantile_codes(column.values, bins=GROUPS)
     spans = [column.values[codes == group] for group in range(groups)]
-    names = [_span(int(span.min()), int(span.max())) for span in spans]
-    order = sorted(range(groups), key=names.__getitem__)
-    return Column(column.name, "category", np.argsort(order)[codes].astype(np.int32), levels=tuple(sorted(names)))
+    # In the order of the numbers, in which the tree shows them; this table goes nowhere else.
+    return Column(column.name, "category", codes, levels=tuple(_span(int(s.min()), int(s.max())) for s in spans))
 
 
 def _span(low: int, high: int) -> str:

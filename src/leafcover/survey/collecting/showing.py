@@ -6,23 +6,16 @@ from typing import Any
 from fastapi.responses import HTMLResponse, Response
 
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.templates import as_is, source, template, text_of
+from leafcover.survey.templates import holder_page
 
 REFRESH_SECONDS = 30
 
 
 def shown(survey: Survey, page: str, content: Mapping[str, Any], *, status: int = 200) -> Response:
     """A page of the holder."""
-    style = text_of("common.css", "holder.css")
-    made = template(f"holder_{page}.html.jinja").render(
-        survey=survey, page=page, style=as_is(style), refresh=REFRESH_SECONDS, **content
-    )
-    policy = (
-        f"default-src 'none'; style-src {source(style)}; img-src 'self' data:; form-action 'self'; "
-        "base-uri 'none'; frame-ancestors 'none'"
-    )
+    made = holder_page(f"holder_{page}.html.jinja", survey=survey, page=page, refresh=REFRESH_SECONDS, **content)
     # Without a referrer a browser would hide from the collector that its own form was sent.
-    return HTMLResponse(made, status, {"Content-Security-Policy": policy, "Referrer-Policy": "same-origin"})
+    return HTMLResponse(made.html, status, {"Content-Security-Policy": made.policy, "Referrer-Policy": "same-origin"})
 
 
 def drawn(svg: str) -> Response:
