@@ -31,6 +31,7 @@ def _run() -> str | int | None:
             release,
             survey,
             survey_serve,
+            survey_tree,
             sweep,
             tree,
             verify,

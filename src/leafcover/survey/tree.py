@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +12,11 @@ from leafcover.response.tree.grow import grow_tree
 from leafcover.response.tree.rules import Rules
 from leafcover.response.tree.score import accuracy
 from leafcover.survey.questionnaire import Question, Survey
-from leafcover.survey.results import checked_number, percent
+from leafcover.survey.results import checked_number, estimate_json, percent
 from leafcover.table.table import Column, Table
 from leafcover.tree.bins import quantile_codes
 from leafcover.tree.picture import picture
+from leafcover.tree.show import nested
 from leafcover.tree.show import rules as rules_of
 from leafcover.tree.show import text as text_of
 from leafcover.tree.tree import Tree
@@ -56,6 +58,22 @@ class Grown:
     def rules(self) -> str:
         """One line a leaf."""
         return rules_of(self.tree)
+
+    def as_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {
+            "target": self.tree.target,
+            "size": self.tree.size,
+            "leaves": len(self.tree.leaves),
+            "answers": self.answers,
+            "accuracy": {
+                "share": self.accuracy.share,
+                "interval": list(self.accuracy.sampling_interval),
+                **estimate_json(self.accuracy),
+            },
+            "guessing": self.guessing.share,
+            "root": nested(self.tree),
+        }
 
     @property
     def picture(self) -> str:

@@ -120,7 +120,7 @@ def as_json(
         found["unpruned"] = _three(unpruned, training)
         if test is not None:
             found["unpruned"]["test_errors"] = errors_on(unpruned, test)
-    found["root"] = _nested(tree)
+    found["root"] = nested(tree)
     return found
 
 
@@ -146,7 +146,7 @@ def estimates(tree: Tree, *, confidence: float = 0.25) -> Floats:
     return estimate
 
 
-def _nested(tree: Tree) -> dict[str, Any]:
+def nested(tree: Tree) -> dict[str, Any]:
     """The root with its children inside it; built from the last node up, so that depth is no limit."""
     made: list[dict[str, Any]] = [{} for _ in range(tree.size)]
     for node in range(tree.size - 1, -1, -1):

@@ -20,6 +20,7 @@ from leafcover.survey.design import design
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.results import LEAST_ANSWERS, results
 from leafcover.survey.storing.store import Store, StoreFailed
+from leafcover.survey.tree import predictable, tree_of
 from leafcover.table.table import Table
 
 MOST_FORM_BYTES = 1024
@@ -64,8 +65,6 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     async def tree(request: Request, target: str = "") -> Response:
         """The tree that predicts one question from the others."""
 
-        from leafcover.survey.tree import predictable, tree_of
-
         def made() -> Response:
             targets = predictable(survey)
             chosen = target or (targets[0] if targets else "")
@@ -79,8 +78,6 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     )
     async def tree_picture(request: Request, target: str) -> Response:
         """The same tree as a picture."""
-        from leafcover.survey.tree import tree_of
-
         return await for_holder(request, lambda: drawn(tree_of(survey, answers(), target).picture))
 
     @router.get("/design", response_class=Response, responses={409: {"description": "Figures out of their range."}})

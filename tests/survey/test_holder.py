@@ -1,0 +1,169 @@
+"""The holder's pages: behind the secret, from a hundred answers on, never a script."""
+
+import io
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from fastapi.testclient import TestClient
+
+from leafcover.survey.collecting import session
+from leafcover.survey.collecting.app import application
+from leafcover.survey.device import disguised
+from leafcover.survey.message import Answer, width
+from leafcover.survey.questionnaire import Survey
+from leafcover.survey.storing.open import open_store
+from tests.survey.surveys import habits
+
+SECRET = bytes(range(32))
+PATHS = ("", "/tree", "/tree.svg?target=taken", "/design", "/answers.csv", "/answers.parquet")
+
+
+@pytest.fixture
+def survey() -> Survey:
+    return habits()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    return str(tmp_path / "answers.sqlite")
+
+
+@pytest.fixture
+def client(survey: Survey, place: str) -> Iterator[TestClient]:
+    # Secure cookies and the origin check see what a browser would send.
+    app = application(survey, lambda: open_store(place, survey), SECRET)
+    with TestClient(app, base_url="https://survey.example", follow_redirects=False) as started:
+        yield started
+
+
+def answer(survey: Survey, place: str, count: int) -> None:
+    generator = np.random.default_rng(3)
+    answers = []
+    for number in range(count):
+        taken = int(generator.random() < 0.3)
+        truth = (taken, int(generator.integers(4)), taken, 5 + 40 * taken, int(generator.integers(3)))
+        texts = [f"{c:0{width(q)}d}" for c, q in zip(disguised(survey, truth), survey.questions, strict=True)]
+        answers.append((Answer(f"{number:032x}", tuple(texts)), None))
+    store = open_store(place, survey)
+    store.add(answers)
+    store.close()
+
+
+def enter(client: TestClient, secret: str = SECRET.hex(), **headers: str) -> int:
+    form = {"Content-Type": "application/x-www-form-urlencoded", **headers}
+    return client.post("/holder/enter", content=f"secret={secret}", headers=form).status_code
+
+
+def test_without_the_secret_there_is_only_the_door(client: TestClient, survey: Survey, place: str) -> None:
+    answer(survey, place, 200)
+    for path in PATHS:
+        told = client.get("/holder" + path)
+        assert told.status_code == 401
+        assert "The secret of this survey" in told.text
+        assert "interval" not in re.sub(r"<style>.*?</style>", "", told.text, flags=re.S)
+
+
+@pytest.mark.parametrize("wrong", ["", "0", "0" * 64, "%FF%FE", SECRET.hex()[:-1], SECRET.hex() + "0"])
+def test_a_wrong_secret_opens_nothing(client: TestClient, wrong: str) -> None:
+    assert enter(client, wrong) == 401
+    assert client.get("/holder").status_code == 401
+
+
+def test_the_secret_opens_the_pages_for_some_hours(client: TestClient, survey: Survey, place: str) -> None:
+    answer(survey, place, 300)
+    assert enter(client) == 303
+    cookie = client.cookies.get(session.COOKIE)
+    assert cookie is not None
+    assert SECRET.hex() not in cookie
+    for path in PATHS:
+        assert client.get("/holder" + path).status_code == 200
+    client.post("/holder/leave")
+    assert client.get("/holder").status_code == 401
+
+
+def test_the_cookie_is_for_the_holders_pages_alone(client: TestClient) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    given = client.post("/holder/enter", content=f"secret={SECRET.hex()}", headers=form).headers["Set-Cookie"]
+    for word in ("HttpOnly", "Path=/holder", "SameSite=strict", "Secure"):
+        assert word in given
+
+
+def test_a_cookie_ends_and_cannot_be_prolonged(client: TestClient) -> None:
+    old = session.cookie_value(SECRET, now=time.time() - 9 * 3600)
+    longer = f"{int(time.time()) + 3600}.{old.partition('.')[2]}"
+    other = session.cookie_value(bytes(32))
+    for value in (old, longer, other, "9" * 400 + ".x", "x", "٣.x"):
+        client.cookies.clear()
+        told = client.get("/holder", headers={"Cookie": f"{session.COOKIE}={value}".encode()})
+        assert told.status_code == 401
+
+
+def test_another_site_cannot_enter(client: TestClient) -> None:
+    assert enter(client, Origin="https://elsewhere.example") == 403
+    assert enter(client, **{"Sec-Fetch-Site": "cross-site"}) == 403
+    assert enter(client, Origin="https://survey.example") == 303
+
+
+def test_a_program_gives_the_secret_as_a_bearer(client: TestClient, survey: Survey, place: str) -> None:
+    answer(survey, place, 150)
+    told = client.get("/holder/answers.csv", headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    assert told.status_code == 200
+    assert client.get("/holder/answers.csv", headers={"Authorization": "Bearer x"}).status_code == 401
+
+
+def inside(client: TestClient, path: str) -> str:
+    told = client.get("/holder" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    assert "<script" not in told.text
+    return told.text
+
+
+def test_estimates_come_from_a_hundred_answers_on(client: TestClient, survey: Survey, place: str) -> None:
+    answer(survey, place, 99)
+    assert "from 100 answers on" in inside(client, "")
+    assert "There are 99 answers" in inside(client, "/tree")
+    store = open_store(place, survey)
+    store.add([(Answer("f" * 32, ("0", "0", "0", "07", "0")), None)])
+    store.close()
+    assert "from 100 answers on" not in inside(client, "")
+    assert "95 % interval" in inside(client, "")
+
+
+def test_the_tree_names_what_predicts(client: TestClient, survey: Survey, place: str) -> None:
+    answer(survey, place, 3000)
+    shown = inside(client, "/tree?target=taken")
+    assert "years = 5: no" in shown
+    assert "years = 45: yes" in shown
+    assert "<svg" in inside(client, "/tree.svg?target=taken")
+    assert "There is no question" in inside(client, "/tree?target=nothing")
+    assert "There is no question" in inside(client, "/tree?target=years")
+
+
+def test_the_design_says_how_many_answers_are_needed(client: TestClient) -> None:
+    shown = inside(client, "/design?error=0.02&share=0.3")
+    assert "How many answers" in shown
+    assert "epsilon" in shown
+    assert "must be" in inside(client, "/design?share=7")
+
+
+def test_exports_are_the_reports_in_another_order_each_time(client: TestClient, survey: Survey, place: str) -> None:
+    answer(survey, place, 400)
+    one, two = inside(client, "/answers.csv"), inside(client, "/answers.csv")
+    assert one != two
+    assert sorted(one.splitlines()) == sorted(two.splitlines())
+    table = pyarrow.csv.read_csv(io.BytesIO(one.encode()))
+    assert table.column_names == [question.name for question in survey.questions]
+    told = client.get("/holder/answers.parquet", headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    parquet = pyarrow.parquet.read_table(io.BytesIO(told.content))
+    assert parquet.num_rows == table.num_rows == 400
+    assert sorted(map(str, parquet["taken"].to_pylist())) == sorted(table["taken"].to_pylist())
+    assert client.get("/holder/answers.exe", headers={"Authorization": f"Bearer {SECRET.hex()}"}).status_code == 404
+
+
+def test_an_empty_store_has_nothing_to_export(client: TestClient) -> None:
+    assert "no answers yet" in inside(client, "/answers.csv")
