@@ -22,21 +22,7 @@ def main() -> None:
 def _run() -> str | int | None:
     """The exit code of the command, once all that it said has arrived."""
     try:
-        from leafcover.cli import (  # noqa: F401  # they add their commands
-            demo,
-            forest,
-            inspect,
-            measure,
-            recipes,
-            release,
-            survey,
-            survey_serve,
-            survey_tree,
-            sweep,
-            tree,
-            verify,
-        )
-        from leafcover.cli.app import app
+        from leafcover.cli.commands import app
 
         try:
             app()

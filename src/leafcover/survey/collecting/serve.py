@@ -4,6 +4,7 @@ import ipaddress
 import logging
 import socket
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,16 +25,18 @@ def listening(host: str, port: int) -> socket.socket:
     """A socket that waits for devices, or one line that says why there is none."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        waiting = socket.socket(family, kind, protocol)
-        waiting.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        waiting.bind(place)
-    except (OSError, OverflowError) as error:
+        with ExitStack() as unless_it_listens:
+            waiting = unless_it_listens.enter_context(socket.socket(family, kind, protocol))
+            waiting.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            waiting.bind(place)
+            waiting.listen(1024)
+            unless_it_listens.pop_all()
+            return waiting
+    except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise OutputError(
             f"Nothing can listen on {host} port {port}: {why}. Choose another --port or --host."
         ) from None
-    waiting.listen(1024)
-    return waiting
 
 
 def is_loopback(host: str) -> bool:

@@ -1,0 +1,107 @@
+"""``survey serve``, ``survey page`` and ``survey tree``: what they refuse, write and say."""
+
+import hashlib
+import json
+import re
+import socket
+
+import pytest
+
+from leafcover.survey.answers import export
+from tests.cli.helpers import leafcover, refused
+from tests.survey.people import people, reported
+from tests.survey.surveys import HABITS, habits
+
+
+@pytest.fixture
+def habits_file(tmp_path):
+    path = tmp_path / "habits.toml"
+    path.write_text(HABITS)
+    return path
+
+
+@pytest.fixture
+def offline_file(tmp_path):
+    path = tmp_path / "offline.toml"
+    path.write_text("offline = true\n" + HABITS)
+    return path
+
+
+@pytest.fixture
+def answers_file(tmp_path):
+    path = tmp_path / "answers.csv"
+    export(habits(), reported(habits(), people(habits(), 4000)), path)
+    return path
+
+
+def test_a_port_that_is_taken_is_said(habits_file):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert f"port {port}" in refused("survey", "serve", habits_file, "--port", port)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--host", "no such host"), "Nothing can listen"),
+        (("--certificate", "here.pem"), "Give both or none"),
+        (("--certificate", "here.pem", "--certificate-key", "there.pem"), "one that exists"),
+        (("--store", "no/such/folder/x.sqlite"), "no/such/folder"),
+        (("--store", "postgresql://holder:hunter22@127.0.0.1:1/none"), "cannot be"),
+    ],
+)
+def test_what_cannot_be_served_is_refused(habits_file, words, said):
+    line = refused("survey", "serve", habits_file, *words)
+    assert said in line
+    assert "hunter22" not in line
+
+
+def test_an_offline_page_is_one_file_with_the_hash_that_was_said(offline_file, tmp_path):
+    place = tmp_path / "page.html"
+    made = leafcover("survey", "page", offline_file, "-o", place, "--address", "https://survey.example")
+    assert made.exit_code == 0, made.output
+    assert hashlib.sha256(place.read_bytes()).hexdigest() in made.stdout
+    again = tmp_path / "again.html"
+    leafcover("survey", "page", offline_file, "-o", again, "--address", "https://survey.example")
+    assert again.read_bytes() == place.read_bytes()
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", place.read_text())
+    assert "exists" in refused("survey", "page", offline_file, "-o", place, "--address", "https://survey.example")
+
+
+def test_a_survey_that_takes_no_files_writes_none(habits_file, offline_file, tmp_path):
+    place = tmp_path / "page.html"
+    assert "offline = true" in refused("survey", "page", habits_file, "-o", place, "--address", "https://s.example")
+    assert "address" in refused("survey", "page", offline_file, "-o", place, "--address", "s.example").lower()
+    assert not place.exists()
+
+
+def test_a_tree_is_shown_with_its_accuracy(habits_file, answers_file):
+    for form in ("text", "rules", "svg", "json"):
+        made = leafcover("survey", "tree", habits_file, answers_file, "--target", "taken", "--format", form)
+        assert made.exit_code == 0, (made.output, made.exception)
+        if form == "json":
+            found = json.loads(made.stdout)
+            assert 0 <= found["accuracy"]["share"] <= 1
+            assert found["answers"] == 2800
+        elif form == "svg":
+            assert made.stdout.startswith("<svg")
+        else:
+            assert "On 1,200 others it is right for" in made.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--target", "years"), "that a tree can predict"),
+        (("--target", "takn"), "Did you mean 'taken'?"),
+        (("--target", "taken", "--test-share", "0"), "above 0 and below 1"),
+        (("--target", "taken", "--test-share", "1.5"), "above 0 and below 1"),
+        (("--target", "taken", "--min-support", "-1"), "at least 0"),
+        (("--target", "taken", "--significance", "0"), "above 0"),
+        (("--target", "taken", "--test-share", "nan"), "above 0 and below 1"),
+    ],
+)
+def test_a_tree_that_cannot_be_grown_is_refused(habits_file, answers_file, words, said):
+    assert said in refused("survey", "tree", habits_file, answers_file, *words)
