@@ -18,7 +18,10 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 def test_every_command_and_option_is_documented():
     group = typer.main.get_command(app)
-    for name, command in group.commands.items():
+    inner = [
+        (f"{name} {own}", one) for name, c in group.commands.items() for own, one in getattr(c, "commands", {}).items()
+    ]
+    for name, command in [*group.commands.items(), *inner]:
         assert f"leafcover {name}" in COMMAND_LINE
         for option in command.params:
             for word in [w for w in option.opts if w.startswith("--")]:

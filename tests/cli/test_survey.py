@@ -12,7 +12,7 @@ from leafcover.survey.questionnaire import read_survey
 from leafcover.survey.secret import survey_secret
 from leafcover.survey.tokens import number_of
 from tests.cli.helpers import leafcover, refused
-from tests.survey.memory import MemoryStore, put_in_place
+from tests.survey.kept import kept
 from tests.survey.people import people, reported, texts
 from tests.survey.surveys import HABITS, habits
 
@@ -100,14 +100,18 @@ def test_estimates_of_an_export(habits_file, answers_file):
     assert sum(choice["share"] for choice in found["questions"][1]["choices"]) == pytest.approx(1)
 
 
-def test_estimates_of_a_store(habits_file, monkeypatch):
-    store = MemoryStore(list(texts(habits(), reported(habits(), people(habits(), 150)))))
-    put_in_place(monkeypatch, store)
-    assert "150 answers" in said("estimate", habits_file, "postgresql://somewhere/answers")
-    store = MemoryStore(store.kept[:99])
-    put_in_place(monkeypatch, store)
-    line = refused("survey", "estimate", habits_file, "postgresql://somewhere/answers")
+def test_estimates_of_a_store(habits_file, tmp_path):
+    rows = list(texts(habits(), reported(habits(), people(habits(), 150))))
+    store = kept(tmp_path / "habits.sqlite", habits(), rows[:99])
+    line = refused("survey", "estimate", habits_file, store)
     assert "99 answers, and nothing is estimated from fewer than 100" in line
+    kept(store, habits(), rows[99:])
+    assert "150 answers" in said("estimate", habits_file, store)
+    out = tmp_path / "out.parquet"
+    said("export", habits_file, store, "-o", out)
+    assert sorted(texts(habits(), read_answers(habits(), out))) == sorted(rows)
+    assert "There is no store" in refused("survey", "estimate", habits_file, tmp_path / "none.sqlite")
+    assert not (tmp_path / "none.sqlite").exists()
 
 
 def test_the_share_of_a_conjunction(habits_file, answers_file):

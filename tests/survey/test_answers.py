@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.errors import OutputError, TableError
-from leafcover.survey.answers import export, read_answers, stored_answers, table_of
-from leafcover.survey.questionnaire import survey_from
+from leafcover.errors import LeafcoverError, OutputError, TableError
+from leafcover.survey.answers import export, read_answers, table_of
+from leafcover.survey.questionnaire import Survey, survey_from
+from leafcover.survey.storing.store import StoreFailed
 from leafcover.table.table import Table
-from tests.survey.memory import MemoryStore, put_in_place
+from tests.survey.kept import kept
 from tests.survey.people import people, reported, texts
 from tests.survey.surveys import habits, one_coin
 
@@ -127,7 +128,7 @@ def test_columns_that_were_not_asked_for_are_refused(tmp_path: Path) -> None:
 
 def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
     for name in ("none.sqlite", "none.csv"):
-        with pytest.raises(TableError, match=r"[Tt]here (is|are) no"):
+        with pytest.raises(LeafcoverError, match="There is no"):
             read_answers(SURVEY, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
@@ -140,13 +141,24 @@ def test_an_export_needs_a_known_suffix_and_some_answers(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_store_is_read_and_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = MemoryStore(ROWS)
-    assert rows_of(stored_answers(SURVEY, store)) == rows_of(table_of(SURVEY, ROWS))
-    asked = put_in_place(monkeypatch, store)
-    assert len(read_answers(SURVEY, "postgresql://me@here/answers.csv")) == 2
-    assert store.closed
-    (tmp_path / "habits.sqlite").touch()
-    put_in_place(monkeypatch, MemoryStore([("1", "0", "0")]))
-    assert len(read_answers(one_coin(), tmp_path / "habits.sqlite")) == 1
-    assert asked == ["postgresql://me@here/answers.csv"]
+def test_a_store_is_read_and_closed(tmp_path: Path) -> None:
+    path = kept(tmp_path / "habits.sqlite", SURVEY, ROWS)
+    assert rows_of(read_answers(SURVEY, path)) == rows_of(table_of(SURVEY, ROWS))
+    with pytest.raises(TableError, match="no answer to this survey, but 2 to other questions or coins"):
+        read_answers(one_coin(), path)
+    kept(path, one_coin(), [("1", "0", "0")])
+    assert len(read_answers(one_coin(), path)) == 1
+    path.unlink()  # nothing holds it open
+
+
+def test_an_address_is_no_file_whatever_it_ends_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def open_store(address: str, survey: Survey, *, create: bool) -> None:
+        asked.append((address, create))
+        raise StoreFailed("Nobody is there.")
+
+    monkeypatch.setattr("leafcover.survey.storing.open.open_store", open_store)
+    with pytest.raises(StoreFailed):
+        read_answers(SURVEY, "postgresql://me@here/answers.csv")
+    assert asked == [("postgresql://me@here/answers.csv", False)]

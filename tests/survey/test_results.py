@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from leafcover.errors import LeafcoverError, PlanError, TableError
 from leafcover.response import estimate
@@ -10,7 +11,7 @@ from leafcover.survey.groups import as_json as groups_json
 from leafcover.survey.groups import as_text as groups_text
 from leafcover.survey.groups import by_group
 from leafcover.survey.questionnaire import survey_from
-from leafcover.survey.results import LEAST_ANSWERS, as_text, conjunction, cross, percent, results
+from leafcover.survey.results import LEAST_ANSWERS, as_text, conjunction, cross, percent, results, wilson
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import habits, one_coin
 
@@ -81,6 +82,22 @@ def test_no_share_is_negative_where_nobody_has_it() -> None:
                 assert "-" not in percent(choice.share)
         assert found.warnings == ()
         assert "-0" not in as_text(found)
+
+
+@pytest.mark.parametrize(("true", "rows"), [(0.01, 100), (0.3, 150), (0.97, 200)])
+def test_wilsons_interval_holds_the_share_as_often_as_it_says(true: float, rows: int) -> None:
+    counts = np.arange(rows + 1)
+    held = np.array([low <= true <= high for low, high in (wilson(count / rows, rows) for count in counts)])
+    assert 0.92 < stats.binom.pmf(counts, rows, true)[held].sum() < 0.98
+    centre = stats.binomtest(30, 100).proportion_ci(method="wilson")
+    assert wilson(0.3, 100) == pytest.approx((centre.low, centre.high), abs=1e-6)
+
+
+def test_an_open_choice_that_nobody_made_may_still_have_its_people() -> None:
+    found = results(SURVEY, from_codes(SURVEY, np.zeros((300, 5), int)))
+    east = found.questions[4].choices[2]
+    assert (east.share, east.interval[0]) == (0.0, 0.0)
+    assert 0.005 < east.interval[1] < 0.02
 
 
 def test_people_who_do_not_follow_the_coins_are_noticed() -> None:

@@ -35,14 +35,16 @@ def table_of(survey: Survey, reports: Iterable[Sequence[str]]) -> Table:
 def read_answers(survey: Survey, source: str | Path) -> Table:
     """The answers in a file that was exported, or in a store by its file or address; every value is checked."""
     path = Path(source)
-    is_address = "://" in str(source)
-    if path.suffix.lower() in FILES and not is_address:
+    if path.suffix.lower() in FILES and "://" not in str(source):
         return _read_file(survey, path)
-    if not is_address and not path.is_file():  # to open a store would make it
-        raise TableError(f"There are no answers at '{path}'. Name the store of the survey, or a file of its answers.")
     from leafcover.survey.storing.open import open_store
 
-    with closing(open_store(str(source), survey)) as store:
+    with closing(open_store(str(source), survey, create=False)) as store:
+        if not store.count() and (others := store.others()):
+            raise TableError(
+                f"The store holds no answer to this survey, but {others:,} to other questions or coins. Name the "
+                "survey as it was when they were given."
+            )
         return stored_answers(survey, store)
 
 

@@ -23,11 +23,12 @@ class Choice:
     choice: str
     share: float
     estimate: Estimate
+    is_open: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
         """95 % about the population, wide enough to hold the share."""
-        low, high = self.estimate.sampling_interval
+        low, high = wilson(self.share, self.estimate.rows) if self.is_open else self.estimate.sampling_interval
         return min(low, self.share), max(high, self.share)
 
 
@@ -131,6 +132,19 @@ def as_text(found: Results) -> str:
     return "\n".join(said)
 
 
+def wilson(share: float, rows: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share that was counted; a choice that nobody made may still have its people.
+
+    >>> low, high = wilson(0.0, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.0, 0.037)
+    """
+    extra = DEVIATIONS**2 / rows
+    middle = (share + extra / 2) / (1 + extra)
+    half = sqrt(extra * share * (1 - share) + extra**2 / 4) / (1 + extra)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
 def percent(share: float) -> str:
     """A share for people.
 
@@ -149,7 +163,7 @@ def _found(survey: Survey, table: Table, question: Question) -> Found:
     return Found(
         question,
         tuple(
-            Choice(choice, by_choice[choice], estimate(table, survey.scheme, {question.name: choice}))
+            Choice(choice, by_choice[choice], estimate(table, survey.scheme, {question.name: choice}), question.is_open)
             for choice in question.choices
         ),
     )
