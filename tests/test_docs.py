@@ -9,6 +9,7 @@ import typer
 import leafcover
 from leafcover.releasing.planfile import NOISES, SPLITS
 from leafcover.releasing.recipes import RECIPES
+from leafcover.survey.questionnaire import Question, Survey
 from tests.cli.helpers import app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,6 +34,14 @@ def test_every_parameter_of_a_plan_is_documented():
         line = next(line for line in COMMAND_LINE.splitlines() if line.startswith(f"| `{name}`"))
         for field in fields(kind):
             assert f"`{field.name}`" in line, f"{name}.{field.name}"
+
+
+def test_every_key_of_a_survey_is_documented():
+    page = (ROOT / "docs" / "survey.md").read_text("utf-8")
+    tables = "\n".join(line for line in page.splitlines() if line.startswith("| `"))
+    for key in [*Survey.model_fields, *Question.model_fields]:
+        if key != "questions":
+            assert f"`{key}`" in tables or f"`[{key}]`" in tables, key
 
 
 def test_every_recipe_is_in_the_readme():
