@@ -2,7 +2,6 @@
 
 import multiprocessing
 import random
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from multiprocessing.process import BaseProcess
@@ -15,6 +14,7 @@ from leafcover.survey.storing.bits import is_spent
 from leafcover.survey.storing.open import open_store
 from leafcover.survey.storing.store import Verdict
 from tests.survey.adding import add_until_killed
+from tests.survey.looking import block
 from tests.survey.surveys import habits
 
 SURVEY = habits(tokens=True)
@@ -56,20 +56,9 @@ def two_at_once(address, seed, processes, end):
         return list(threads.map(lambda one: added_until(address, one, processes, end), (seed, seed + 1)))
 
 
-def block(kind, address):
-    """The bits of spent tokens, as another program reads them."""
-    if kind == "sqlite":
-        with closing(sqlite3.connect(address)) as connection:
-            return connection.execute("SELECT bits FROM spent").fetchone()[0]
-    import psycopg
-
-    with psycopg.connect(address) as connection:
-        return connection.execute("SELECT bits FROM leafcover_spent").fetchone()[0]
-
-
-def check(kind, address, acknowledged, unknown):
+def check(address, acknowledged, unknown):
     """Each acknowledged answer is there once and each unknown batch wholly or not, and their tokens likewise."""
-    bits = block(kind, address)
+    bits = block(address)
     spent = {number for number in range(8 * len(bits)) if is_spent(bits, number)}
     stored = list(acknowledged)
     for batch in unknown:
@@ -89,7 +78,7 @@ def check(kind, address, acknowledged, unknown):
 
 
 @pytest.mark.parametrize("rounds", [6, pytest.param(60, marks=pytest.mark.slow)])
-def test_a_killed_process_loses_and_doubles_nothing(kind, fresh, processes, rounds):
+def test_a_killed_process_loses_and_doubles_nothing(fresh, processes, rounds):
     address = fresh()
     open_store(address, SURVEY).close()
     acknowledged, unknown = [], []
@@ -99,7 +88,7 @@ def test_a_killed_process_loses_and_doubles_nothing(kind, fresh, processes, roun
             unknown.append(tried)
     assert len(acknowledged) > rounds
     assert any(unknown)
-    check(kind, address, acknowledged, unknown)
+    check(address, acknowledged, unknown)
 
 
 @pytest.mark.parametrize("rounds", [2, pytest.param(20, marks=pytest.mark.slow)])
@@ -114,4 +103,4 @@ def test_a_killed_server_loses_and_doubles_nothing(postgresql, processes, rounds
         postgresql.start()
     assert acknowledged
     assert any(unknown)
-    check("postgresql", address, acknowledged, unknown)
+    check(address, acknowledged, unknown)

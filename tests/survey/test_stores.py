@@ -1,6 +1,5 @@
 """Laws that hold for every store."""
 
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
@@ -15,6 +14,7 @@ from leafcover.survey.storing.bits import is_spent, with_spent
 from leafcover.survey.storing.open import open_store
 from leafcover.survey.storing.store import StoreFailed, Verdict
 from leafcover.survey.tokens import MOST_TOKENS
+from tests.survey.looking import block, columns, rows
 from tests.survey.surveys import HABITS, habits, one_coin
 
 SURVEY = habits(tokens=True)
@@ -128,26 +128,25 @@ def test_a_store_that_must_be_there_is_not_made(fresh):
         open_store(fresh(), SURVEY, create=False)
 
 
-def test_the_day_is_kept_only_when_the_survey_says_so(fresh, kind):
+def test_the_day_is_kept_only_when_the_survey_says_so(fresh):
     for keeps in (True, False):
         address, survey = fresh(), survey_from(f"keep_day = {str(keeps).lower()}\n" + HABITS)
         with closing(open_store(address, survey, today=lambda: date(2024, 2, 29))) as store:
             store.add([(one(), None)])
-        (row,) = rows(kind, address, "answers")
+        (row,) = rows(address, "answers")
         assert str(row[2]) == ("2024-02-29" if keeps else "None")
 
 
-def test_nothing_in_a_store_has_a_time_or_an_order(fresh, kind):
+def test_nothing_in_a_store_has_a_time_or_an_order(fresh):
     """Columns of answers: survey, id, day, reports. Of spent tokens: survey, bits. Nothing else is there."""
     address = fresh()
     with closing(open_store(address, SURVEY)) as store:
         store.add([(one(1), 3)])
-    assert columns(kind, address) == {
+    assert columns(address) == {
         "answers": ["survey", "id", "day", "reports"],
         "spent": ["survey", "bits"],
     }
-    ((_, bits),) = rows(kind, address, "spent")
-    assert bytes(bits) == with_spent(b"", [3])
+    assert block(address) == with_spent(b"", [3])
 
 
 @given(
@@ -162,31 +161,3 @@ def test_the_block_of_spent_tokens_follows_from_their_set_alone(numbers, random)
         block = with_spent(block, [number])
     assert block == with_spent(b"", numbers)
     assert int.from_bytes(block, "little") == sum(1 << number for number in numbers)
-
-
-def rows(kind, address, table):
-    """All rows of a table, as another program reads them."""
-    if kind == "sqlite":
-        with closing(sqlite3.connect(address)) as connection:
-            return connection.execute(f"SELECT * FROM {table}").fetchall()
-    import psycopg
-
-    with psycopg.connect(address) as connection:
-        return connection.execute(f"SELECT * FROM leafcover_{table}".encode()).fetchall()
-
-
-def columns(kind, address):
-    if kind == "sqlite":
-        with closing(sqlite3.connect(address)) as connection:
-            tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-            return {name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")] for name in tables}
-    import psycopg
-
-    asked = """SELECT table_name, column_name FROM information_schema.columns
-               WHERE table_schema = current_schema() AND table_name <> 'leafcover_store'
-               ORDER BY table_name, ordinal_position"""
-    found: dict[str, list[str]] = {}
-    with psycopg.connect(address) as connection:
-        for table, column in connection.execute(asked).fetchall():
-            found.setdefault(table.removeprefix("leafcover_"), []).append(column)
-    return found

@@ -77,7 +77,6 @@ class Writer:
             except Exception as error:  # whatever a database throws, the devices must be told
                 # Without its words and its trace, which may hold an address or an answer.
                 log.error("answers could not be written: %s", type(error).__name__)  # noqa: TRY400
-                store = None
                 for one in waiting:
                     one.tell(None)
             else:

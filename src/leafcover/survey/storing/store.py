@@ -22,7 +22,10 @@ class Verdict(StrEnum):
 
 
 class Store(Protocol):
-    """Answers of one survey, each once, and which tokens are spent. Any thread may call it."""
+    """Answers of one survey, each once, and which tokens are spent.
+
+    Any thread may call it, and after an error it may be called again.
+    """
 
     def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
         """Keep answers, each with the number of its token or None, in one transaction.
