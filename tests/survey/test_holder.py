@@ -44,11 +44,16 @@ def client(survey: Survey, place: str) -> Iterator[TestClient]:
 
 def answer(survey: Survey, place: str, count: int) -> None:
     generator = np.random.default_rng(3)
+
+    def below(bound: int) -> int:
+        return int.from_bytes(generator.bytes(16), "big") % bound  # 128 bits: no bias that a test could see
+
     answers = []
     for number in range(count):
         taken = int(generator.random() < 0.3)
-        truth = (taken, int(generator.integers(4)), taken, 5 + 40 * taken, int(generator.integers(3)))
-        texts = [f"{c:0{width(q)}d}" for c, q in zip(disguised(survey, truth), survey.questions, strict=True)]
+        paid = int(generator.random() < 0.5)
+        truth = (taken, int(generator.integers(4)), paid, 5 + 40 * taken, int(generator.integers(3)))
+        texts = [f"{c:0{width(q)}d}" for c, q in zip(disguised(survey, truth, below), survey.questions, strict=True)]
         answers.append((Answer(f"{number:032x}", tuple(texts)), None))
     store = open_store(place, survey)
     store.add(answers)

@@ -75,7 +75,7 @@ def serve(
 def page(
     survey: SurveyFile,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file to write.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="The HTML file to write.", readable=False)],
     address: Annotated[str, typer.Option(metavar="URL", help="Of the collector that the file sends to.")],
     force: Force = False,
     quiet: Quiet = False,
@@ -89,10 +89,10 @@ def page(
     if not asked.offline:
         raise PlanError("The collector takes no answers from files yet. Write offline = true into the survey first.")
     html, digest = offline_page(asked, f"{address.rstrip('/')}/answers")
-    with whole(output, force=force) as part:
+    with whole(out, force=force) as part:
         part.write_bytes(html)
     if not quiet:
-        typer.echo(f"Wrote '{output}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
+        typer.echo(f"Wrote '{out}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
     typer.echo(f"sha256 {digest}")
 
 

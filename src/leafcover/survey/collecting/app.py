@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse, Response
 
-from leafcover import __version__
 from leafcover.survey.collecting.answers import answering
 from leafcover.survey.collecting.headers import Headers
 from leafcover.survey.collecting.holder import holding
@@ -14,6 +13,8 @@ from leafcover.survey.collecting.writer import Writer
 from leafcover.survey.page import page_of
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storing.store import Store
+
+API_VERSION = "1"
 
 
 def application(survey: Survey, opened: Callable[[], Store], secret: bytes) -> FastAPI:
@@ -27,7 +28,7 @@ def application(survey: Survey, opened: Callable[[], Store], secret: bytes) -> F
         writer.stop()
 
     # The interactive pages of the framework load scripts from elsewhere, so they are off.
-    app = FastAPI(title=survey.title, version=__version__, docs_url=None, redoc_url=None, lifespan=running)
+    app = FastAPI(title=survey.title, version=API_VERSION, docs_url=None, redoc_url=None, lifespan=running)
     page = page_of(survey)
 
     @app.get("/", response_class=HTMLResponse)
