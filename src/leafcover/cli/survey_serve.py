@@ -32,7 +32,7 @@ def serve(
     quiet: Quiet = False,
 ) -> None:
     """Serve the survey's page, take answers that were disguised in the browser, show the holder what they add up to."""
-    from leafcover.survey.collecting.serve import Certificate, is_loopback, listening
+    from leafcover.survey.collecting.serve import Certificate, checked_installed, is_loopback, listening
     from leafcover.survey.collecting.serve import serve as run
     from leafcover.survey.questionnaire import read_survey
     from leafcover.survey.secret import secret_place, survey_secret
@@ -43,6 +43,7 @@ def serve(
     for file in (certificate, certificate_key):
         if file is not None and not file.is_file():
             raise ValueOutOfRange("A certificate file", str(file), "one that exists")
+    checked_installed()
     asked = read_survey(survey)
     place = store or str(survey.with_suffix(".sqlite"))
     first = open_store(place, asked)

@@ -6,9 +6,10 @@ import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from leafcover.errors import OutputError
+from leafcover.errors import OutputError, PlanError
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storing.store import Store
 
@@ -19,6 +20,12 @@ class Certificate:
 
     chain: Path
     key: Path
+
+
+def checked_installed() -> None:
+    """Refuse in one line where the packages of a collector are missing."""
+    if missing := [name for name in ("fastapi", "jinja2", "uvicorn") if find_spec(name) is None]:
+        raise PlanError(f"To serve a survey {', '.join(missing)} must be installed: pip install 'leafcover[survey]'.")
 
 
 def listening(host: str, port: int) -> socket.socket:
