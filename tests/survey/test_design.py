@@ -17,6 +17,7 @@ from leafcover.response.estimate import DEVIATIONS
 from leafcover.survey.design import as_text, belief, design
 from leafcover.survey.precision import Moments, answers_needed, half_width, moments, product
 from leafcover.survey.questionnaire import Survey, survey_from
+from leafcover.survey.words import about_all
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import ONE_COIN, habits, one_coin
 
@@ -166,7 +167,7 @@ def test_the_sum_of_epsilon_and_why_there_is_none() -> None:
     found, shared = design(habits()), design(one_coin())
     known = [one.epsilon for one in found.given_away if one.epsilon is not None]
     assert found.epsilon == pytest.approx(sum(known))
-    assert f"at most {exp(found.epsilon or 0):.3g} times" in as_text(found)
+    assert "epsilon 3.85, so the odds between any two truths change by at most 48 times" in as_text(found)
     assert shared.epsilon is None
     assert "whoever knows one of these true answers knows them all" in as_text(shared)
     plain = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["a", "b"]\nchannel = "open"')
@@ -206,6 +207,14 @@ def test_figures_that_cannot_be_are_refused(given_badly: dict[str, float]) -> No
 def test_a_conjunction_that_cannot_be_is_refused(literals: dict[str, str]) -> None:
     with pytest.raises(LeafcoverError):
         moments(habits(), literals)
+
+
+def test_the_largest_survey_is_designed_in_moments_and_words() -> None:
+    choices = [str(number) for number in range(200)]
+    one = f'\n[[questions]]\nname = "q{{}}"\ntext = "Q?"\nchoices = {choices}\nepsilon = 9.0\n'
+    survey = survey_from('title = "T"\nmax_epsilon = 10\n' + "".join(one.format(number) for number in range(200)))
+    assert "can change by more than a million times" in as_text(design(survey))  # e^1800 is beyond a double
+    assert "by more than a million times" in " ".join(about_all(survey))
 
 
 def test_only_the_dearest_pairs_are_shown() -> None:

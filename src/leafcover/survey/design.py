@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from math import exp
+from math import exp, log
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from leafcover.survey.limits import cost, strength
 from leafcover.survey.listing import side_by_side
 from leafcover.survey.precision import Moments, answers_needed, half_width, moments, product
 from leafcover.survey.questionnaire import Question, Survey
-from leafcover.survey.words import times, why_no_sum
+from leafcover.survey.words import MOST_TIMES, times, why_no_sum
 
 PAIRS_SHOWN = 10
 
@@ -74,7 +74,11 @@ def design(survey: Survey, *, error: float = 0.05, share: float = 0.1, answers: 
 
     alone = {q.name: [moments(survey, {q.name: text}) for text in _different(q)] for q in survey.questions if q.choices}
     singles = [needs((name,), found) for name, found in alone.items()]
-    pairs = [needs((one, two), _of_two(survey, alone, one, two)) for one, two in combinations(alone, 2)]
+    asked = {question.name: question for question in survey.questions}
+    pairs = [
+        needs((one, two), _of_two(survey, asked[one], asked[two], alone[one], alone[two]))
+        for one, two in combinations(alone, 2)
+    ]
     return Design(
         title=survey.title,
         error=error,
@@ -96,13 +100,9 @@ def belief(part: Part, place: int, prior: float) -> float:
     0.25
     """
     law = matrix(part.channel.on([place]))
-    strongest = 0.0
-    for truth in range(law.shape[1]):
-        others = np.delete(law, truth, axis=1).min(axis=1)  # where those who answer otherwise report so least
-        strongest = max(
-            strongest, float((prior * law[:, truth] / (prior * law[:, truth] + (1 - prior) * others)).max())
-        )
-    return strongest
+    least, second = np.sort(law, axis=1)[:, :2].T[..., None]
+    others = np.where(law == least, second, least)  # of who answers otherwise, the one who reports so least
+    return float((prior * law / (prior * law + (1 - prior) * others)).max())
 
 
 def as_text(found: Design) -> str:
@@ -151,10 +151,12 @@ def _needs(found: Design, needs: tuple[Needs, ...]) -> str:
 def _sum(found: Design) -> str:
     if found.epsilon is None:
         return found.why_no_epsilon
-    return (
+    said = (
         f"All disguised answers of a person together: epsilon {found.epsilon:.2f}, so the odds between any two truths "
-        f"change by at most {exp(found.epsilon):,.3g} times."
     )
+    if found.epsilon > log(MOST_TIMES):
+        return f"{said}can change by more than a million times."
+    return f"{said}change by at most {times(found.epsilon)} times."
 
 
 def _given_away(survey: Survey, question: Question, share: float) -> GivenAway:
@@ -170,8 +172,9 @@ def _different(question: Question) -> tuple[str, ...]:
     return question.choices if question.way == "unrelated" else question.choices[:1]
 
 
-def _of_two(survey: Survey, alone: dict[str, list[Moments]], one: str, two: str) -> list[Moments]:
-    if any({one, two} <= set(part.names) for part in survey.scheme.parts):
-        first = {question.name: question.choices[0] for question in survey.questions if question.name in (one, two)}
-        return [moments(survey, first)]
-    return [product([a, b]) for a in alone[one] for b in alone[two]]
+def _of_two(
+    survey: Survey, one: Question, two: Question, alone_one: list[Moments], alone_two: list[Moments]
+) -> list[Moments]:
+    if one.coin is not None and one.coin == two.coin:
+        return [moments(survey, {one.name: one.choices[0], two.name: two.choices[0]})]
+    return [product([a, b]) for a in alone_one for b in alone_two]

@@ -1,7 +1,7 @@
 """What a survey does, in plain words for the people who answer it: one place for all of them, so that all agree."""
 
 from fractions import Fraction
-from math import ceil, exp, floor, log10
+from math import ceil, exp, floor, log, log10
 
 from leafcover.channels import Kary, OneCoin, Unrelated, Warner
 from leafcover.response import Part
@@ -138,12 +138,12 @@ def _given_away(survey: Survey) -> list[str]:
 
 def _hint(which: str, total: float, most: float, *, several: bool) -> str:
     one = f" For a single question it is at most {times(most)} times." if several else ""
-    if exp(total) > MOST_TIMES:
+    if total > log(MOST_TIMES):
         return (
             f"What is sent is still a hint. {which} could change what can be believed about you by more than a million "
             f"times: put together, they can give away nearly all.{one}"
         )
-    hardly = " That is a lot: put together, they can give away much." if exp(total) > HARDLY_A_LIMIT else ""
+    hardly = " That is a lot: put together, they can give away much." if total > log(HARDLY_A_LIMIT) else ""
     return (
         f"What is sent is still a hint. {which} change what can be believed about you by at most {times(total)} times: "
         f"where two things about you seemed equally likely, one can now seem up to {times(total)} times as likely as "
