@@ -113,6 +113,7 @@ def test_a_double_click_sends_once(visit) -> None:
     visited.page.evaluate("document.getElementById('questions').requestSubmit()")
     visited.sees("Sent")
     assert len(visited.recorder.answers) == 1
+    assert visited.page.locator(".lacking").count() == 0
 
 
 def test_a_token_goes_from_the_link_into_the_message_and_out_of_the_address(visit) -> None:
