@@ -10,6 +10,7 @@ import pytest
 from leafcover.errors import LeafcoverError
 from leafcover.survey.device import as_json, coins_of
 from leafcover.survey.page import offline_page, page_of
+from leafcover.survey.questionnaire import survey_from
 from leafcover.survey.templates import environment, holder_page
 from tests.survey.surveys import every_coin, habits
 
@@ -94,6 +95,14 @@ def test_the_address_of_a_loopback_collector_and_of_an_old_network_are_taken() -
     assert b"connect-src http://[::1]:8000;" in content
     assert b"The way there is not encrypted." in content
     assert b"not encrypted" not in offline_page(habits(), "https://a.org/answers")[0]
+
+
+def test_a_survey_without_coins_promises_none() -> None:
+    text = 'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchannel = "open"\nbetween = [1, 9]\n'
+    html = page_of(survey_from(text)).html
+    assert "This survey tosses no coins" in html
+    assert "disguised answers" not in html
+    assert "Your device tosses coins" not in html
 
 
 SHARES = """{% import "holder_parts.jinja" as parts %}
