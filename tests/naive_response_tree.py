@@ -117,7 +117,7 @@ def nested(tree, node=0):
 
 
 def accuracy_of_one_coin(tree, answers, theta, disguised):
-    """Paper 003, § 4.3: [θ P*(correct) - (1 - θ) P*(correct on the complement)] / (2θ - 1), from 0/1 answers by name."""
+    """Paper 003, § 4.3: [θ a - (1 - θ) b] / (2θ - 1), a and b the shares right of reports and complements."""
     turned = {name: [1 - v for v in column] if name in disguised else column for name, column in answers.items()}
     a, b = (_share_right(tree, one) for one in (answers, turned))
     return (theta * a - (1 - theta) * b) / (2 * theta - 1)
