@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests clean
+.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests clean response
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -61,6 +61,9 @@ clustering: .venv/developer ## clusters after each method, as in paper 004; writ
 
 forests: .venv/developer ## what releases keep of a forest, as in paper 002; writes docs/forest-comparison.md
 	$(BIN)/python benchmarks/forests.py
+
+response: .venv/developer ## accuracy of trees from disguised answers, as in paper 003; writes docs/response-experiment.md
+	$(BIN)/python benchmarks/response.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables

@@ -1,0 +1,147 @@
+# ruff: noqa: N803 -- scikit-learn calls the attributes X
+"""Trees from disguised answers for scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from leafcover.errors import PlanError
+from leafcover.fast.arrays import Codes, Floats
+from leafcover.response.estimate import Estimate
+from leafcover.response.scheme import Scheme
+from leafcover.response.tree.grow import grow_tree
+from leafcover.response.tree.rules import Criterion, Rules
+from leafcover.response.tree.score import accuracy
+from leafcover.sklearn.coding import coding
+from leafcover.sklearn.columns import labels_of, text_of_label, value_errors
+from leafcover.sklearn.table_classifier import TableClassifier
+from leafcover.table.table import Column, Table
+from leafcover.tree.box import depths
+from leafcover.tree.show import text
+from leafcover.tree.training import Training
+from leafcover.tree.tree import Tree
+from leafcover.tree.walk import classify, distribution
+
+
+class RandomizedResponseTreeClassifier(TableClassifier):
+    """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
+
+    ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by
+    their names in a frame or as x0, x1, ..., the class by the name of ``y`` or as "class". Values are levels by their
+    text: "0" and "1" for numbers. None, the default, is a scheme that disguises nothing. ``criterion``,
+    ``min_support``, ``deviations``, ``significance``, ``purity`` and ``max_depth``: as in `leafcover.response.Rules`.
+    ``bins``: numbers that no channel disguises are put into so many bins of about equally many rows.
+
+    ``fit`` takes answers as they were reported. ``predict`` and ``predict_proba`` take true answers: those of a person
+    who asks the tree. So does ``score``; from reported answers the share of right ones is ``disguised_score``. There
+    are no sample weights.
+
+    After ``fit``: ``classes_``, ``tree_`` (a `leafcover.tree.tree.Tree` whose counts are estimates),
+    ``n_features_in_``, and ``feature_names_in_`` for a frame.
+
+    >>> from leafcover.channels import OneCoin
+    >>> from leafcover.response import Part
+    >>> scheme = Scheme(Part({"x0": ("0", "1"), "x1": ("0", "1"), "class": ("0", "1")}, OneCoin(0.9, columns=3)))
+    >>> truth = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
+    >>> heads = (np.arange(400) % 10 > 0)[:, None]  # nine of ten coins, for an example that is always the same
+    >>> reported = np.where(heads, truth, 1 - truth)
+    >>> label = np.where(heads[:, 0], truth[:, 0], 1 - truth[:, 0])
+    >>> model = RandomizedResponseTreeClassifier(scheme=scheme).fit(reported, label)
+    >>> print(model.export_text(), end="")
+    x0 = 0: 0 (200.0)
+    x0 = 1: 1 (200.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        scheme: Scheme | None = None,
+        criterion: Criterion = "gain",
+        min_support: float = 10.0,
+        deviations: float = 2.0,
+        significance: float = 0.05,
+        purity: float = 1.0,
+        max_depth: int | None = None,
+        bins: int = 8,
+    ) -> None:
+        self.scheme = scheme
+        self.criterion = criterion
+        self.min_support = min_support
+        self.deviations = deviations
+        self.significance = significance
+        self.purity = purity
+        self.max_depth = max_depth
+        self.bins = bins
+
+    def export_text(self) -> str:
+        """The tree as C4.5 prints it; its rows and errors are estimates."""
+        check_is_fitted(self)
+        return text(self.tree_)
+
+    def get_depth(self) -> int:
+        """The most tests on a way from the root to a leaf."""
+        check_is_fitted(self)
+        return int(depths(self.tree_).max())
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has, empty ones included."""
+        check_is_fitted(self)
+        return len(self.tree_.leaves)
+
+    def disguised_score(self, X: Any, y: Any) -> Estimate:
+        """The share of right answers among people whose reports are ``X`` and ``y``, with its errors."""
+        table = self._known(X)
+        labels = labels_of(y, model=type(self).__name__)
+        check_consistent_length(table.columns[0].values, labels)
+        texts = [text_of_label(label) for label in labels.tolist()]
+        levels = tuple(sorted(set(texts)))
+        codes = np.array([levels.index(one) for one in texts], np.int32)
+        with value_errors():
+            return accuracy(self.tree_, self._with_class(table, codes, levels), self._coins)
+
+    def _grow(self, training: Training) -> None:
+        rules = Rules(
+            criterion=self.criterion,
+            min_support=self.min_support,
+            deviations=self.deviations,
+            significance=self.significance,
+            purity=self.purity,
+            max_depth=self.max_depth,
+        )
+        self._target = training.target
+        pairs = zip(training.attributes, training.columns, strict=True)
+        given = Table(
+            tuple(Column(a.name, "number" if a.is_number else "category", values, a.levels) for a, values in pairs)
+        )
+        self._coding = coding(given, self._coins, self.bins)
+        table = self._with_class(given, training.labels, training.classes)
+        self.tree_ = grow_tree(table, self._coins, target=training.target, rules=rules)
+        self._of_tree = _places(self.tree_, training.classes)
+
+    def _answers(self, table: Table) -> Codes:
+        return self._of_tree[classify(self.tree_, self._coding.table(table))]
+
+    def _shares(self, table: Table) -> Floats:
+        shares = distribution(self.tree_, self._coding.table(table))
+        found = np.empty_like(shares)
+        found[:, self._of_tree] = shares
+        return found
+
+    @property
+    def _coins(self) -> Scheme:
+        return Scheme() if self.scheme is None else self.scheme
+
+    def _with_class(self, table: Table, codes: Codes, levels: tuple[str, ...]) -> Table:
+        label = Column(self._target, "category", codes, levels)
+        return Table((*self._coding.table(table).columns, label))
+
+
+def _places(tree: Tree, classes: tuple[str, ...]) -> Codes:
+    """For each class of a tree its place among the classes that were reported."""
+    if unknown := [name for name in tree.classes if name not in classes]:
+        raise PlanError(
+            f"Nobody reported class {unknown[0]!r}, which the scheme names. Give more rows, or name it not."
+        )
+    return np.array([classes.index(name) for name in tree.classes], np.int32)
