@@ -19,8 +19,8 @@ KEY = Key(bytes(range(32)))
 class Serving:
     """``leafcover survey serve`` of the survey of habits; started again it listens on the same port."""
 
-    def __init__(self, folder: Path, store: str, *, tokens: bool) -> None:
-        text = ("tokens = true\n" if tokens else "") + HABITS
+    def __init__(self, folder: Path, store: str, *, tokens: bool, offline: bool) -> None:
+        text = f"tokens = {str(tokens).lower()}\noffline = {str(offline).lower()}\n" + HABITS
         self.survey: Survey = survey_from(text)
         self.file, self.store = folder / "habits.toml", store
         self.file.write_text(text, "utf-8")
@@ -65,9 +65,9 @@ class Serving:
 
 
 @contextmanager
-def serving(folder: Path, store: str, *, tokens: bool = False):
+def serving(folder: Path, store: str, *, tokens: bool = False, offline: bool = False):
     """A running collector, ended afterwards."""
-    started = Serving(folder, store, tokens=tokens)
+    started = Serving(folder, store, tokens=tokens, offline=offline)
     try:
         yield started
     finally:
