@@ -24,6 +24,7 @@ from leafcover.survey.tree import predictable, tree_of
 from leafcover.table.table import Table
 
 MOST_FORM_BYTES = 1024
+FORM = "application/x-www-form-urlencoded"
 KINDS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet"}
 CLOSED: dict[int | str, dict[str, Any]] = {401: {"description": "The secret is asked for."}}
 
@@ -107,7 +108,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
 
         return await for_holder(request, made)
 
-    @router.post("/enter", response_class=Response, responses=_door_responses())
+    @router.post("/enter", response_class=Response, responses=_door_responses(), openapi_extra=_door_form())
     async def enter(request: Request) -> Response:
         """Give the secret; a cookie then proves it for some hours."""
         if is_foreign(request):
@@ -115,7 +116,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
                 survey, "refused", {"why": "The secret is taken from the holder's own page alone."}, status=403
             )
         try:
-            sent = await body_of(request, kind="application/x-www-form-urlencoded", most=MOST_FORM_BYTES)
+            sent = await body_of(request, kind=FORM, most=MOST_FORM_BYTES)
         except Declined as declined:
             return shown(survey, "refused", {"why": declined.why}, status=declined.status)
         if not is_secret(secret, parse_qs(sent.decode("utf-8", "replace")).get("secret", [""])[0]):
@@ -147,3 +148,8 @@ def _door_responses() -> dict[int | str, dict[str, Any]]:
         415: "Not a form.",
     }
     return {status: {"description": said} for status, said in words.items()}
+
+
+def _door_form() -> dict[str, Any]:
+    form = {"type": "object", "properties": {"secret": {"type": "string"}}, "required": ["secret"]}
+    return {"requestBody": {"required": True, "content": {FORM: {"schema": form}}}}
