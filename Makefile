@@ -63,7 +63,7 @@ forests: .venv/developer ## what releases keep of a forest, as in paper 002; wri
 	$(BIN)/python benchmarks/forests.py
 
 response: .venv/developer ## accuracy of trees from disguised answers, as in paper 003; writes docs/response-experiment.md
-	$(BIN)/python benchmarks/response.py
+	$(BIN)/python benchmarks/response/run.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables

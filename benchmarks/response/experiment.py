@@ -1,0 +1,166 @@
+"""Accuracy of trees from disguised answers on Adult, by the chance of the truth."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+import leafcover as lc
+from leafcover.channels import OneCoin, Warner
+from leafcover.draws import Draws, Key
+from leafcover.response import PAPER, Part, Rules, Scheme, disguise, grow_tree, pruned
+from leafcover.table.samples import sample
+from leafcover.table.table import Column, Table
+from leafcover.tree.tree import Tree
+from leafcover.tree.walk import errors_on, leaf_of
+
+THETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0)
+RUNS, FEWER_RUNS = 50, 10
+ROWS = 10_000
+TRAINING = 2 / 3  # of the rows, and of these again where some are kept for pruning
+TARGET = "income"
+NO_YES = ("no", "yes")
+
+Way = Callable[[Table, Scheme], Tree]
+
+
+def by_paper(table: Table, scheme: Scheme) -> Tree:
+    """ID3 as the paper prints it."""
+    return grow_tree(table, scheme, target=TARGET, rules=PAPER)
+
+
+def by_paper_pruned(table: Table, scheme: Scheme) -> Tree:
+    """The same from two thirds of the rows, pruned with the others, which are disguised too."""
+    some, others = parts(table)
+    return pruned(grow_tree(some, scheme, target=TARGET, rules=PAPER), others, scheme)
+
+
+def by_rules(table: Table, scheme: Scheme) -> Tree:
+    """With the rules against noise that are the default."""
+    return grow_tree(table, scheme, target=TARGET, rules=Rules())
+
+
+WAYS: dict[str, Way] = {
+    "the paper's way": by_paper,
+    "the paper's way, pruned": by_paper_pruned,
+    "rules against noise": by_rules,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Trees of one way at one chance, each asked about the same rows that it never saw and that nobody disguised."""
+
+    accuracy: np.ndarray  # (runs,)
+    nodes: np.ndarray  # (runs,) of the trees
+    mislabelled: np.ndarray  # (runs,) share of the true training rows in leaves with another label than most of them
+    same: bool  # every tree is the plain one
+
+    @property
+    def mean(self) -> float:
+        """Of the accuracy, in per cent."""
+        return 100 * float(self.accuracy.mean())
+
+    @property
+    def variance(self) -> float:
+        """Of the accuracy, in squared per cent."""
+        return 1e4 * float(self.accuracy.var(ddof=1)) if len(self.accuracy) > 1 else 0.0
+
+
+def adult(middle: Callable[[np.ndarray], float], rows: int = ROWS) -> Table:
+    """The first rows of Adult with two levels a column: above the middle, or of the most frequent level."""
+    table = lc.read(sample("adult")).take(np.arange(rows))
+    return Table(tuple(two_levels(column, middle) for column in table))
+
+
+def two_levels(column: Column, middle: Callable[[np.ndarray], float]) -> Column:
+    """A column as no and yes; who did not say has not the most frequent level."""
+    if column.name == TARGET:
+        high = column.values == column.levels.index(">50K")
+    elif column.is_category:
+        high = column.values == np.bincount(column.values[~column.missing]).argmax()
+    else:
+        high = column.values > middle(column.values[~column.missing])
+    return Column(column.name, "category", high.astype(np.int32), NO_YES)
+
+
+def midrange(values: np.ndarray) -> float:
+    """Half way between the smallest and the largest."""
+    return float(values.min() + values.max()) / 2
+
+
+READINGS: dict[str, Callable[[np.ndarray], float]] = {"median": lambda v: float(np.median(v)), "midrange": midrange}
+
+
+def parts(table: Table) -> tuple[Table, Table]:
+    """The first two thirds of the rows, and the others."""
+    many = round(TRAINING * len(table))
+    return table.take(np.arange(many)), table.take(np.arange(many, len(table)))
+
+
+def one_coin(theta: float, names: Sequence[str]) -> Scheme:
+    """One coin for all answers of a person, the class among them."""
+    return Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(theta, len(names))))
+
+
+def coin_each(theta: float, names: Sequence[str]) -> Scheme:
+    """A coin for every answer."""
+    return Scheme(*(Part({name: NO_YES}, Warner(theta)) for name in names))
+
+
+def outcome(table: Table, scheme: Scheme, way: Way, runs: int) -> Outcome:
+    """Disguise the training rows again and again, grow, and test on the others."""
+    training, others = parts(table)
+    plain = way(training, Scheme())
+    figures, same = [], True
+    for run in range(runs):
+        tree = way(disguise(training, scheme, Draws(Key.from_seed(run).secret)), scheme)
+        same &= alike(tree, plain)
+        figures.append((1 - errors_on(tree, others) / len(others), tree.size, mislabelled(tree, training)))
+    return Outcome(*np.array(figures).T, same)
+
+
+def alike(tree: Tree, other: Tree) -> bool:
+    """Whether two trees are the same, counts included."""
+    fields = ("tested", "first", "label", "counts")
+    return all(np.array_equal(getattr(tree, field), getattr(other, field)) for field in fields)
+
+
+def mislabelled(tree: Tree, truth: Table) -> float:
+    """The share of true rows in leaves whose label is not that of most of the true rows there."""
+    leaf, codes = leaf_of(tree, truth), truth[TARGET].values
+    counts = np.zeros((tree.size, len(tree.classes)))
+    np.add.at(counts, (leaf, codes), 1)
+    own = counts[np.arange(tree.size), tree.label]
+    return float(counts.sum(axis=1)[own < counts.max(axis=1)].sum() / len(leaf))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything the page tells."""
+
+    plain: dict[tuple[str, str], float]  # by reading and way: accuracy of the tree from undisguised rows, per cent
+    by_theta: dict[tuple[str, str, float], Outcome]  # by reading, way and θ
+    each: dict[float, Outcome]  # a coin for every answer, rules against noise, by θ
+    runs: int
+    seconds: float
+
+
+def experiment(runs: int = RUNS, fewer: int = FEWER_RUNS, thetas: Sequence[float] = THETAS, rows: int = ROWS) -> Found:
+    """All of it; the second reading and the coin for every answer with fewer runs."""
+    began = time.process_time()
+    plain, by_theta, each = {}, {}, {}
+    for reading, middle in READINGS.items():
+        table = adult(middle, rows)
+        some = runs if reading == "median" else fewer
+        for name, way in WAYS.items():
+            training, others = parts(table)
+            plain[reading, name] = 100 * (1 - errors_on(way(training, Scheme()), others) / len(others))
+            for theta in thetas:
+                by_theta[reading, name, theta] = outcome(table, one_coin(theta, table.names), way, some)
+                print(reading, name, theta, f"{by_theta[reading, name, theta].mean:.2f}", flush=True)
+        if reading == "median":
+            for theta in (one for one in thetas if 0.6 <= one <= 0.9):
+                each[theta] = outcome(table, coin_each(theta, table.names), by_rules, fewer)
+    return Found(plain, by_theta, each, runs, time.process_time() - began)
