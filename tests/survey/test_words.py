@@ -104,6 +104,7 @@ def test_a_weak_limit_is_called_one() -> None:
     assert "That is a lot" in " ".join(about_all(many(5)))
     said = " ".join(about_all(many(20)))
     assert "more than a million times" in said
+    assert "an epsilon of" in said
     assert "no more." not in said
 
 
@@ -151,3 +152,9 @@ def test_no_line_is_empty_or_broken() -> None:
         for line in lines:
             assert line == " ".join(line.split())
             assert line.endswith(".")
+
+
+def test_the_sum_of_epsilon_is_shown_as_a_figure_too() -> None:
+    total = habits().scheme.privacy.epsilon
+    assert total is not None
+    assert f"an epsilon of {total + 0.005:.2f} for all together." in " ".join(about_all(habits()))

@@ -138,6 +138,7 @@ def _given_away(survey: Survey) -> list[str]:
 
 def _hint(which: str, total: float, most: float, *, several: bool) -> str:
     one = f" For a single question it is at most {times(most)} times." if several else ""
+    one += f" Researchers call this an epsilon of {_upwards(total)}{' for all together' if several else ''}."
     if total > log(MOST_TIMES):
         return (
             f"What is sent is still a hint. {which} could change what can be believed about you by more than a million "
@@ -149,6 +150,11 @@ def _hint(which: str, total: float, most: float, *, several: bool) -> str:
         f"where two things about you seemed equally likely, one can now seem up to {times(total)} times as likely as "
         f"the other, and no more.{hardly}{one}"
     )
+
+
+def _upwards(epsilon: float) -> str:
+    """An epsilon with two digits, never below what it is."""
+    return f"{ceil(epsilon * 100 - 1e-7) / 100:.2f}"
 
 
 def _file(survey: Survey) -> str:
