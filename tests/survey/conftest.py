@@ -1,14 +1,13 @@
 """What tests of surveys may use: real stores, and a survey's page in a real browser."""
 
-from dataclasses import dataclass, field
+from contextlib import ExitStack
 
 import pytest
 
 from leafcover.survey.page import page_of
 from tests.survey.postgresql import Server, programs
 from tests.survey.recorder import recording
-
-WATCH = "addEventListener('securitypolicyviolation', event => console.error('refused: ' + event.violatedDirective))"
+from tests.survey.visiting import visited
 
 
 @pytest.fixture(scope="session")
@@ -37,57 +36,28 @@ def fresh(kind, tmp_path, request):
     return lambda: str(tmp_path / f"{next(numbers)}.sqlite")
 
 
-@dataclass
-class Visit:
-    """One open page: the browser's page, the collector behind it, and what was complained of."""
+@pytest.fixture
+def visit_address(browser):
+    """Open a page at an address as a respondent would."""
+    with ExitStack() as closing:
 
-    page: object
-    recorder: object
-    complaints: list[str] = field(default_factory=list)
+        def opened(address, *, width=1280, before="", **settings):
+            context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
+            closing.callback(context.close)
+            return visited(context, address, before)
 
-    def send(self) -> None:
-        self.page.get_by_role("button", name="Send", exact=True).click()
-
-    def answer(self, *codes: int) -> None:
-        """Choose or type a true answer to each question."""
-        for place, code in enumerate(codes):
-            field = self.page.locator(f"[name=answer-{place}]")
-            if field.first.get_attribute("type") == "radio":
-                field.nth(code).check()
-            else:
-                field.fill(str(code))
-
-    def sees(self, heading: str) -> None:
-        self.page.get_by_role("heading", name=heading).wait_for()
-
-    def chosen(self) -> list[str]:
-        """Whatever the fields of the form still hold."""
-        return self.page.eval_on_selector_all(
-            "input", "all => all.filter(one => one.type === 'radio' ? one.checked : one.value).map(one => one.name)"
-        )
+        yield opened
 
 
 @pytest.fixture
-def visit(browser):
-    """Open the page of a survey as a respondent would."""
-    closing = []
+def visit(visit_address):
+    """Open the page of a survey from a collector that writes everything down."""
+    with ExitStack() as closing:
 
-    def opened(survey, *, width=1280, fragment="", before="", **settings):
-        running = recording(page_of(survey))
-        recorder = running.__enter__()
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        closing.append((running, context))
-        context.set_default_timeout(20_000)
-        visited = Visit(context.new_page(), recorder)
-        visited.page.add_init_script(WATCH)
-        if before:
-            visited.page.add_init_script(before)
-        visited.page.on("console", lambda message: visited.complaints.append(message.text))
-        visited.page.on("pageerror", lambda error: visited.complaints.append(str(error)))
-        visited.page.goto(recorder.address + "/" + fragment)
-        return visited
+        def opened(survey, *, fragment="", **settings):
+            recorder = closing.enter_context(recording(page_of(survey)))
+            visit = visit_address(recorder.address + "/" + fragment, **settings)
+            visit.recorder = recorder
+            return visit
 
-    yield opened
-    for running, context in reversed(closing):
-        context.close()
-        running.__exit__(None, None, None)
+        yield opened

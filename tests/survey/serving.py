@@ -20,7 +20,7 @@ class Serving:
     """``leafcover survey serve`` of the survey of habits; started again it listens on the same port."""
 
     def __init__(self, folder: Path, store: str, *, tokens: bool, offline: bool) -> None:
-        text = f"tokens = {str(tokens).lower()}\noffline = {str(offline).lower()}\n" + HABITS
+        text = ("tokens = true\n" if tokens else "") + ("offline = true\n" if offline else "") + HABITS
         self.survey: Survey = survey_from(text)
         self.file, self.store = folder / "habits.toml", store
         self.file.write_text(text, "utf-8")

@@ -105,6 +105,7 @@ def test_with_the_network_cut_it_can_be_answered_and_sends_the_same_bytes_later(
     [
         (500, b'{"received":false}'),
         (503, b"busy"),
+        (408, b'{"received":false,"why":"late"}'),
         (429, b'{"received":false,"why":"later"}'),
         (404, b"<html>no such page</html>"),
         (200, b"<html>Log in to this network</html>"),

@@ -84,16 +84,6 @@ def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_pat
         assert running.said == ""  # no access log, no complaint
 
 
-def test_the_offline_file_reaches_a_collector_that_takes_it(page, tmp_path):
-    with serving(tmp_path, str(tmp_path / "a.sqlite"), offline=True) as running:
-        file = tmp_path / "page.html"
-        address = f"http://127.0.0.1:{running.port}"
-        assert leafcover("survey", "page", running.file, "-o", file, "--address", address).exit_code == 0
-        answered(page, file.as_uri())
-        page.get_by_role("heading", name="Sent").wait_for()
-        assert len(kept(running)) == 1
-
-
 def test_nothing_that_is_kept_tells_the_hour(tmp_path):
     with serving(tmp_path, str(tmp_path / "a.sqlite")) as running:
         client = Client(running.survey, f"http://127.0.0.1:{running.port}")

@@ -8,6 +8,7 @@
   const places = [...survey.questions.keys()];
   const ALL_WORDS = 1n << 64n;
   const PATIENCE = 30000; // milliseconds until a silent network counts as a broken one
+  const REFUSALS = [403, 409, 413, 415, 422]; // the same bytes would be refused again
 
   let screen = "";
   let token = "";
@@ -139,10 +140,10 @@
       // No network, or an answer that is not the collector's: nothing was acknowledged, so the bytes are kept.
     }
     clearTimeout(clock);
-    const final = received === true || (received === false && status >= 400 && status < 500 && status !== 429);
-    if (!final) return show("unsent");
+    const refused = received === false && REFUSALS.includes(status);
+    if (received !== true && !refused) return show("unsent");
     message = null;
-    if (received) return show("sent");
+    if (!refused) return show("sent");
     const words = [...document.querySelectorAll("[data-status]")];
     const fitting = words.find((one) => one.dataset.status === String(status)) || words[words.length - 1];
     for (const one of words) one.hidden = one !== fitting;
