@@ -18,27 +18,33 @@ FLIP, AMONG, HARMLESS, SHARED = coins_of(SURVEY)
 ANSWERS = 204  # to each of two truths
 TRUTHS = ((1, 2, 1, 33, 2, 0, 1, 1), (0, 0, 0, 60, 0, 1, 1, 0))
 
-# Fill the form as the true codes say, send it, and wait until it has arrived.
-ANSWER = """codes => new Promise(done => {
-  codes.forEach((code, place) => {
-    const field = document.querySelectorAll(`[name=answer-${place}]`);
-    if (field.length > 1) field[code].checked = true; else field[0].value = code;
-  });
-  const sent = document.querySelector('[data-screen=sent]');
-  new MutationObserver(() => sent.hidden || done()).observe(sent, {attributes: true});
-  document.querySelector('#questions button').click();
-})"""
+# Again and again: begin with the document as it was served, fill its form as the true codes say, send it, and wait
+# until it has arrived. Writing the document anew runs its script anew, and takes a third of the time of loading it.
+ANSWER = """async ([html, truths, times]) => {
+  for (let time = 0; time < times; time++) for (const codes of truths) {
+    document.open();
+    document.write(html);
+    document.close();
+    codes.forEach((code, place) => {
+      const field = document.querySelectorAll(`[name=answer-${place}]`);
+      if (field.length > 1) field[code].checked = true; else field[0].value = code;
+    });
+    const sent = document.querySelector('[data-screen=sent]');
+    const arrived = new Promise(done =>
+      new MutationObserver(() => sent.hidden || done()).observe(sent, {attributes: true}));
+    document.querySelector('#questions button').click();
+    await arrived;
+  }
+}"""
 
 
 def test_reports_on_the_wire_follow_the_laws_and_nothing_else_tells_the_truth(visit) -> None:
     visited = visit(SURVEY, width=360)
-    for _ in range(ANSWERS):
-        for truth in TRUTHS:
-            visited.page.evaluate(ANSWER, list(truth))
-            visited.page.reload(wait_until="domcontentloaded")
+    visited.page.evaluate(ANSWER, [visited.recorder.page.html, TRUTHS, ANSWERS])
     assert visited.complaints == []
     sent = visited.recorder.answers
     assert len(sent) == 2 * ANSWERS > 400
+    assert len(visited.recorder.requests) == 1 + len(sent)
 
     # Truths take turns, so whatever is alike in all messages cannot tell them apart.
     assert {request.path for request in sent} == {"/answers"}
