@@ -137,6 +137,12 @@ def test_answers_needed_reach_the_width_and_one_less_does_not(width: float, vari
         assert half_width(variance, needed - 1) > width * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("width", [0.0, 5e-324, 1e-285, 1e-7, 1.0, float("inf"), float("nan")])
+def test_a_precision_that_nobody_can_reach_is_refused(width: float) -> None:
+    with pytest.raises(ValueOutOfRange, match=r"from 0\.000001 to below 1"):
+        answers_needed(1.0, width)
+
+
 def test_a_design_by_hand() -> None:
     survey = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["no", "yes"]\ntheta = 0.75')
     found = design(survey, error=0.1, share=0.2, answers=400)

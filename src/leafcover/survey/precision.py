@@ -17,6 +17,8 @@ from leafcover.response.estimate import DEVIATIONS
 from leafcover.response.scheme import Part, code_of
 from leafcover.survey.questionnaire import Survey
 
+FINEST = 1e-6  # a precision beyond which no survey on earth has enough people
+
 
 @dataclass(frozen=True)
 class Moments:
@@ -70,8 +72,9 @@ def answers_needed(variance: float, half_width: float) -> int:
     >>> answers_needed(0.25, 0.05), answers_needed(1.0, 0.05)  # asked openly; with a coin of 3/4
     (385, 1537)
     """
-    if not 0 < half_width < 1:
-        raise ValueOutOfRange("The wanted precision", half_width, "a half width above 0 and below 1, such as 0.05")
+    if not FINEST <= half_width < 1:
+        allowed = f"a half width from {FINEST:f} to below 1, such as 0.05"
+        raise ValueOutOfRange("The wanted precision", half_width, allowed)
     return max(1, ceil(variance * (DEVIATIONS / half_width) ** 2))
 
 
