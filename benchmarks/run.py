@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import disguised
 import forest
 import meeting
 import microaggregation
@@ -182,6 +183,7 @@ if __name__ == "__main__":
         microaggregation.text(microaggregation.results(tables)),
         forest.text(forest.results(tables)),
         meeting.text(meeting.results(tables)),
+        disguised.text(disguised.results()),
     ]
     (HERE / "RESULTS.md").write_text("\n".join(found), "utf-8")
     print((HERE / "RESULTS.md").read_text("utf-8"))

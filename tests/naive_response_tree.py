@@ -69,6 +69,9 @@ class NaiveCounter:
     def _weights(self, literals):
         return weights(self.table, self.scheme, literals)
 
+    def made(self, tested):
+        return np.zeros(self.nodes, int)
+
     def children(self, tested):
         new = [
             one | {self.names[column]: text}

@@ -322,6 +322,18 @@ def test_many_kinds_of_coins_are_counted_all_the_same():
         np.testing.assert_allclose(front.column(5).sizes(50)[1], slow.column(5).sizes(50)[1], atol=1e-6)
 
 
+@pytest.mark.parametrize("most", [1, 700, 5000])
+def test_a_tree_grown_in_parts_is_the_same(monkeypatch, most):
+    """Where memory would not hold the entries of a depth, some nodes wait."""
+    scheme = coin_each(0.9, 5)
+    reported = disguise(binary(2000, 5, 6), scheme, DRAWS)
+    rules = Rules("gain", 0, 0, 1)
+    whole = grow_tree(reported, scheme, target="class", rules=rules)
+    assert whole.size > 40
+    monkeypatch.setattr("leafcover.response.tree.grow.MOST_ENTRIES", most)
+    same(grow_tree(reported, scheme, target="class", rules=rules), whole)
+
+
 @pytest.mark.parametrize("kinds", [1, FEW, FEW + 1, MANY, MANY + 1])
 def test_weights_add_up_whatever_the_number_of_kinds(kinds):
     rng = np.random.default_rng(kinds)

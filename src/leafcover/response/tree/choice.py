@@ -41,6 +41,10 @@ class Counter(Protocol):
         """The count of each level of a column with each class."""
         ...
 
+    def made(self, tested: Array) -> Array:
+        """For each node how much memory its branches take beyond the node's own, in entries."""
+        ...
+
     def children(self, tested: Array) -> "Counter":
         """The branches of every node, in order; ``tested`` names the column that a node tests, -1 for a leaf."""
         ...

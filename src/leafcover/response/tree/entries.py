@@ -88,7 +88,7 @@ def _one_table(moves: Sequence[Move]) -> tuple[Floats, Array]:
     starts = np.cumsum([0, *(len(move.factors) for move in moves)])
     factors, place = np.unique(np.concatenate([move.factors for move in moves]), return_inverse=True)
     which = np.concatenate(
-        [place.astype(np.uint8)[start:][move.which] for move, start in zip(moves, starts, strict=False)]
+        [place.astype(np.int32)[start:][move.which] for move, start in zip(moves, starts, strict=False)]
     )
     return factors, which
 

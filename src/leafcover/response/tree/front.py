@@ -57,14 +57,17 @@ class Front:
         shared = law != OPEN and law == self.answers.law_of[-1]
         return self._tally(self.entries.codes[column], levels, self.axis(column), together=shared)
 
+    def made(self, tested: Array) -> Rows:
+        """For each node how many entries its test would make of those it holds; 0 where each goes to one branch."""
+        held = np.bincount(self.entries.node, minlength=self.nodes + 1)[:-1]
+        return np.where(self._fresh(tested), held * self.answers.sizes[tested], 0)
+
     def children(self, tested: Array) -> "Front":
         """The branches of every node, in order; ``tested`` names the column that a node tests, -1 for a leaf."""
-        levels = np.array([len(texts) for texts in self.answers.levels])
+        levels = self.answers.sizes
         branches = np.where(tested >= 0, levels[tested], 0)
         first, nodes = np.cumsum(branches) - branches, int(branches.sum())
-        law = np.where(tested >= 0, np.array(self.answers.law_of)[tested], OPEN)
-        fresh = law != OPEN
-        fresh[fresh] = ~self.touched[fresh, law[fresh]]
+        fresh, law = self._fresh(tested), np.array(self.answers.law_of)[tested]
         parent = np.repeat(np.arange(self.nodes), branches)
         touched, free = self.touched[parent], self.free[parent]
         free[np.arange(nodes), tested[parent]] = False
@@ -81,6 +84,13 @@ class Front:
         asked = np.column_stack([free, np.ones(nodes, np.bool_)])  # the class always
         entries = merged(moved(self.entries, moves), self.answers.bins, asked)
         return Front(self.answers, nodes, entries, touched, free)
+
+    def _fresh(self, tested: Array) -> Bools:
+        """Which nodes test a column whose law is still to be undone."""
+        law = np.where(tested >= 0, np.array(self.answers.law_of)[tested], OPEN)
+        fresh = law != OPEN
+        fresh[fresh] = ~self.touched[fresh, law[fresh]]
+        return fresh
 
     def rows_of(self, some: Bools) -> Rows:
         """The rows that some entries come from, when the root was told to remember them."""

@@ -4,13 +4,13 @@ The grower never sees a row. It asks a counter for the counts of levels and clas
 tests, and asks for the counter of their branches; estimated counts, being additive, serve as plain ones do.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from leafcover.errors import NameUnknown, PlanError
-from leafcover.fast.arrays import Array, Floats
+from leafcover.fast.arrays import Array, Bools, Floats
 from leafcover.response.scheme import Scheme
 from leafcover.response.tree.choice import Choice, Counter, choice
 from leafcover.response.tree.front import Front
@@ -21,6 +21,7 @@ from leafcover.tree.assemble import subtree_errors
 from leafcover.tree.training import attribute_names
 from leafcover.tree.tree import Attribute, Tree
 
+MOST_ENTRIES = 1 << 23  # made at once: about half a gigabyte for 20 columns
 _SOUND = Rules()
 
 
@@ -47,13 +48,23 @@ def grow_tree(
 
 
 @dataclass(frozen=True, eq=False)
-class _Depth:
-    """The nodes of one depth."""
+class _Nodes:
+    """Nodes that are decided together: those of a depth, or a part of them where memory would not hold all."""
 
+    above: Counter | None  # of the nodes above; None for the root
+    tested: Array  # what the nodes above test, -1 for those whose branches are others
+    counts: Floats
+    label: Array
+    parent: Array  # number in the tree
+    depth: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Decided:
     tested: Array
     counts: Floats
     label: Array
-    parent: Array  # number within the depth above
+    parent: Array
 
 
 def grown(
@@ -62,19 +73,30 @@ def grown(
     """The tree that a counter's counts give."""
     counts = np.maximum(counter.classes().counts[:, 0, :], 0.0)
     counts *= counter.rows / counts.sum()
-    label, parent = counts.argmax(axis=1), np.array([-1])
-    depths: list[_Depth] = []
-    while True:
-        if rules.max_depth is not None and len(depths) >= rules.max_depth:
-            made = Choice(np.full(counter.nodes, -1), [])
-        else:
-            made = choice(counter, counts, rules)
-        depths.append(_Depth(made.tested, counts, label, parent))
-        if not (made.tested >= 0).any():
-            return _tree(depths, attributes, target, classes)
-        counter = counter.children(made.tested)
-        counts, parent = _branches(made, counts.shape[1])
-        label = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), label[parent])
+    waiting = [_Nodes(None, np.zeros(0), counts, counts.argmax(axis=1), np.array([-1]), 0)]
+    decided: list[_Decided] = []
+    start = 0
+    while waiting:
+        nodes = waiting.pop()
+        here = counter if nodes.above is None else nodes.above.children(nodes.tested)
+        made = Choice(np.full(here.nodes, -1), [])
+        if rules.max_depth is None or nodes.depth < rules.max_depth:
+            made = choice(here, nodes.counts, rules)
+        decided.append(_Decided(made.tested, nodes.counts, nodes.label, nodes.parent))
+        for some in _parts(here.made(made.tested), made.tested >= 0):
+            tested = np.where(some, made.tested, -1)
+            counts, parent = _branches(Choice(tested, made.branches), counts.shape[1])
+            label = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), nodes.label[parent])
+            waiting.append(_Nodes(here, tested, counts, label, start + parent, nodes.depth + 1))
+        start += here.nodes
+    return _tree(decided, attributes, target, classes)
+
+
+def _parts(made: Array, split: Bools) -> Iterator[Bools]:
+    """The nodes that are split, in parts whose branches take no more than MOST_ENTRIES together, or one node."""
+    number = np.cumsum(made) // MOST_ENTRIES
+    for part in np.unique(number[split]):
+        yield split & (number == part)
 
 
 def _branches(made: Choice, classes: int) -> tuple[Floats, Array]:
@@ -90,29 +112,30 @@ def _branches(made: Choice, classes: int) -> tuple[Floats, Array]:
     return counts, np.repeat(np.arange(len(width)), width)
 
 
-def _tree(depths: list[_Depth], attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...]) -> Tree:
-    """The depths one under the other: nodes are already in breadth-first order."""
-    starts = np.cumsum([0, *(len(depth.tested) for depth in depths)])
-    tested = np.concatenate([depth.tested for depth in depths]).astype(np.int32)
-    parent = np.concatenate([d.parent + start for d, start in zip(depths, [0, *starts[:-2]], strict=True)]).astype(
-        np.int32
+def _tree(decided: list[_Decided], attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...]) -> Tree:
+    """All nodes as a tree, in breadth-first order."""
+    from leafcover.fast.shape import breadth_first
+
+    tested, counts, label, parent = (
+        np.concatenate([getattr(one, field) for one in decided]) for field in ("tested", "counts", "label", "parent")
     )
-    counts = np.concatenate([depth.counts for depth in depths])
-    label = np.concatenate([depth.label for depth in depths]).astype(np.int32)
     levels = np.array([len(attribute.levels) for attribute in attributes], np.int32)
     branches = np.where(tested >= 0, levels[tested], 0).astype(np.int32)
-    first = np.where(tested >= 0, 1 + np.cumsum(branches) - branches, -1).astype(np.int32)
+    first = np.full(len(tested), -1, np.int32)
+    first[parent[:0:-1]] = np.arange(len(tested) - 1, 0, -1)  # of several children the first is written last
+    old, first, parent = breadth_first(first, branches)
+    tested, label = tested[old].astype(np.int32), label[old].astype(np.int32)
     return Tree(
         target=target,
         classes=classes,
         attributes=attributes,
         tested=tested,
-        cut=np.full(len(tested), np.nan),
+        cut=np.full(len(old), np.nan),
         first=first,
-        branches=branches,
+        branches=branches[old],
         parent=parent,
-        counts=counts,
+        counts=counts[old],
         label=label,
-        errors=subtree_errors(tested, parent, counts, label),
-        estimate=np.full(len(tested), np.nan),
+        errors=subtree_errors(tested, parent, counts[old], label),
+        estimate=np.full(len(old), np.nan),
     )

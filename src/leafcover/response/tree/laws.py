@@ -6,6 +6,7 @@ report counts for a truth. Where a coin is shared, a report read against its coi
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -49,9 +50,14 @@ class Answers:
         return int(self.codes.shape[1])
 
     @property
+    def sizes(self) -> Array:
+        """How many levels each column has."""
+        return np.array([len(texts) for texts in self.levels])
+
+    @cached_property
     def bins(self) -> tuple[int, ...]:
-        """How many codes each column may hold: its levels, and one more for missing answers."""
-        return tuple(len(texts) + 1 for texts in self.levels)
+        """How many codes each column holds: its levels, and one more where answers are missing."""
+        return tuple(len(t) + int(c.max() == len(t)) for t, c in zip(self.levels, self.codes, strict=True))
 
     def complete(self) -> "Answers":
         """The rows that answer everything."""

@@ -1,0 +1,101 @@
+"""Trees from disguised answers beside the same grower on undisguised ones, and disguising beside NumPy's own draw.
+
+CPU seconds in one run. Run by itself it prints the section that `text` gives.
+"""
+
+import numpy as np
+from timing import cpu
+
+ROWS, COLUMNS = 1_000_000, 20
+NO_YES = ("no", "yes")
+
+
+def people(rows=ROWS):
+    """Answers of two levels; the class follows eight of them through three rules, with one in ten the other way."""
+    from leafcover.table.table import Column, Table
+
+    rng = np.random.default_rng(1)
+    x = rng.random((COLUMNS, rows)) < rng.uniform(0.2, 0.8, COLUMNS)[:, None]
+    y = (x[0] & x[1]) | (x[2] & x[3] & x[4]) | (x[5] & ~x[6] & x[7])
+    y ^= rng.random(rows) < 0.1
+    names = [*(f"a{i}" for i in range(COLUMNS)), "class"]
+    return Table(tuple(Column(n, "category", c.astype(np.int32), NO_YES) for n, c in zip(names, [*x, y], strict=True)))
+
+
+def schemes(names):
+    from leafcover.channels import OneCoin, Warner
+    from leafcover.response import Part, Scheme
+
+    return {
+        "one coin, θ = 0.9": Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(0.9, len(names)))),
+        "one coin, θ = 0.75": Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(0.75, len(names)))),
+        "a coin each, θ = 0.9": Scheme(*(Part({name: NO_YES}, Warner(0.9)) for name in names)),
+        "a coin each, θ = 0.75": Scheme(*(Part({name: NO_YES}, Warner(0.75)) for name in names)),
+    }
+
+
+def trees(rows=ROWS):
+    """CPU seconds and nodes, by rules and by how the answers were disguised."""
+    from leafcover.draws import Draws
+    from leafcover.response import Rules, Scheme, disguise, grow_tree
+
+    table = people(rows)
+    grow_tree(table.take(np.arange(1000)), Scheme(), target="class")  # compile
+    ways = {
+        "default rules": Rules(),
+        "no rules, six tests deep": Rules(min_support=0, deviations=0, significance=1, max_depth=6),
+    }
+    found = []
+    for words, rules in ways.items():
+        given = {"undisguised": (Scheme(), table)}
+        given |= {
+            name: (scheme, disguise(table, scheme, Draws(bytes(32)))) for name, scheme in schemes(table.names).items()
+        }
+        for name, (scheme, reported) in given.items():
+            times = 1 if "each" in name else 3
+            used, tree = cpu(lambda t=reported, s=scheme, r=rules: grow_tree(t, s, target="class", rules=r), times)
+            found.append({"rules": words, "coins": name, "used": used, "nodes": tree.size})
+            print(found[-1], flush=True)
+    return found
+
+
+def disguising(rows=ROWS):
+    """CPU seconds to draw numbers, and to disguise one column."""
+    from leafcover.channels import Kary, Unrelated, Warner
+    from leafcover.draws import Draws
+
+    draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
+    generator = np.random.default_rng(2)
+    works = {"NumPy draws as many numbers": lambda: generator.random(rows)}
+    for channel in (Warner(0.75), Kary(0.75, 2), Unrelated(0.5, 0.5)):
+        works[type(channel).__name__] = lambda c=channel: c.apply(codes, draws)
+    return [{"work": name, "used": cpu(work, 10)[0]} for name, work in works.items()]
+
+
+def results(rows=ROWS):
+    return trees(rows), disguising(rows)
+
+
+def text(found):
+    """A section for the page of results."""
+    grown, disguised = found
+    lines = [
+        "## Trees from disguised answers",
+        "",
+        f"{ROWS:,} rows of {COLUMNS} columns and a class, of two levels each and all disguised; one grower for all.",
+        "",
+        "| rules | answers | CPU seconds | against undisguised | nodes |",
+        "|---|---|---|---|---|",
+    ]
+    for f in grown:
+        base = next(g["used"] for g in grown if (g["rules"], g["coins"]) == (f["rules"], "undisguised"))
+        lines.append(f"| {f['rules']} | {f['coins']} | {f['used']:.2f} | {f['used'] / base:.1f} | {f['nodes']} |")
+    base = disguised[0]["used"]
+    lines += ["", f"Disguising a column of {ROWS:,} answers with cryptographic coins:", ""]
+    lines += ["| work | CPU seconds | against NumPy |", "|---|---|---|"]
+    lines += [f"| {f['work']} | {f['used']:.4f} | {f['used'] / base:.1f} |" for f in disguised]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(results()))
