@@ -1,0 +1,55 @@
+"""Nodes of a growing tree: divided one after the other, each with the rows that grow it and rows held out beside them."""
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from leafcover.fast.arrays import Floats
+from leafcover.response.additive.gini import Split, best_split
+from leafcover.response.additive.sample import Coding, Sample, divided, placed_anew
+from leafcover.response.additive.ways import Rules
+
+LEAST_ROWS = 100.0  # of a class in a node: fewer reports keep the bins they had
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Counts of classes, among the growing rows and those held out; without a split it is a leaf."""
+
+    counts: Floats
+    held: Floats
+    label: int
+    split: Split | None = None
+    first: int = -1
+    branches: int = 0
+
+
+def grown(growing: Sample, held: Sample, coding: Coding, rules: Rules) -> list[Node]:
+    """All nodes, the root first, the children of a node side by side and after it."""
+    nodes = [_leaf(growing, held, coding, label=0)]
+    waiting = deque([(0, 0, growing, held)])
+    while waiting:
+        number, depth, growing, held = waiting.popleft()
+        if depth == rules.max_depth or np.count_nonzero(nodes[number].counts) < 2:
+            continue
+        if rules.way == "local" and depth:
+            growing, held = (
+                placed_anew(rows, coding, rules.stop, by_class=True, least=LEAST_ROWS) for rows in (growing, held)
+            )
+        split = best_split(growing.tables(coding), coding.is_number, rules.min_records)
+        if split is None:
+            continue
+        size = coding.sizes[split.attribute]
+        parts = list(zip(divided(growing, split, size), divided(held, split, size), strict=True))
+        nodes[number] = replace(nodes[number], split=split, first=len(nodes), branches=len(parts))
+        for one, other in parts:
+            waiting.append((len(nodes), depth + 1, one, other))
+            nodes.append(_leaf(one, other, coding, nodes[number].label))
+    return nodes
+
+
+def _leaf(growing: Sample, held: Sample, coding: Coding, label: int) -> Node:
+    """A leaf answers its most frequent class, and an empty one the ``label`` of its parent."""
+    counts = growing.counts(coding)
+    return Node(counts, held.counts(coding), int(counts.argmax()) if counts.any() else label)
