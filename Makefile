@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests clean response
+.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests clean reconstruction response
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -64,6 +64,9 @@ forests: .venv/developer ## what releases keep of a forest, as in paper 002; wri
 
 response: .venv/developer ## accuracy of trees from disguised answers, as in paper 003; writes docs/response-experiment.md
 	$(BIN)/python benchmarks/response/run.py
+
+reconstruction: .venv/developer ## shares and trees from noisy numbers; writes the figures of docs/reconstruction.md
+	$(BIN)/python benchmarks/reconstruction.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables

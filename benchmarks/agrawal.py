@@ -1,4 +1,4 @@
-"""The people of Agrawal, Imielinski and Swami (1993), and the five groups that Agrawal and Srikant (2000) tell apart."""
+"""People as Agrawal, Imielinski and Swami (1993) make them, in the five groups of Agrawal and Srikant (2000)."""
 
 from collections.abc import Callable
 

@@ -7,11 +7,10 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from leafcover.errors import NameUnknown, TableError
-from leafcover.fast.arrays import Bools, Floats
+from leafcover.fast.arrays import Bools, Codes, Floats
 from leafcover.response.additive.noisy import Noisy
 
 Method: TypeAlias = Literal["integrated", "midpoint"]
-POINTS = 8  # of a bin, whose chances are averaged: more change no share by a thousandth
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +24,13 @@ class Blur:
     report_edges: Floats  # (report bins - 1,) between the reports' bins
     chances: Floats  # (report bins, bins): every column adds up to 1
 
-    def counted(self, reports: Floats, weights: Floats | None = None) -> Floats:
-        """How many reports, or how much of their weight, falls into every bin; missing ones into none."""
+    def counted(self, reports: Floats, half: Codes, weights: Floats | None = None) -> Floats:
+        """The weight of reports in every bin, either half by itself: (2, report bins). Missing ones count nowhere."""
         known = ~np.isnan(reports)
-        places = np.searchsorted(self.report_edges, reports[known], side="right")
+        size = len(self.chances)
+        places = half[known] * size + np.searchsorted(self.report_edges, reports[known], side="right")
         heavy = None if weights is None else weights[known]
-        return np.bincount(places, heavy, minlength=len(self.chances)).astype(np.float64)
+        return np.bincount(places, heavy, minlength=2 * size).reshape(2, size).astype(np.float64)
 
 
 def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
@@ -49,13 +49,12 @@ def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
     wide = edges[1] - edges[0]
     beyond = ceil(noisy.law.reach / wide - 1e-9)
     every = edges[0] + wide * np.arange(-beyond, len(edges) + beyond)
-    middles = (edges[1:] + edges[:-1]) / 2
     if method == "midpoint":
-        chances = noisy.law.density((every[:-1] + wide / 2)[:, None] - middles)
+        chances = noisy.law.density((every[:-1] + wide / 2)[:, None] - (edges[1:] + edges[:-1]) / 2)
         return Blur(edges, every[1:-1], chances / chances.sum(axis=0))
     inner = np.concatenate([[-np.inf], every[1:-1], [np.inf]])
-    points = _points(noisy, wide)
-    below = np.mean([noisy.law.cdf(inner[:, None] - (middles + point)) for point in points], axis=0)
+    points, weights = noisy.truths(edges)
+    below = (noisy.law.cdf(inner[:, None, None] - points) * weights).sum(axis=1)
     return Blur(edges, every[1:-1], np.diff(below, axis=0))
 
 
@@ -72,12 +71,6 @@ def check_possible(name: str, noisy: Noisy, reports: Floats) -> None:
     """Refuse reports that the law and the range rule out: then one of them is not what was said."""
     if strange := int((~possible(noisy, reports)).sum()):
         raise TableError(
-            f"{strange} of the reports of {name} are further from {noisy.low:g} to {noisy.high:g} than their noise goes. "
+            f"{strange} reports of {name} are further from {noisy.low:g} to {noisy.high:g} than their noise goes. "
             "State the range and the law as they were when the noise was added."
         )
-
-
-def _points(noisy: Noisy, wide: float) -> Floats:
-    """Where truths of a bin stand, from its middle: on their steps when these are few, else all over it."""
-    count = min(round(wide / noisy.step), POINTS) if noisy.step else POINTS
-    return wide * ((np.arange(count) + 0.5) / count - 0.5)

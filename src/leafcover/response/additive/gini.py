@@ -7,6 +7,8 @@ import numpy as np
 
 from leafcover.fast.arrays import MISSING, Codes, Floats
 
+ROUNDING = 1e-9  # gains that differ by less are equal, and the first is taken
+
 
 @dataclass(frozen=True)
 class Split:
@@ -32,7 +34,8 @@ def counted(codes: Codes, labels: Codes, weights: Floats, shape: tuple[int, int]
     known = codes != MISSING
     if not known.all():
         codes, labels, weights = codes[known], labels[known], weights[known]
-    return np.bincount(codes * shape[1] + labels, weights, minlength=shape[0] * shape[1]).reshape(shape)
+    flat = np.bincount(codes * shape[1] + labels, weights, minlength=shape[0] * shape[1])
+    return flat.reshape(shape).astype(np.float64)
 
 
 def impurity(counts: Floats) -> Floats:
@@ -52,9 +55,9 @@ def best_cut(counts: Floats, min_records: float) -> tuple[int, float]:
     above = total - below
     gains = impurity(total) - impurity(below) - impurity(above)
     gains[(below.sum(axis=1) < min_records) | (above.sum(axis=1) < min_records)] = 0.0
-    if not len(gains) or gains.max() <= 0:
+    if not len(gains) or gains.max() <= ROUNDING:
         return MISSING, 0.0
-    last = int(gains.argmax())
+    last = int(np.argmax(gains > gains.max() - ROUNDING))
     return last, float(gains[last])
 
 
@@ -70,6 +73,6 @@ def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records:
     best = None
     for attribute, (counts, number) in enumerate(zip(tables, is_number, strict=True)):
         last, gain = best_cut(counts, min_records) if number else (MISSING, gain_of_levels(counts, min_records))
-        if gain > (best.gain if best else 1e-9):  # below is rounding
+        if gain > ROUNDING + (best.gain if best else 0.0):
             best = Split(attribute, last, gain)
     return best

@@ -15,8 +15,9 @@ from leafcover.response.additive.blur import Blur, blur_of, check_possible
 from leafcover.response.additive.nodes import Node, grown
 from leafcover.response.additive.noisy import Noisy
 from leafcover.response.additive.prune import pruned
-from leafcover.response.additive.reconstruct import Stop, bins_for
+from leafcover.response.additive.reconstruct import bins_for
 from leafcover.response.additive.sample import Coding, Sample, placed_anew
+from leafcover.response.additive.sharpen import Stop, halves
 from leafcover.response.additive.ways import Rules, Way
 from leafcover.table.table import Table
 from leafcover.tree.assemble import assemble
@@ -38,7 +39,7 @@ def grow_reconstructed(
     min_records: int = 50,
     max_depth: int = 20,
     prune: bool = True,
-    stop: Stop = "fit",
+    stop: Stop = "change",
 ) -> Tree:
     """The tree that predicts ``target`` from reports; it is asked with plain numbers, without noise.
 
@@ -87,7 +88,8 @@ def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -
         reports.append(column)
     is_number = tuple(attribute.is_number for attribute in rows.attributes)
     coding = Coding(tuple(sizes), tuple(cuts), is_number, tuple(blurs), len(rows.classes))
-    return coding, Sample(rows.labels, np.ones(len(rows.labels)), tuple(codes), tuple(reports))
+    count = len(rows.labels)
+    return coding, Sample(rows.labels, halves(count), np.ones(count), tuple(codes), tuple(reports))
 
 
 def _assembled(rows: Training, coding: Coding, nodes: Sequence[Node]) -> Tree:

@@ -1,4 +1,4 @@
-"""Nodes of a growing tree: divided one after the other, each with the rows that grow it and rows held out beside them."""
+"""The nodes of a tree, divided one after the other; rows held out are divided beside those that grow it."""
 
 from collections import deque
 from dataclasses import dataclass, replace

@@ -8,7 +8,7 @@ import numpy as np
 
 from leafcover.fast.arrays import MISSING, Codes, Floats
 from leafcover.response.additive.blur import Blur
-from leafcover.response.additive.reconstruct import Stop, sharpened
+from leafcover.response.additive.sharpen import Stop, sharpened
 
 
 def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Codes:
@@ -27,21 +27,9 @@ def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Co
     return codes
 
 
-def placed_by_reconstruction(reports: Floats, weights: Floats, blur: Blur, stop: Stop) -> Codes:
-    """Reports placed into bins that are reconstructed from these very reports."""
-    counts = blur.counted(reports, weights)
+def placed_by_reconstruction(reports: Floats, half: Codes, weights: Floats, blur: Blur, stop: Stop) -> Codes:
+    """Reports placed into bins whose shares are reconstructed from these very reports."""
+    counts = blur.counted(reports, half, weights)
     if not counts.any():
         return np.full(len(reports), MISSING, np.int32)
-    return placed(reports, sharpened(counts, blur, stop=stop).shares, weights)
-
-
-def placed_by_class(
-    before: Codes, reports: Floats, labels: Codes, weights: Floats, blur: Blur, stop: Stop, least: float = 0.0
-) -> Codes:
-    """The same within every class by itself; a class of less weight than ``least`` stays as it was ``before``."""
-    codes = before.copy()
-    for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        if weights[rows].sum() >= least:
-            codes[rows] = placed_by_reconstruction(reports[rows], weights[rows], blur, stop)
-    return codes
+    return placed(reports, sharpened(counts, blur.chances, stop=stop).shares, weights)

@@ -7,8 +7,8 @@ import numpy as np
 from leafcover.fast.arrays import MISSING, Codes, Floats, Rows
 from leafcover.response.additive.blur import Blur
 from leafcover.response.additive.gini import Split, counted
-from leafcover.response.additive.placing import placed_by_class
-from leafcover.response.additive.reconstruct import Stop
+from leafcover.response.additive.placing import placed_by_reconstruction
+from leafcover.response.additive.sharpen import Stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,7 @@ class Sample:
     """Rows in a node; ``reports`` holds a noisy number as it was sent, until a test above has divided by it."""
 
     labels: Codes
+    half: Codes  # of the reports that reconstruct together, to which a row belongs
     weights: Floats
     codes: tuple[Codes, ...]
     reports: tuple[Floats | None, ...]
@@ -38,6 +39,7 @@ class Sample:
         """Some of the rows, perhaps with only a part of their weight."""
         return Sample(
             self.labels[rows],
+            self.half[rows],
             self.weights[rows] if part is None else self.weights[rows] * part[rows],
             tuple(codes[rows] for codes in self.codes),
             tuple(None if reports is None else reports[rows] for reports in self.reports),
@@ -52,21 +54,25 @@ class Sample:
 
     def counts(self, coding: Coding) -> Floats:
         """The weight of every class."""
-        return np.bincount(self.labels, self.weights, minlength=coding.classes)
+        return np.bincount(self.labels, self.weights, minlength=coding.classes).astype(np.float64)
 
 
 def placed_anew(sample: Sample, coding: Coding, stop: Stop, *, by_class: bool, least: float = 0.0) -> Sample:
-    """The rows with every noisy number placed by a reconstruction from these rows alone.
+    """The rows with every noisy number placed by a reconstruction from these rows alone, perhaps class by class.
 
-    A number that a test above has divided by keeps its bins: its reports were chosen by their own noise, and no
-    longer follow the law.
+    A class of less weight than ``least`` stays where it was, and so does a number that a test above has divided by:
+    its reports were chosen by their own noise, and no longer follow the law.
     """
-    codes = list(sample.codes)
-    for place, (reports, blur) in enumerate(zip(sample.reports, coding.blurs, strict=True)):
-        if reports is None or blur is None:
+    codes = [codes.copy() for codes in sample.codes]
+    groups = sample.labels if by_class else np.zeros_like(sample.labels)
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        half, weights = sample.half[rows], sample.weights[rows]
+        if weights.sum() < least:
             continue
-        labels = sample.labels if by_class else np.zeros_like(sample.labels)
-        codes[place] = placed_by_class(codes[place], reports, labels, sample.weights, blur, stop, least)
+        for place, (reports, blur) in enumerate(zip(sample.reports, coding.blurs, strict=True)):
+            if reports is not None and blur is not None:
+                codes[place][rows] = placed_by_reconstruction(reports[rows], half, weights, blur, stop)
     return replace(sample, codes=tuple(codes))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.response.additive.reconstruct import Stop
+from leafcover.response.additive.sharpen import Stop
 
 Way: TypeAlias = Literal["global", "byclass", "local"]
 
@@ -16,7 +16,7 @@ class Rules:
     way: Way = "byclass"
     min_records: int = 50
     max_depth: int = 20
-    stop: Stop = "fit"
+    stop: Stop = "change"
 
     def __post_init__(self) -> None:
         if self.way not in get_args(Way):

@@ -1,0 +1,137 @@
+"""How near reconstruction comes to what noise hid: shares of known shapes, and the published experiment with trees.
+
+make reconstruction        writes the figures of docs/reconstruction.md
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # the matrices are small: threads only wait for each other
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+import numpy as np
+from benchmarks.agrawal import FUNCTIONS, RANGES, people
+
+from leafcover.draws import Draws, Key
+from leafcover.response.additive import Gaussian, Laplace, Noisy, Uniform, add_noise, grow_reconstructed, reconstruct
+from leafcover.table.table import Column, Table
+from leafcover.tree.walk import errors_on
+
+PAGE = ROOT / "docs" / "reconstruction.md"
+BEGIN, END = "<!-- figures: make reconstruction -->", "<!-- end of the figures -->"
+LAWS = (Uniform, Gaussian, Laplace)
+SETTINGS = ((2_000, 60), (2_000, 20), (20_000, 50))  # reports and bins
+ROUNDS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 900, 1280, 2000)
+TRAINING, TEST = 100_000, 5_000  # people, as published
+TRIED = ("noise ignored", "midpoints, `change`", "`change`", "`halves`", "2,000 rounds", "best round")
+WAYS = ("original", "randomized", "global", "byclass", "local")
+
+Rng = np.random.Generator
+
+
+def two_bells(rng: Rng, rows: int) -> np.ndarray:
+    return np.where(rng.random(rows) < 0.5, rng.normal(0.25, 0.07, rows), rng.normal(0.72, 0.09, rows))
+
+
+def two_blocks(rng: Rng, rows: int) -> np.ndarray:
+    return np.where(rng.random(rows) < 0.5, rng.uniform(0.1, 0.3, rows), rng.uniform(0.6, 0.9, rows))
+
+
+def triangle(rng: Rng, rows: int) -> np.ndarray:
+    return rng.triangular(0, 0.5, 1, rows)
+
+
+def flat(rng: Rng, rows: int) -> np.ndarray:
+    return rng.random(rows)
+
+
+def skewed(rng: Rng, rows: int) -> np.ndarray:
+    return rng.exponential(0.15, rows)
+
+
+SHAPES = (two_bells, two_blocks, triangle, flat, skewed)
+
+
+def errors_of_shares(shape, law, rows: int, bins: int, seed: int) -> list[float]:
+    """Sums of absolute errors: noise ignored, by each rule to stop, at the end, and at the best of many rounds."""
+    noisy = Noisy.with_privacy(1.0, 0, 1, law=law)
+    truth = noisy.admitted(shape(np.random.default_rng(seed), rows))
+    table = Table((Column("x", "number", truth),))
+    reports = add_noise(table, {"x": noisy}, Draws(Key.from_seed(seed).secret))["x"].values
+    edges = noisy.edges(bins)
+    shares = np.histogram(truth, edges)[0] / rows
+
+    def error(found: np.ndarray) -> float:
+        return float(abs(found - shares).sum())
+
+    def at(rounds: int) -> float:
+        return error(reconstruct(reports, noisy, bins=bins, stop="never", most_rounds=rounds).shares)
+
+    rules = [error(reconstruct(reports, noisy, bins=bins, stop=stop).shares) for stop in ("change", "halves")]
+    midpoint = error(reconstruct(reports, noisy, bins=bins, stop="change", method="midpoint").shares)
+    along = [at(rounds) for rounds in ROUNDS]
+    return [error(np.histogram(reports, edges)[0] / rows), midpoint, *rules, along[-1], min(along)]
+
+
+def accuracies(law, function: int, seed: int, rows: int) -> list[float]:
+    """The share of plain people whose group each tree tells rightly."""
+    truth, test = people(rows, function, seed), people(TEST, function, seed + 1000)
+    noisy = {n: Noisy.with_privacy(1.0, low, high, law=law, step=step) for n, (low, high, step) in RANGES.items()}
+    reported = add_noise(truth, noisy, Draws(Key.from_seed(seed).secret))
+    trees = [grow_reconstructed(truth, {}, target="group"), grow_reconstructed(reported, {}, target="group")]
+    trees += [grow_reconstructed(reported, noisy, target="group", way=way) for way in WAYS[2:]]
+    return [1 - errors_on(tree, test) / TEST for tree in trees]
+
+
+def main() -> None:
+    """Run everything and write the figures into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="of every shape")
+    parser.add_argument("--tree-runs", type=int, default=3, help="of every function")
+    asked = parser.parse_args()
+    figures = f"{shares_table(asked.runs)}\n{trees_table(asked.tree_runs)}"
+    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}\n{figures}{END}{rest.partition(END)[2]}", "utf-8")
+
+
+def shares_table(runs: int) -> str:
+    """Mean errors over the shapes, a row for every law and size."""
+    lines = [
+        f"Mean sum of absolute errors of the shares, over {len(SHAPES)} shapes (two bells, two blocks, a triangle, "
+        f"flat, skewed) and {runs} runs each, noise of 100 % of the range at 95 %:",
+        "",
+        f"| law | reports, bins | {' | '.join(TRIED)} |",
+        f"|---|---|{'---|' * len(TRIED)}",
+    ]
+    for law in LAWS:
+        for rows, bins in SETTINGS:
+            found = [errors_of_shares(shape, law, rows, bins, seed) for shape in SHAPES for seed in range(runs)]
+            means = " | ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0))
+            lines.append(f"| {law.__name__} | {rows:,}, {bins} | {means} |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines) + "\n"
+
+
+def trees_table(runs: int) -> str:
+    """Mean accuracy, a row for every function and law."""
+    lines = [
+        f"Accuracy in per cent on {TEST:,} plain people of trees from {TRAINING:,}, all nine columns with noise of "
+        f"100 % of their range at 95 %, mean of {runs} runs (deviation between runs):",
+        "",
+        f"| law | function | {' | '.join(WAYS)} |",
+        f"|---|---|{'---|' * len(WAYS)}",
+    ]
+    for law in (Uniform, Gaussian):
+        for function in FUNCTIONS:
+            found = 100 * np.array([accuracies(law, function, seed, TRAINING) for seed in range(runs)])
+            cells = [f"{mean:.1f} ({spread:.1f})" for mean, spread in zip(found.mean(0), found.std(0), strict=True)]
+            lines.append(f"| {law.__name__} | {function} | {' | '.join(cells)} |")
+            print(lines[-1], flush=True)
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
