@@ -91,8 +91,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="of every shape")
     parser.add_argument("--tree-runs", type=int, default=3, help="of every function")
+    parser.add_argument("--rows", type=int, default=TRAINING, help="that grow a tree")
     asked = parser.parse_args()
-    figures = f"{shares_table(asked.runs)}\n{trees_table(asked.tree_runs)}"
+    figures = f"{shares_table(asked.runs)}\n{trees_table(asked.tree_runs, asked.rows)}"
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}\n{figures}{END}{rest.partition(END)[2]}", "utf-8")
 
@@ -115,10 +116,10 @@ def shares_table(runs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def trees_table(runs: int) -> str:
+def trees_table(runs: int, rows: int) -> str:
     """Mean accuracy, a row for every function and law."""
     lines = [
-        f"Accuracy in per cent on {TEST:,} plain people of trees from {TRAINING:,}, all nine columns with noise of "
+        f"Accuracy in per cent on {TEST:,} plain people of trees from {rows:,}, all nine columns with noise of "
         f"100 % of their range at 95 %, mean of {runs} runs (deviation between runs):",
         "",
         f"| law | function | {' | '.join(WAYS)} |",
@@ -126,7 +127,7 @@ def trees_table(runs: int) -> str:
     ]
     for law in (Uniform, Gaussian):
         for function in FUNCTIONS:
-            found = 100 * np.array([accuracies(law, function, seed, TRAINING) for seed in range(runs)])
+            found = 100 * np.array([accuracies(law, function, seed, rows) for seed in range(runs)])
             cells = [f"{mean:.1f} ({spread:.1f})" for mean, spread in zip(found.mean(0), found.std(0), strict=True)]
             lines.append(f"| {law.__name__} | {function} | {' | '.join(cells)} |")
             print(lines[-1], flush=True)

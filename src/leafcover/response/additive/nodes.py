@@ -31,15 +31,18 @@ def grown(growing: Sample, held: Sample, coding: Coding, rules: Rules) -> list[N
     waiting = deque([(0, 0, growing, held)])
     while waiting:
         number, depth, growing, held = waiting.popleft()
-        if depth == rules.max_depth or np.count_nonzero(nodes[number].counts) < 2:
+        counts = nodes[number].counts
+        if depth == rules.max_depth or np.count_nonzero(counts) < 2 or counts.sum() < 2 * rules.min_records:
             continue
-        if rules.way == "local" and depth:
-            growing, held = (
-                placed_anew(rows, coding, rules.stop, by_class=True, least=LEAST_ROWS) for rows in (growing, held)
-            )
+        anew = rules.way == "local" and depth > 0
+        if anew:
+            growing = placed_anew(growing, coding, rules.stop, by_class=True, least=LEAST_ROWS)
         split = best_split(growing.tables(coding), coding.is_number, rules.min_records)
         if split is None:
             continue
+        if anew:  # of rows held out, only what is tested counts
+            only = (split.attribute,)
+            held = placed_anew(held, coding, rules.stop, by_class=True, least=LEAST_ROWS, only=only)
         size = coding.sizes[split.attribute]
         parts = list(zip(divided(growing, split, size), divided(held, split, size), strict=True))
         nodes[number] = replace(nodes[number], split=split, first=len(nodes), branches=len(parts))

@@ -1,5 +1,6 @@
 """The rows of a node: a class, a weight and a code of every attribute, and how they are divided among branches."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,8 +58,16 @@ class Sample:
         return np.bincount(self.labels, self.weights, minlength=coding.classes).astype(np.float64)
 
 
-def placed_anew(sample: Sample, coding: Coding, stop: Stop, *, by_class: bool, least: float = 0.0) -> Sample:
-    """The rows with every noisy number placed by a reconstruction from these rows alone, perhaps class by class.
+def placed_anew(
+    sample: Sample,
+    coding: Coding,
+    stop: Stop,
+    *,
+    by_class: bool,
+    least: float = 0.0,
+    only: Collection[int] | None = None,
+) -> Sample:
+    """The rows with noisy numbers (all, or ``only`` some) placed by a reconstruction from these rows alone.
 
     A class of less weight than ``least`` stays where it was, and so does a number that a test above has divided by:
     its reports were chosen by their own noise, and no longer follow the law.
@@ -71,7 +80,7 @@ def placed_anew(sample: Sample, coding: Coding, stop: Stop, *, by_class: bool, l
         if weights.sum() < least:
             continue
         for place, (reports, blur) in enumerate(zip(sample.reports, coding.blurs, strict=True)):
-            if reports is not None and blur is not None:
+            if reports is not None and blur is not None and (only is None or place in only):
                 codes[place][rows] = placed_by_reconstruction(reports[rows], half, weights, blur, stop)
     return replace(sample, codes=tuple(codes))
 
