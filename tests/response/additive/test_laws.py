@@ -114,6 +114,8 @@ def test_posterior_by_hand():
     noisy = Noisy(Uniform(2.0), 0, 1, step=1)
     np.testing.assert_allclose(noisy.posterior(1.2, noisy.edges(2), np.array([0.9, 0.1])), [0.9, 0.1])
     np.testing.assert_allclose(noisy.posterior(2.5, noisy.edges(2), np.array([0.9, 0.1])), [0, 1])
+    with pytest.raises(ValueOutOfRange, match="2 chances"):
+        noisy.posterior(1.2, noisy.edges(2), np.array([0.9, 0.2]))
     with pytest.raises(ValueOutOfRange, match="impossible"):
         noisy.posterior(9.0, noisy.edges(2), np.array([0.9, 0.1]))
 

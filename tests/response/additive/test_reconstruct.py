@@ -62,18 +62,35 @@ def test_the_iteration_is_that_of_the_slow_twin(noisy, bins, seed, method):
         assert (found.rounds, found.settled) == (rounds, False)
 
 
-@given(any_noisy, st.integers(1, 400), st.integers(0, 999), st.sampled_from(["halves", "change", "never"]))
-def test_shares_are_shares_whatever_comes(noisy, rows, seed, stop):
+@given(
+    any_noisy,
+    st.integers(1, 400),
+    st.integers(0, 999),
+    st.sampled_from(["halves", "change", "never"]),
+    st.sampled_from(["integrated", "midpoint"]),
+)
+def test_shares_are_shares_whatever_comes(noisy, rows, seed, stop, method):
     rng = np.random.default_rng(seed)
     truth = np.where(rng.random(rows) < 0.1, np.nan, rng.uniform(0, 12, rows))
     truth[0] = 6
-    found = reconstruct(reports_of(truth, noisy), noisy, stop=stop, most_rounds=200)
+    found = reconstruct(reports_of(truth, noisy), noisy, stop=stop, method=method, most_rounds=200)
     assert found.shares.min() >= 0
     assert found.shares.sum() == pytest.approx(1)
     assert (found.rows, found.missing) == ((~np.isnan(truth)).sum(), np.isnan(truth).sum())
     assert found.counts.sum() == pytest.approx(found.rows)
     assert len(found.edges) == len(found.shares) + 1
     assert found.settled <= (found.rounds <= 200)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("method", ["integrated", "midpoint"])
+def test_reports_at_the_very_end_of_what_can_be_are_explained(kind, method):
+    noisy = Noisy(kind(1.0), 0, 10)
+    ends = np.array([-noisy.law.reach, 10 + noisy.law.reach])
+    for reports in (ends, ends[:1], ends[1:]):
+        found = reconstruct(reports, noisy, bins=7, method=method, stop="never", most_rounds=50)
+        assert found.shares.sum() == pytest.approx(1)
+        assert found.shares[[0, -1]].sum() > 0.9
 
 
 def test_one_round_by_hand():

@@ -51,7 +51,9 @@ def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
     every = edges[0] + wide * np.arange(-beyond, len(edges) + beyond)
     if method == "midpoint":
         chances = noisy.law.density((every[:-1] + wide / 2)[:, None] - (edges[1:] + edges[:-1]) / 2)
-        return Blur(edges, every[1:-1], chances / chances.sum(axis=0))
+        some = np.flatnonzero(chances.any(axis=1))  # no midpoint reaches the others: their reports go to the next
+        first, last = some[0], some[-1]
+        return Blur(edges, every[first + 1 : last + 1], chances[first : last + 1] / chances.sum(axis=0))
     inner = np.concatenate([[-np.inf], every[1:-1], [np.inf]])
     points, weights = noisy.truths(edges)
     below = (noisy.law.cdf(inner[:, None, None] - points) * weights).sum(axis=1)

@@ -126,6 +126,8 @@ class Noisy:
         >>> flat.posterior(-4.0, flat.edges(5), np.full(5, 0.2))  # so low a report comes from a low truth alone
         array([1., 0., 0., 0., 0.])
         """
+        if prior.shape != (len(edges) - 1,) or (prior < 0).any() or abs(prior.sum() - 1) > 1e-9:
+            raise ValueOutOfRange("A prior", f"{prior.size} chances", f"{len(edges) - 1} chances that add up to 1")
         points, weights = self.truths(edges)
         believed = (self.law.density(report - points) * weights).sum(axis=0) * prior
         if believed.sum() == 0:

@@ -36,7 +36,7 @@ class Sharpened:
 
 
 def halves(rows: int) -> Codes:
-    """The half of every row, 0 or 1: by a coin that anybody may know, so that no order of rows can matter."""
+    """The half of every row, 0 or 1: by a coin that anybody may know, so that sorted rows are halved as any others."""
     word = Draws(bytes(32)).sub("halves").words(np.arange(rows))
     return (word >> np.uint64(63)).astype(np.int32)
 
@@ -60,7 +60,7 @@ def sharpened(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_ro
     small = _small_change(bins) / rows if stop == "change" else 0.0
     shares = np.full(bins, 1.0 / bins)
     for rounds in range(1, most_rounds + 1):
-        before, shares = shares, _round(shares, reported, chances)
+        before, shares = shares, _round(shares, shares @ chances.T, reported, chances)
         if small and (np.square(shares - before) / np.maximum(before, TINY)).sum() < small:
             return Sharpened(shares, rounds, settled=True)
     return Sharpened(shares, most_rounds, settled)
@@ -77,22 +77,21 @@ def rounds_by_halves(counts: Floats, chances: Floats, most_rounds: int) -> tuple
     reported = counts / rows[:, None]
     shares = np.full((2, chances.shape[1]), 1.0 / chances.shape[1])
     likely: list[float] = []
-    first = 0
+    first, best = 0, -np.inf
     for rounds in range(most_rounds + 1):
         expected = shares @ chances.T
         likely.append(float((counts[::-1] * np.log(np.maximum(expected, TINY))).sum()))
-        enough = max(likely) - AS_LIKELY
-        while likely[first] < enough:
+        best = max(best, likely[-1])
+        while likely[first] < best - AS_LIKELY:
             first += 1
-        if likely[-1] < enough or rounds > 2 * first + PATIENCE:
+        if likely[-1] < best - AS_LIKELY or rounds > 2 * first + PATIENCE:
             return first, True
-        shares = _round(shares, reported, chances)
+        shares = _round(shares, expected, reported, chances)
     return first, False
 
 
-def _round(shares: Floats, reported: Floats, chances: Floats) -> Floats:
-    """One round for shares, or for several rows of them at once."""
-    expected = shares @ chances.T
+def _round(shares: Floats, expected: Floats, reported: Floats, chances: Floats) -> Floats:
+    """One round for shares, or for several rows of them at once; ``expected`` are the reports they would give."""
     ratio = np.divide(reported, expected, out=np.zeros_like(expected), where=expected > TINY)
     shares = shares * (ratio @ chances)
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
