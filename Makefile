@@ -66,7 +66,7 @@ response: .venv/developer ## accuracy of trees from disguised answers, as in pap
 	$(BIN)/python benchmarks/response/run.py
 
 reconstruction: .venv/developer ## shares and trees from noisy numbers; writes the figures of docs/reconstruction.md
-	$(BIN)/python benchmarks/reconstruction.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/reconstruction.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables

@@ -4,11 +4,9 @@ make reconstruction        writes the figures of docs/reconstruction.md
 """
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # the matrices are small: threads only wait for each other
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -90,7 +88,7 @@ def main() -> None:
     """Run everything and write the figures into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="of every shape")
-    parser.add_argument("--tree-runs", type=int, default=3, help="of every function")
+    parser.add_argument("--tree-runs", type=int, default=3, help="of every function, at least 2")
     parser.add_argument("--rows", type=int, default=TRAINING, help="that grow a tree")
     asked = parser.parse_args()
     figures = f"{shares_table(asked.runs)}\n{trees_table(asked.tree_runs, asked.rows)}"
@@ -128,10 +126,14 @@ def trees_table(runs: int, rows: int) -> str:
     for law in (Uniform, Gaussian):
         for function in FUNCTIONS:
             found = 100 * np.array([accuracies(law, function, seed, rows) for seed in range(runs)])
-            cells = [f"{mean:.1f} ({spread:.1f})" for mean, spread in zip(found.mean(0), found.std(0), strict=True)]
-            lines.append(f"| {law.__name__} | {function} | {' | '.join(cells)} |")
+            lines.append(f"| {law.__name__} | {function} | {' | '.join(cells(found))} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
+
+
+def cells(found: np.ndarray) -> list[str]:
+    """The mean of every column with its deviation between runs, (runs, columns)."""
+    return [f"{mean:.1f} ({spread:.1f})" for mean, spread in zip(found.mean(0), found.std(0, ddof=1), strict=True)]
 
 
 if __name__ == "__main__":
