@@ -101,6 +101,17 @@ def test_a_tree_of_codes_is_that_of_the_slow_twin(sample, min_records, depth):
     assert nested(0) == twin
 
 
+def test_columns_that_say_nothing_are_not_tested():
+    some = table(
+        number("none", np.full(40, np.nan)),
+        number("one", np.ones(40)),
+        category("empty", [None] * 40),
+        category("alike", ["a"] * 40),
+        category("class", ["x", "y"] * 20),
+    )
+    assert grow_reconstructed(some, {}, target="class", min_records=1, prune=False).size == 1
+
+
 def test_counts_by_hand():
     codes, labels = np.array([0, 0, 1, -1], np.int32), np.array([0, 1, 1, 1], np.int32)
     np.testing.assert_array_equal(counted(codes, labels, np.array([1.0, 2, 4, 8]), (2, 2)), [[1, 2], [0, 4]])

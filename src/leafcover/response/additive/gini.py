@@ -50,8 +50,7 @@ def impurity(counts: Floats) -> Floats:
 
 def best_cut(counts: Floats, min_records: float) -> tuple[int, float]:
     """The last code of the lower side, and the gain; (-1, 0) when no cut leaves enough rows on both sides."""
-    below = np.cumsum(counts, axis=0)
-    total, below = below[-1], below[:-1]
+    total, below = counts.sum(axis=0), np.cumsum(counts, axis=0)[:-1]
     above = total - below
     gains = impurity(total) - impurity(below) - impurity(above)
     gains[(below.sum(axis=1) < min_records) | (above.sum(axis=1) < min_records)] = 0.0

@@ -6,11 +6,12 @@ impurity with cuts between bins.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from leafcover.errors import NameUnknown, PlanError
-from leafcover.fast.arrays import Floats
+from leafcover.fast.arrays import MISSING, Array, Codes, Floats
 from leafcover.response.additive.blur import Blur, blur_of, check_possible
 from leafcover.response.additive.nodes import Node, grown
 from leafcover.response.additive.noisy import Noisy
@@ -23,7 +24,7 @@ from leafcover.table.table import Table
 from leafcover.tree.assemble import assemble
 from leafcover.tree.bins import bin_columns
 from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Tree
+from leafcover.tree.tree import Attribute, Tree
 
 EVERY = 3  # row is held out to prune
 
@@ -65,31 +66,44 @@ def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -
     for name in noisy:
         if name not in names:
             raise NameUnknown("column", name, names)
-    open_codes = bin_columns(rows.attributes, rows.columns)
-    codes, sizes, cuts = [], [], []
-    blurs: list[Blur | None] = []
-    reports: list[Floats | None] = []
-    for place, (attribute, column) in enumerate(zip(rows.attributes, rows.columns, strict=True)):
-        one = noisy.get(attribute.name)
-        codes.append(open_codes.codes[:, place].astype(np.int32) - 1)
-        if one is None:
-            sizes.append(int(open_codes.sizes[place]) - 1)
-            cuts.append(open_codes.edges[place][:-1])
-            blurs.append(None)
-            reports.append(None)
-            continue
-        if not attribute.is_number:
-            raise PlanError(f"Column {attribute.name!r} is a category, so no noise was added to it. Leave it out.")
-        check_possible(f"column {attribute.name!r}", one, column)
-        edges = one.edges(bins_for(len(column)) if bins is None else bins)
-        sizes.append(len(edges) - 1)
-        cuts.append(edges[1:-1])
-        blurs.append(blur_of(one, edges))
-        reports.append(column)
-    is_number = tuple(attribute.is_number for attribute in rows.attributes)
-    coding = Coding(tuple(sizes), tuple(cuts), is_number, tuple(blurs), len(rows.classes))
+    columns = [
+        _noisy_column(attribute, column, noisy[attribute.name], bins)
+        if attribute.name in noisy
+        else _open_column(attribute, column)
+        for attribute, column in zip(rows.attributes, rows.columns, strict=True)
+    ]
+    coding = Coding(
+        sizes=tuple(column.size for column in columns),
+        cuts=tuple(column.cuts for column in columns),
+        is_number=tuple(attribute.is_number for attribute in rows.attributes),
+        blurs=tuple(column.blur for column in columns),
+        classes=len(rows.classes),
+    )
     count = len(rows.labels)
-    return coding, Sample(rows.labels, halves(count), np.ones(count), tuple(codes), tuple(reports))
+    codes, reports = tuple(column.codes for column in columns), tuple(column.reports for column in columns)
+    return coding, Sample(rows.labels, halves(count), np.ones(count), codes, reports)
+
+
+class _Column(NamedTuple):
+    codes: Codes
+    size: int
+    cuts: Floats
+    blur: Blur | None = None
+    reports: Floats | None = None
+
+
+def _open_column(attribute: Attribute, column: Array) -> _Column:
+    binned = bin_columns([attribute], [column])
+    return _Column(binned.codes[:, 0].astype(np.int32) - 1, int(binned.sizes[0]) - 1, binned.edges[0][:-1])
+
+
+def _noisy_column(attribute: Attribute, column: Array, noisy: Noisy, bins: int | None) -> _Column:
+    if not attribute.is_number:
+        raise PlanError(f"Column {attribute.name!r} is a category, so no noise was added to it. Leave it out.")
+    check_possible(f"column {attribute.name!r}", noisy, column)
+    edges = noisy.edges(bins_for(len(column)) if bins is None else bins)
+    nowhere = np.full(len(column), MISSING, np.int32)
+    return _Column(nowhere, len(edges) - 1, edges[1:-1], blur_of(noisy, edges), column)
 
 
 def _assembled(rows: Training, coding: Coding, nodes: Sequence[Node]) -> Tree:
