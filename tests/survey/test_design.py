@@ -11,7 +11,7 @@ from scipy import stats
 
 from leafcover.channels import Kary, Unrelated, Warner, matrix
 from leafcover.channels.privacy import posterior
-from leafcover.errors import LeafcoverError
+from leafcover.errors import LeafcoverError, ValueOutOfRange
 from leafcover.response import Part, estimate
 from leafcover.response.estimate import DEVIATIONS
 from leafcover.survey.design import as_text, belief, design
