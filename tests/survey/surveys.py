@@ -5,7 +5,7 @@ from leafcover.survey.questionnaire import Survey, survey_from
 HABITS = """
 title = "Habits at work"
 holder = "The works council"
-introduction = "Four questions about habits at work."
+introduction = "Five questions about habits at work."
 
 [[questions]]
 name = "taken"

@@ -31,7 +31,7 @@ def test_the_default_is_a_coin_of_three_quarters_per_question() -> None:
 
 def test_the_fingerprint_changes_with_a_law_but_not_with_the_introduction() -> None:
     assert survey_from(HABITS.replace("theta = 0.75", "theta = 0.8")).fingerprint != habits().fingerprint
-    assert survey_from(HABITS.replace("Four questions", "Some questions")).fingerprint == habits().fingerprint
+    assert survey_from(HABITS.replace("Five questions", "Some questions")).fingerprint == habits().fingerprint
 
 
 @pytest.mark.parametrize(
