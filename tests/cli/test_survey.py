@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from leafcover.survey.answers import export, read_answers
+from leafcover.survey.answers import read_answers
 from leafcover.survey.client import Client
 from leafcover.survey.questionnaire import read_survey
 from leafcover.survey.secret import survey_secret
@@ -21,20 +21,6 @@ def said(*words):
     result = leafcover("survey", *words)
     assert result.exit_code == 0, (result.output, result.exception)
     return result.stdout
-
-
-@pytest.fixture
-def habits_file(tmp_path):
-    path = tmp_path / "habits.toml"
-    path.write_text(HABITS)
-    return path
-
-
-@pytest.fixture
-def answers_file(tmp_path):
-    path = tmp_path / "answers.csv"
-    export(habits(), reported(habits(), people(habits(), 4000)), path)
-    return path
 
 
 @pytest.mark.parametrize("words", [(), ("--one-coin",)])

@@ -7,30 +7,14 @@ import socket
 
 import pytest
 
-from leafcover.survey.answers import export
 from tests.cli.helpers import leafcover, refused
-from tests.survey.people import people, reported
-from tests.survey.surveys import HABITS, habits
-
-
-@pytest.fixture
-def habits_file(tmp_path):
-    path = tmp_path / "habits.toml"
-    path.write_text(HABITS)
-    return path
+from tests.survey.surveys import HABITS
 
 
 @pytest.fixture
 def offline_file(tmp_path):
     path = tmp_path / "offline.toml"
     path.write_text("offline = true\n" + HABITS)
-    return path
-
-
-@pytest.fixture
-def answers_file(tmp_path):
-    path = tmp_path / "answers.csv"
-    export(habits(), reported(habits(), people(habits(), 4000)), path)
     return path
 
 

@@ -7,6 +7,7 @@ import pytest
 from leafcover.survey.page import page_of
 from tests.survey.postgresql import Server, programs
 from tests.survey.recorder import recording
+from tests.survey.surveys import habits
 from tests.survey.visiting import visited
 
 
@@ -61,3 +62,15 @@ def visit(visit_address):
             return visit
 
         yield opened
+
+
+@pytest.fixture
+def survey():
+    """A survey with every channel but a shared coin."""
+    return habits()
+
+
+@pytest.fixture
+def place(tmp_path):
+    """Where answers may be kept."""
+    return str(tmp_path / "answers.sqlite")

@@ -21,16 +21,6 @@ JSON = {"Content-Type": "application/json"}
 
 
 @pytest.fixture
-def survey() -> Survey:
-    return habits()
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> str:
-    return str(tmp_path / "answers.sqlite")
-
-
-@pytest.fixture
 def client(survey: Survey, place: str) -> Iterator[TestClient]:
     with TestClient(application(survey, lambda: open_store(place, survey), SECRET)) as started:
         yield started

@@ -4,7 +4,6 @@ import io
 import re
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
@@ -18,20 +17,9 @@ from leafcover.survey.device import disguised
 from leafcover.survey.message import Answer, width
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storing.open import open_store
-from tests.survey.surveys import habits
 
 SECRET = bytes(range(32))
 PATHS = ("", "/tree", "/tree.svg?target=taken", "/design", "/answers.csv", "/answers.parquet")
-
-
-@pytest.fixture
-def survey() -> Survey:
-    return habits()
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> str:
-    return str(tmp_path / "answers.sqlite")
 
 
 @pytest.fixture
