@@ -15,7 +15,7 @@ from leafcover.sklearn import RandomizedResponseTreeClassifier
 from leafcover.table.frames import from_frame
 from leafcover.tree.walk import classify
 from tests.response.channels import DRAWS
-from tests.response.test_tree import binary, letters, one_coin, same
+from tests.response.trees import binary, letters, one_coin, same
 
 # No check is expected to fail: numbers that nobody disguises are put into bins.
 ESTIMATORS = [

@@ -1,4 +1,4 @@
-"""Trees from disguised answers: the estimator's counts, ID3 from plain ones, and no chasing of noise."""
+"""Trees from disguised answers: ID3 from plain counts, and no chasing of noise."""
 
 import numpy as np
 import pytest
@@ -12,98 +12,17 @@ from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError,
 from leafcover.response import PAPER, Part, Rules, Scheme, disguise, grow_tree
 from leafcover.response.tree.chance import chance_of_noise
 from leafcover.response.tree.front import Front
-from leafcover.response.tree.gain import gains, shared_out
-from leafcover.response.tree.grow import grown
+from leafcover.response.tree.gain import shared_out
 from leafcover.response.tree.laws import answers
-from leafcover.response.tree.weights import FEW, MANY, Weights, summed, tidied
 from leafcover.table.samples import sample
 from leafcover.table.table import Column, Table
 from leafcover.tree.show import text
-from leafcover.tree.tree import Attribute
 from leafcover.tree.walk import errors_on
-from tests.naive_response_tree import NaiveCounter, id3, nested
-from tests.response.answers import SCHEME, YES_NO, people
+from tests.naive_response_tree import id3, nested
+from tests.response.answers import YES_NO
 from tests.response.channels import DRAWS
+from tests.response.trees import binary, coin_each, letters, one_coin, same
 from tests.tables import category, number, table
-
-TARGETS = ("ill", "town", "drinks", "evades", "b", "c", "sex")
-
-
-def same(one, other):
-    assert one.classes == other.classes
-    for field in ("tested", "first", "branches", "parent", "label"):
-        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
-    for field in ("counts", "errors"):
-        np.testing.assert_allclose(getattr(one, field), getattr(other, field), atol=1e-7)
-
-
-def settings_of_rules():
-    return st.builds(
-        Rules,
-        criterion=st.sampled_from(["gain", "ratio"]),
-        min_support=st.sampled_from([0, 5]),
-        deviations=st.sampled_from([0, 1]),
-        significance=st.sampled_from([0.3, 1]),
-        purity=st.sampled_from([0.9, 1]),
-        max_depth=st.integers(0, 3),
-    )
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 999), st.sampled_from(TARGETS), st.permutations(TARGETS), settings_of_rules())
-def test_every_count_and_noise_is_that_of_the_estimator(seed, target, order, rules):
-    """One grower, two counters: the fast one, and one that weighs every row for every conjunction."""
-    names = (*[name for name in order if name != target][:4], target)
-    reported = disguise(people(60, seed, missing=0.1), SCHEME, DRAWS.sub(str(seed)))
-    reported = reported.take(np.flatnonzero(~reported[target].missing))
-    found = answers(reported, SCHEME, names)
-    attributes = tuple(Attribute(n, lv, is_number=False) for n, lv in zip(names, found.levels, strict=True))[:-1]
-    naive = NaiveCounter(reported, SCHEME, names)
-    trees = [grown(counter, attributes, target, found.levels[-1], rules) for counter in (Front.root(found), naive)]
-    same(*trees)
-
-
-@settings(max_examples=30)
-@given(st.integers(0, 999), st.sampled_from(TARGETS), st.permutations(TARGETS), st.booleans())
-def test_tallies_agree_in_every_node_whatever_is_tested(seed, target, order, by_row):
-    names = (*[name for name in order if name != target][:4], target)
-    reported = disguise(people(40, seed, missing=0.1), SCHEME, DRAWS.sub(str(seed)))
-    reported = reported.take(np.flatnonzero(~reported[target].missing))
-    fast, slow = Front.root(answers(reported, SCHEME, names), by_row=by_row), NaiveCounter(reported, SCHEME, names)
-    rng = np.random.default_rng(seed)
-    for _ in range(3):
-        np.testing.assert_allclose(fast.classes().counts, slow.classes().counts, atol=1e-8)
-        for column in range(4):
-            ours, theirs, free = fast.column(column), slow.column(column), fast.free[:, column]
-            np.testing.assert_allclose(ours.counts[free], theirs.counts[free], atol=1e-8)
-            for one, other in zip(ours.sizes(40), theirs.sizes(40), strict=True):
-                np.testing.assert_allclose(one[free], other[free], atol=1e-6)
-            p = rng.dirichlet(np.ones(ours.counts.shape[1]), fast.nodes)
-            q = rng.dirichlet(np.ones(ours.counts.shape[2]), fast.nodes)
-            np.testing.assert_allclose(ours.noise(p, q)[free], theirs.noise(p, q)[free], rtol=1e-8, atol=1e-8)
-        tested = np.array([rng.choice([-1, *np.flatnonzero(free)]) for free in fast.free])
-        if (tested < 0).all():
-            break
-        fast, slow = fast.children(tested), slow.children(tested)
-
-
-def binary(rows, columns, seed):
-    rng = np.random.default_rng(seed)
-    codes = (rng.random((columns + 1, rows)) < rng.uniform(0.2, 0.8, columns + 1)[:, None]).astype(np.int32)
-    codes[-1] = np.where(rng.random(rows) < 0.7, codes[0] & codes[1 % columns], codes[-1])
-    return Table(tuple(Column(name, "category", c, YES_NO) for name, c in zip(letters(columns), codes, strict=True)))
-
-
-def letters(columns):
-    return [*"abcdefghij"[:columns], "class"]
-
-
-def one_coin(theta, columns):
-    return Scheme(Part(dict.fromkeys(letters(columns), YES_NO), OneCoin(theta, columns + 1)))
-
-
-def coin_each(theta, columns):
-    return Scheme(*(Part({name: YES_NO}, Warner(theta)) for name in letters(columns)))
 
 
 @given(st.integers(0, 9999), st.integers(1, 60), st.integers(1, 5))
@@ -159,17 +78,6 @@ def test_by_hand():
     assert text(tree) == "x = no: no (2.0/1.0)\nx = yes: yes (6.0/1.0)\n"
 
 
-def test_negative_counts_are_clipped_and_branches_add_up_to_their_node():
-    counts = np.array([[[-2.0, 12.0], [10.0, -1.0], [4.0, 5.0]]])
-    node = np.array([[12.0, 16.0]])
-    shared = shared_out(counts, node)[0]
-    np.testing.assert_allclose(shared, [[0, 16 * 12 / 17], [12 * 10 / 14, 0], [12 * 4 / 14, 16 * 5 / 17]])
-    # A class that nobody with an answer has goes by the size of the branches: 3 to 1.
-    np.testing.assert_allclose(
-        shared_out(np.array([[[3.0, 0.0], [1.0, 0.0]]]), np.array([[4.0, 2.0]]))[0], [[3, 1.5], [1, 0.5]]
-    )
-
-
 @given(st.integers(0, 999), st.floats(0.55, 0.95))
 def test_what_a_tree_shows_is_never_negative_and_adds_up(seed, theta):
     scheme = one_coin(theta, 4)
@@ -180,14 +88,6 @@ def test_what_a_tree_shows_is_never_negative_and_adds_up(seed, theta):
     for node in np.flatnonzero(tree.tested >= 0):
         children = slice(tree.first[node], tree.first[node] + tree.branches[node])
         np.testing.assert_allclose(tree.counts[children].sum(axis=0), tree.counts[node], atol=1e-9)
-
-
-def test_gain_and_split_information_by_hand():
-    # The play-tennis table: outlook has gain 0.247 and split information 1.577 (Quinlan 1986).
-    outlook = np.array([[[2.0, 3.0], [4.0, 0.0], [3.0, 2.0]]])
-    gain, split = gains(outlook)
-    assert gain[0] == pytest.approx(0.2467, abs=1e-4)
-    assert split[0] == pytest.approx(1.5774, abs=1e-4)
 
 
 LAWS = {
@@ -299,51 +199,6 @@ def test_rows_without_a_class_teach_nothing_and_those_without_an_answer_are_shar
     # Gain is that of the rows that answer, times their share: x is known for 4 of 5.
     other = table(*plain.columns, category("z", ["no", "no", "yes", "yes", "yes", None]))
     assert grow_tree(other, Scheme(), target="class", rules=PAPER).tested[0] == 1
-
-
-def test_many_kinds_of_coins_are_counted_all_the_same():
-    """Coins of many chances make more weights than are counted apart."""
-    rng = np.random.default_rng(5)
-    names = letters(6)
-    codes = (rng.random((7, 50)) < 0.5).astype(np.int32)
-    truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(names, codes, strict=True)))
-    scheme = Scheme(*(Part({name: YES_NO}, Warner(0.6 + 0.05 * i)) for i, name in enumerate(names)))
-    reported = disguise(truth, scheme, DRAWS)
-    fast = Front.root(answers(reported, scheme, names), by_row=True)
-    merging = Front.root(answers(reported, scheme, names))
-    slow = NaiveCounter(reported, scheme, names)
-    for column in range(4):
-        tested = np.full(fast.nodes, column)
-        fast, slow, merging = fast.children(tested), slow.children(tested), merging.children(tested)
-    assert len(fast.entries.weights.values) > FEW
-    assert len(merging.entries) < len(fast.entries)  # 2^3 answers are left in 16 nodes
-    for front in (fast, merging):
-        np.testing.assert_allclose(front.column(5).counts, slow.column(5).counts, atol=1e-8)
-        np.testing.assert_allclose(front.column(5).sizes(50)[1], slow.column(5).sizes(50)[1], atol=1e-6)
-
-
-@pytest.mark.parametrize("most", [1, 700, 5000])
-def test_a_tree_grown_in_parts_is_the_same(monkeypatch, most):
-    """Where memory would not hold the entries of a depth, some nodes wait."""
-    scheme = coin_each(0.9, 5)
-    reported = disguise(binary(2000, 5, 6), scheme, DRAWS)
-    rules = Rules("gain", 0, 0, 1)
-    whole = grow_tree(reported, scheme, target="class", rules=rules)
-    assert whole.size > 40
-    monkeypatch.setattr("leafcover.response.tree.grow.MOST_ENTRIES", most)
-    same(grow_tree(reported, scheme, target="class", rules=rules), whole)
-
-
-@pytest.mark.parametrize("kinds", [1, FEW, FEW + 1, MANY, MANY + 1])
-def test_weights_add_up_whatever_the_number_of_kinds(kinds):
-    rng = np.random.default_rng(kinds)
-    values, kind = rng.normal(size=kinds), rng.integers(0, kinds, 200_000)
-    cell, codes = rng.integers(0, 3, 200_000), rng.integers(0, 2, 200_000).astype(np.uint8)
-    weights = tidied(Weights(values, values**2, kind))
-    assert (weights.kind is None) == (kinds > MANY)
-    base = cell * weights.few + weights.kind if weights.few else cell
-    for found, each in zip(summed(weights, base, codes, 3, 2), (values, values**2), strict=True):
-        np.testing.assert_allclose(found.ravel(), np.bincount(cell * 2 + codes, each[kind]), atol=1e-8)
 
 
 @pytest.mark.parametrize(

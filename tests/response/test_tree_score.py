@@ -19,7 +19,7 @@ from leafcover.tree.walk import errors_on
 from tests.naive_response_tree import accuracy_of_one_coin
 from tests.response.answers import SCHEME, YES_NO, people
 from tests.response.channels import DRAWS
-from tests.response.test_tree import TARGETS, binary, coin_each, letters, one_coin, same
+from tests.response.trees import TARGETS, binary, coin_each, letters, one_coin, same
 from tests.tables import category, number, table
 
 

@@ -61,6 +61,8 @@ class _Nodes:
 
 @dataclass(frozen=True, eq=False)
 class _Decided:
+    """The same nodes with their tests."""
+
     tested: Array
     counts: Floats
     label: Array
@@ -93,7 +95,7 @@ def grown(
 
 
 def _parts(made: Array, split: Bools) -> Iterator[Bools]:
-    """The nodes that are split, in parts whose branches take no more than MOST_ENTRIES together, or one node."""
+    """The nodes that are split, in parts whose branches make about MOST_ENTRIES each, of one node at least."""
     number = np.cumsum(made) // MOST_ENTRIES
     for part in np.unique(number[split]):
         yield split & (number == part)
