@@ -97,8 +97,8 @@ WHY = """## Why the paper's way falls off
 It splits until a leaf holds a few rows, and the standard error of a count does not shrink with the leaf as the count
 does: √(θ(1 - θ)(N + N̄)) / |2θ - 1| for N rows that meet the path and N̄ that meet its complement. At θ = 0.6 a leaf
 of 20 rows whose complement has 20 more is known to ± 15. So leaves are labelled by noise. At θ = 0.51 even the share of
-a class in all of D is known to ± 31 points only, and a tree of one leaf may answer the rarer class: no rule helps there.
-This is the share of the true training rows in leaves whose label is not that of most of the true rows there:
+a class in all of D is known to ± 31 points only, so that a tree of one leaf may answer the rarer class. The table gives
+the share of the true training rows in leaves whose label is not that of most of the true rows there.
 """
 
 EACH = """## One coin, or a coin for every answer

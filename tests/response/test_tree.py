@@ -114,7 +114,7 @@ def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
             front = front.children(np.array([0]))
         held = np.maximum(front.classes().counts[:, 0, :], 0)
         tally = front.column(1)
-        chances.append(chance_of_noise(tally, shared_out(tally.counts, held))[0])
+        chances.append(chance_of_noise(tally, shared_out(tally.counts, held))[0][0])
     assert stats.kstest(chances, "uniform").pvalue > 1e-4
     spread = (stats.norm.isf(np.array(chances) / 2) ** 2).mean()
     low, high = stats.chi2.ppf([5e-6, 1 - 5e-6], 400) / 400

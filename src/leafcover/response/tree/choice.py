@@ -75,8 +75,12 @@ def choice(counter: Counter, held: Floats, rules: Rules) -> Choice:
         branches = shared_out(tally.counts, held)
         found, split[column] = gains(branches)
         answered = np.clip(np.divide(tally.counts.sum(axis=(1, 2)), size, out=np.zeros_like(size), where=may), 0.0, 1.0)
+        allowed[column] = candidate & (answered > 0) & _enough_branches(tally, counter, rules)
+        if rules.significance < 1:
+            chance, by_noise = chance_of_noise(tally, branches)
+            allowed[column] &= chance * counter.free.sum(axis=1) <= rules.significance
+            found = found - by_noise
         gain[column] = np.where(candidate, found * answered, -np.inf)
-        allowed[column] = candidate & (answered > 0) & _passes(tally, branches, counter, rules)
         tried[column] = branches
     return Choice(_best(gain, split, allowed, rules), tried)
 
@@ -87,14 +91,10 @@ def _enough(tally: Tally, rows: int, rules: Rules) -> Bools:
     return (sizes > 0) & (sizes >= rules.min_support) & (sizes >= rules.deviations * errors)
 
 
-def _passes(tally: Tally, branches: Floats, counter: Counter, rules: Rules) -> Bools:
-    passes = np.ones(len(branches), np.bool_)
-    if rules.min_support > 0 or rules.deviations > 0:
-        passes &= _enough(tally, counter.rows, rules).sum(axis=1) >= 2
-    if rules.significance < 1:
-        tries = counter.free.sum(axis=1)
-        passes &= chance_of_noise(tally, branches) * tries <= rules.significance
-    return passes
+def _enough_branches(tally: Tally, counter: Counter, rules: Rules) -> Bools:
+    if rules.min_support == rules.deviations == 0:
+        return np.ones(counter.nodes, np.bool_)
+    return _enough(tally, counter.rows, rules).sum(axis=1) >= 2
 
 
 def _best(gain: Floats, split: Floats, allowed: Bools, rules: Rules) -> Array:
