@@ -5,10 +5,14 @@ import json
 import re
 import socket
 from contextlib import ExitStack, closing
+from functools import partial
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from leafcover.survey.collecting.app import application
+from leafcover.survey.collecting.connection import Connection
 from leafcover.survey.message import body, length
 from leafcover.survey.storing.open import open_store
 from leafcover.survey.tokens import token
@@ -190,6 +194,49 @@ def test_a_body_that_does_not_come_is_waited_for_no_longer_than_patience_lasts(t
     }  # fmt: skip
     asyncio.run(app(scope, receive, send))
     assert told[0]["status"] == 408
+
+
+HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
+WHOLE = HEAD + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    ("sent", "responses"),
+    [([b""], 0), ([HEAD], 0), ([WHOLE, HEAD], 1), ([WHOLE, WHOLE, b"G"], 2), ([WHOLE + WHOLE + HEAD], 2)],
+)
+def test_a_connection_that_falls_silent_is_closed_and_a_slow_response_is_not_cut(sent, responses):
+    patience = 0.1
+
+    async def slow_app(scope, receive, send):
+        await asyncio.sleep(3 * patience)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body"})
+
+    async def spoken():
+        config = uvicorn.Config(slow_app, log_config=None, timeout_keep_alive=1)
+        config.load()
+        state = ServerState()
+        made = partial(Connection, config=config, server_state=state, app_state={}, patience=patience)
+        server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            said = b""
+            for part in sent:
+                writer.write(part)
+                if part.endswith(b"\r\n\r\n"):
+                    said += await reader.readuntil(b"\r\n\r\n")
+            said += await asyncio.wait_for(reader.read(), 60)  # until it is closed
+            writer.close()
+            await writer.wait_closed()
+            return said
+
+    assert asyncio.run(spoken()).count(b"HTTP/1.1 204") == responses
+
+
+@pytest.mark.slow
+def test_idle_connections_are_closed_after_ten_seconds(served):
+    with closing(socket.create_connection(("127.0.0.1", served.port), timeout=60)) as idle:
+        assert idle.recv(1) == b""
 
 
 @pytest.mark.slow

@@ -65,10 +65,12 @@ def serve(
     import uvicorn
 
     from leafcover.survey.collecting.app import application
+    from leafcover.survey.collecting.connection import Connection
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
         application(survey, opened, secret),
+        http=Connection,
         access_log=False,  # who answered when is nobody's business
         server_header=False,
         log_config=None,
