@@ -10,6 +10,7 @@ import tempfile
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 SETTINGS = {
@@ -39,6 +40,7 @@ class Server:
         self._user = _other_user() if os.getuid() == 0 else None
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
+        self._watch = self._watching()
         self._call("initdb", "--no-sync", "--auth=trust", "--username=tests", "--locale=C", "--encoding=UTF8")
         self.start()
 
@@ -67,9 +69,9 @@ class Server:
 
     def stop(self) -> None:
         """Stop it and remove its files."""
-        with suppress(subprocess.CalledProcessError):  # it may have been killed
-            self._call("pg_ctl", "stop", "--mode=immediate", "--wait", "--silent")
-        shutil.rmtree(self.folder, ignore_errors=True)
+        assert self._watch.stdin is not None
+        self._watch.stdin.close()
+        self._watch.wait()
 
     def kill(self) -> None:
         """End every process of it at once, as a failing machine would."""
@@ -85,19 +87,21 @@ class Server:
         for lock in (self.data / "postmaster.pid", self.folder / ".s.PGSQL.5432.lock"):
             lock.unlink()
 
+    def _watching(self) -> "subprocess.Popen[bytes]":
+        """A process that stops the server when its input ends, be it that the tests were killed."""
+        words = 'read _; "$0" --pgdata="$1/data" --mode=immediate --wait stop; rm -rf "$1"'
+        command = ["sh", "-c", words, str(self._programs / "pg_ctl"), str(self.folder)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True, **self._alone)
+
     def _call(self, program: str, *words: str) -> None:
         command = [str(self._programs / program), f"--pgdata={self.data}", *words]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL, **self._alone)
+
+    @property
+    def _alone(self) -> dict[str, Any]:
+        """How its programs run: as its user, and without a pipe, which the server would hold open."""
         who = {} if self._user is None else {"user": self._user.pw_uid, "group": self._user.pw_gid, "extra_groups": []}
-        # no pipe: the server would hold it open
-        subprocess.run(
-            command,
-            check=True,
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            **who,
-        )
+        return {"cwd": "/", "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, **who}
 
 
 def _other_user() -> pwd.struct_passwd:
