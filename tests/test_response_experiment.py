@@ -42,7 +42,7 @@ def test_the_page_and_the_figure_tell_what_was_found(found, tmp_path):
         assert f"{found.by_theta['median', name, theta].mean:.2f}" in told
     for line in told.splitlines():
         if line.startswith("| 0.2 |"):
-            assert line.count("|") in (5, 11)
+            assert line.count("|") in (6, 14)
     picture.picture(found, tmp_path / "one.svg")
     picture.picture(found, tmp_path / "two.svg")
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()

@@ -5,6 +5,8 @@ from typing import Any
 
 from benchmarks.response.experiment import WAYS, Found
 
+LOOKS = (("#d55e00", "s"), ("#009e73", "^"), ("#0072b2", "o"), ("#cc79a7", "D"))  # for people of every sight
+
 
 def picture(found: Found, path: Path) -> None:
     """Mean and variance of the accuracy by θ, one line a way; the same figures give the same file."""
@@ -13,7 +15,7 @@ def picture(found: Found, path: Path) -> None:
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
-    looks = dict(zip(WAYS, (("#d55e00", "s"), ("#009e73", "^"), ("#0072b2", "o")), strict=True))
+    looks = dict(zip(WAYS, LOOKS, strict=True))
     with mpl.rc_context({"svg.hashsalt": "response", "font.size": 10}):
         figure, panels = plt.subplots(1, 2, figsize=(9.5, 4))
         for name, (colour, marker) in looks.items():

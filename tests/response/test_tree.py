@@ -123,6 +123,25 @@ def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
         assert not low < spread * factor < high
 
 
+@pytest.mark.parametrize("channel", [None, Kary(0.5, 4)], ids=["open", "disguised"])
+def test_with_many_levels_noise_passes_about_as_often_as_it_is_said_to(channel):
+    """The correction is one of the first order: 5 % are between 2 and 10 of 100, not 0 and not 20."""
+    town, label = Part({"town": tuple("pqrs")}, channel or Kary(1.0, 4)), Part({"class": YES_NO}, Warner(0.8))
+    scheme, passed = Scheme(town, label) if channel else Scheme(label), 0
+    for run in range(300):
+        rng = np.random.default_rng(run)
+        codes = rng.choice(4, 2000, p=[0.7, 0.2, 0.07, 0.03]).astype(np.int32)
+        truth = Table(
+            (
+                Column("town", "category", codes, tuple("pqrs")),
+                Column("class", "category", (rng.random(2000) < 0.3).astype(np.int32), YES_NO),
+            )
+        )
+        reported = disguise(truth, scheme, DRAWS.sub(str(run)))
+        passed += grow_tree(reported, scheme, target="class", rules=Rules("gain", 0, 0, 0.05)).size > 1
+    assert 6 <= passed <= 30
+
+
 def test_noise_is_not_chased_and_what_is_there_is_found():
     found = {"noise": 0, "signal": 0}
     for run in range(60):

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from leafcover.channels import Warner
 from leafcover.response import Part, Rules, Scheme, disguise, grow_tree
+from leafcover.response.tree.chance import chance_of_noise
 from leafcover.response.tree.front import Front
 from leafcover.response.tree.gain import gains, shared_out
 from leafcover.response.tree.grow import grown
@@ -172,3 +173,18 @@ def test_gain_and_split_information_by_hand():
     gain, split = gains(outlook)
     assert gain[0] == pytest.approx(0.2467, abs=1e-4)
     assert split[0] == pytest.approx(1.5774, abs=1e-4)
+
+
+def test_the_gain_of_noise_is_that_of_plain_counts_times_what_the_disguise_adds():
+    """Without a disguise (levels - 1)(classes - 1) / (2 n ln 2) bits; a coin of 3/4 on an even class makes it 4 times that.
+
+    A report counts 3/2 or -1/2 for a class: the spread of a class of share q is 3/4 / (q (1 - q)) + 1 times as large.
+    """
+    rng = np.random.default_rng(2)
+    codes = np.stack([rng.integers(0, 3, 900), rng.random(900) < 0.5]).astype(np.int32)
+    plain = Table((Column("x", "category", codes[0], tuple("pqr")), Column("class", "category", codes[1], YES_NO)))
+    tally = Front.root(answers(plain, Scheme(), ("x", "class"))).column(0)
+    assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(2 / (2 * 900 * np.log(2)), rel=0.02)
+    scheme = Scheme(Part({"class": YES_NO}, Warner(0.75)))
+    tally = Front.root(answers(disguise(plain, scheme, DRAWS), scheme, ("x", "class"))).column(0)
+    assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(4 * 2 / (2 * 900 * np.log(2)), rel=0.05)

@@ -15,9 +15,9 @@ class Rules:
     ``criterion``: the column of the largest information gain, or of the largest gain ratio among those of at least
     average gain. ``min_support``: a node and at least two of its branches hold so many rows, as estimated.
     ``deviations``: these are also so many standard errors above 0. ``significance``: the chance that noise alone makes
-    the association of column and class as strong as it was estimated, over all columns tried, is at most this; 1 lets
-    everything pass. ``purity``: a node of which one class has this share is a leaf. ``max_depth``: at most so many
-    tests on a way.
+    the association of column and class as strong as it was estimated, over all columns tried, is at most this; and
+    the gain of noise is taken off that of a column. 1 does neither. ``purity``: a node of which one class has this
+    share is a leaf. ``max_depth``: at most so many tests on a way.
     """
 
     criterion: Criterion = "gain"
