@@ -176,7 +176,7 @@ def test_gain_and_split_information_by_hand():
 
 
 def test_the_gain_of_noise_is_that_of_plain_counts_times_what_the_disguise_adds():
-    """Without a disguise (levels - 1)(classes - 1) / (2 n ln 2) bits; a coin of 3/4 on an even class makes it 4 times that.
+    """Plain counts give (levels - 1)(classes - 1) / (2 n ln 2) bits; a coin of 3/4 on an even class four times as many.
 
     A report counts 3/2 or -1/2 for a class: the spread of a class of share q is 3/4 / (q (1 - q)) + 1 times as large.
     """
