@@ -37,8 +37,12 @@ def _key(entries: Entries, bins: Sequence[int], asked: Bools) -> Rows:
     """Node and answers in one number; a column that is not asked in a node tells nothing apart there."""
     key = entries.node.copy()
     for column, count in enumerate(bins):
+        if not asked[:, column].any():
+            continue
         key *= count
-        key += entries.codes[column] * asked[:, column].take(entries.node)
+        codes = entries.codes[column]
+        # Most columns are asked in all nodes: looking up each entry's would take half of the time.
+        key += codes if asked[:, column].all() else codes * asked[:, column].take(entries.node)
     return key
 
 
