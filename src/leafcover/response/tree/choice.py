@@ -8,7 +8,7 @@ import numpy as np
 
 from leafcover.fast.arrays import Array, Bools, Floats
 from leafcover.response.tree.chance import chance_of_noise
-from leafcover.response.tree.gain import gains, shared_out
+from leafcover.response.tree.gain import ROUNDING, gains, shared_out
 from leafcover.response.tree.rules import Rules
 from leafcover.response.tree.tally import Tally
 
@@ -62,7 +62,8 @@ def choice(counter: Counter, held: Floats, rules: Rules) -> Choice:
     """Choose by the rules; ``held`` are the clipped counts of the nodes (nodes, classes)."""
     whole = counter.classes()
     size = whole.counts.sum(axis=(1, 2))
-    may = _enough(whole, counter.rows, rules)[:, 0] & (held.max(axis=1) < rules.purity * held.sum(axis=1))
+    pure = held.max(axis=1) >= rules.purity * held.sum(axis=1) - ROUNDING
+    may = _enough(whole, counter.rows, rules)[:, 0] & ~pure
     columns = counter.free.shape[1]
     gain, split = np.full((2, columns, counter.nodes), -np.inf)
     allowed = np.zeros((columns, counter.nodes), np.bool_)
@@ -88,7 +89,8 @@ def choice(counter: Counter, held: Floats, rules: Rules) -> Choice:
 def _enough(tally: Tally, rows: int, rules: Rules) -> Bools:
     """(nodes, levels) that hold enough rows, and surely some."""
     sizes, errors = tally.sizes(rows)
-    return (sizes > 0) & (sizes >= rules.min_support) & (sizes >= rules.deviations * errors)
+    least = np.maximum(rules.min_support, rules.deviations * errors)
+    return (sizes > ROUNDING) & (sizes >= least - ROUNDING)
 
 
 def _enough_branches(tally: Tally, counter: Counter, rules: Rules) -> Bools:

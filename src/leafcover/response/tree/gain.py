@@ -4,6 +4,13 @@ import numpy as np
 
 from leafcover.fast.arrays import Floats
 
+ROUNDING = 1e-7  # rows: an estimated count below this is nothing but what sums of weights leave over
+
+
+def clipped(counts: Floats) -> Floats:
+    """The counts, and 0 for negative ones."""
+    return np.where(counts > ROUNDING, counts, 0.0)
+
 
 def shared_out(counts: Floats, node: Floats) -> Floats:
     """Counts of branches (nodes, levels, classes) without negative ones, adding up to their node's (nodes, classes).
@@ -15,7 +22,7 @@ def shared_out(counts: Floats, node: Floats) -> Floats:
     array([[30.,  0.],
            [10., 20.]])
     """
-    kept = np.maximum(counts, 0.0)
+    kept = clipped(counts)
     sums = kept.sum(axis=1, keepdims=True)
     sizes = kept.sum(axis=2, keepdims=True)
     whole = sizes.sum(axis=1, keepdims=True)

@@ -14,6 +14,7 @@ from leafcover.fast.arrays import Array, Bools, Floats
 from leafcover.response.scheme import Scheme
 from leafcover.response.tree.choice import Choice, Counter, choice
 from leafcover.response.tree.front import Front
+from leafcover.response.tree.gain import ROUNDING, clipped
 from leafcover.response.tree.laws import answers
 from leafcover.response.tree.rules import Rules
 from leafcover.table.table import Table
@@ -73,9 +74,9 @@ def grown(
     counter: Counter, attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], rules: Rules
 ) -> Tree:
     """The tree that a counter's counts give."""
-    counts = np.maximum(counter.classes().counts[:, 0, :], 0.0)
+    counts = clipped(counter.classes().counts[:, 0, :])
     counts *= counter.rows / counts.sum()
-    waiting = [_Nodes(None, np.zeros(0), counts, counts.argmax(axis=1), np.array([-1]), 0)]
+    waiting = [_Nodes(None, np.zeros(0), counts, _largest(counts), np.array([-1]), 0)]
     decided: list[_Decided] = []
     start = 0
     while waiting:
@@ -88,10 +89,15 @@ def grown(
         for some in _parts(here.made(made.tested), made.tested >= 0):
             tested = np.where(some, made.tested, -1)
             counts, parent = _branches(Choice(tested, made.branches), counts.shape[1])
-            label = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), nodes.label[parent])
+            label = np.where(counts.sum(axis=1) > 0, _largest(counts), nodes.label[parent])
             waiting.append(_Nodes(here, tested, counts, label, start + parent, nodes.depth + 1))
         start += here.nodes
     return _tree(decided, attributes, target, classes)
+
+
+def _largest(counts: Floats) -> Array:
+    """The class of each node; of those that only rounding tells apart the first."""
+    return (counts >= counts.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
 
 
 def _parts(made: Array, split: Bools) -> Iterator[Bools]:
