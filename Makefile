@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests clean reconstruction response
+.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests response reconstruction collector clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -67,6 +67,9 @@ response: .venv/developer ## accuracy of trees from disguised answers, as in pap
 
 reconstruction: .venv/developer ## shares and trees from noisy numbers; writes the figures of docs/reconstruction.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/reconstruction.py
+
+collector: .venv/developer postgresql ## a survey's collector under load, with SQLite and PostgreSQL; prints a table
+	$(BIN)/python benchmarks/collector.py
 
 clean:           ## remove what make made
 	rm -rf .venv .venv-scoreboard demo benchmarks/tables
