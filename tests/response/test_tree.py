@@ -11,7 +11,7 @@ from leafcover.channels import Groups, Kary, OneCoin, Unrelated, Warner
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
 from leafcover.response import PAPER, Part, Rules, Scheme, disguise, grow_tree
 from leafcover.response.tree.chance import chance_of_noise
-from leafcover.response.tree.front import Front
+from leafcover.response.tree.fringe import Fringe
 from leafcover.response.tree.gain import shared_out
 from leafcover.response.tree.laws import answers
 from leafcover.table.samples import sample
@@ -109,11 +109,11 @@ def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
         rng = np.random.default_rng(run)
         codes = (rng.random((3, 1500)) < np.array([[0.5], [0.4], [0.35]])).astype(np.int32)
         truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(("a", "b", "class"), codes, strict=True)))
-        front = Front.root(answers(disguise(truth, scheme, DRAWS.sub(law, str(run))), scheme, ("a", "b", "class")))
+        fringe = Fringe.root(answers(disguise(truth, scheme, DRAWS.sub(law, str(run))), scheme, ("a", "b", "class")))
         if deep:
-            front = front.children(np.array([0]))
-        held = np.maximum(front.classes().counts[:, 0, :], 0)
-        tally = front.column(1)
+            fringe = fringe.children(np.array([0]))
+        held = np.maximum(fringe.classes().counts[:, 0, :], 0)
+        tally = fringe.column(1)
         chances.append(chance_of_noise(tally, shared_out(tally.counts, held))[0][0])
     assert stats.kstest(chances, "uniform").pvalue > 1e-4
     spread = (stats.norm.isf(np.array(chances) / 2) ** 2).mean()

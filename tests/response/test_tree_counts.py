@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from leafcover.channels import Warner
 from leafcover.response import Part, Rules, Scheme, disguise, grow_tree
 from leafcover.response.tree.chance import chance_of_noise
-from leafcover.response.tree.front import Front
+from leafcover.response.tree.fringe import Fringe
 from leafcover.response.tree.gain import gains, shared_out
 from leafcover.response.tree.grow import grown
 from leafcover.response.tree.laws import answers
@@ -43,7 +43,7 @@ def test_every_count_and_noise_is_that_of_the_estimator(seed, target, order, rul
     found = answers(reported, SCHEME, names)
     attributes = tuple(Attribute(n, lv, is_number=False) for n, lv in zip(names, found.levels, strict=True))[:-1]
     naive = NaiveCounter(reported, SCHEME, names)
-    trees = [grown(counter, attributes, target, found.levels[-1], rules) for counter in (Front.root(found), naive)]
+    trees = [grown(counter, attributes, target, found.levels[-1], rules) for counter in (Fringe.root(found), naive)]
     same(*trees)
 
 
@@ -53,7 +53,7 @@ def test_tallies_agree_in_every_node_whatever_is_tested(seed, target, order, by_
     names = (*[name for name in order if name != target][:4], target)
     reported = disguise(people(40, seed, missing=0.1), SCHEME, DRAWS.sub(str(seed)))
     reported = reported.take(np.flatnonzero(~reported[target].missing))
-    fast, slow = Front.root(answers(reported, SCHEME, names), by_row=by_row), NaiveCounter(reported, SCHEME, names)
+    fast, slow = Fringe.root(answers(reported, SCHEME, names), by_row=by_row), NaiveCounter(reported, SCHEME, names)
     rng = np.random.default_rng(seed)
     for _ in range(3):
         np.testing.assert_allclose(fast.classes().counts, slow.classes().counts, atol=1e-8)
@@ -93,7 +93,7 @@ def any_scheme(draw):
 def test_any_scheme_is_counted_as_the_estimator_does(given_scheme, seed):
     scheme, reported, names = given_scheme
     reported = reported.take(np.flatnonzero(~reported[names[-1]].missing))
-    fast, slow = Front.root(answers(reported, scheme, names)), NaiveCounter(reported, scheme, names)
+    fast, slow = Fringe.root(answers(reported, scheme, names)), NaiveCounter(reported, scheme, names)
     rng = np.random.default_rng(seed)
     for _ in range(2):
         tested = np.array([rng.choice([-1, *np.flatnonzero(free)]) for free in fast.free])
@@ -119,17 +119,17 @@ def test_many_kinds_of_coins_are_counted_all_the_same():
     truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(names, codes, strict=True)))
     scheme = Scheme(*(Part({name: YES_NO}, Warner(0.6 + 0.05 * i)) for i, name in enumerate(names)))
     reported = disguise(truth, scheme, DRAWS)
-    fast = Front.root(answers(reported, scheme, names), by_row=True)
-    merging = Front.root(answers(reported, scheme, names))
+    fast = Fringe.root(answers(reported, scheme, names), by_row=True)
+    merging = Fringe.root(answers(reported, scheme, names))
     slow = NaiveCounter(reported, scheme, names)
     for column in range(4):
         tested = np.full(fast.nodes, column)
         fast, slow, merging = fast.children(tested), slow.children(tested), merging.children(tested)
     assert len(fast.entries.weights.values) > FEW
     assert len(merging.entries) < len(fast.entries)  # 2^3 answers are left in 16 nodes
-    for front in (fast, merging):
-        np.testing.assert_allclose(front.column(5).counts, slow.column(5).counts, atol=1e-8)
-        np.testing.assert_allclose(front.column(5).sizes(50)[1], slow.column(5).sizes(50)[1], atol=1e-6)
+    for fringe in (fast, merging):
+        np.testing.assert_allclose(fringe.column(5).counts, slow.column(5).counts, atol=1e-8)
+        np.testing.assert_allclose(fringe.column(5).sizes(50)[1], slow.column(5).sizes(50)[1], atol=1e-6)
 
 
 @pytest.mark.parametrize("most", [1, 700, 5000])
@@ -183,8 +183,8 @@ def test_the_gain_of_noise_is_that_of_plain_counts_times_what_the_disguise_adds(
     rng = np.random.default_rng(2)
     codes = np.stack([rng.integers(0, 3, 900), rng.random(900) < 0.5]).astype(np.int32)
     plain = Table((Column("x", "category", codes[0], tuple("pqr")), Column("class", "category", codes[1], YES_NO)))
-    tally = Front.root(answers(plain, Scheme(), ("x", "class"))).column(0)
+    tally = Fringe.root(answers(plain, Scheme(), ("x", "class"))).column(0)
     assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(2 / (2 * 900 * np.log(2)), rel=0.02)
     scheme = Scheme(Part({"class": YES_NO}, Warner(0.75)))
-    tally = Front.root(answers(disguise(plain, scheme, DRAWS), scheme, ("x", "class"))).column(0)
+    tally = Fringe.root(answers(disguise(plain, scheme, DRAWS), scheme, ("x", "class"))).column(0)
     assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(4 * 2 / (2 * 900 * np.log(2)), rel=0.05)

@@ -10,7 +10,7 @@ from leafcover.channels import Groups, OneCoin, Warner
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.response import PAPER, Part, Rules, Scheme, accuracy, disguise, grow_tree, pruned
 from leafcover.response.estimate import of_weights, weights
-from leafcover.response.tree.front import Front
+from leafcover.response.tree.fringe import Fringe
 from leafcover.response.tree.laws import answers
 from leafcover.table.table import Table
 from leafcover.tree.box import conditions
@@ -188,4 +188,4 @@ def test_what_cannot_be_tested_is_refused():
     with pytest.raises(PlanError, match="cuts the number"):
         accuracy(grow(numbers, target="class"), numbers, Scheme())
     with pytest.raises(ValueError, match="by_row"):
-        Front.root(answers(truth, Scheme(), letters(2))).rows_of(np.ones(50, bool))
+        Fringe.root(answers(truth, Scheme(), letters(2))).rows_of(np.ones(50, bool))

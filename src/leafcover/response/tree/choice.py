@@ -1,4 +1,4 @@
-"""Which column each node of a front tests, if any."""
+"""Which column each node of a fringe tests, if any."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ TIED = 1e-10  # bits: of columns whose gains are nearer than rounding can tell, 
 
 
 class Counter(Protocol):
-    """All that a grower asks for: counts in the nodes of a front, and the front of their branches."""
+    """All that a grower asks for: counts in the nodes of a fringe, and the fringe of their branches."""
 
     @property
     def nodes(self) -> int:

@@ -13,7 +13,8 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.fast.arrays import Array, Bools, Floats
 from leafcover.response.scheme import Scheme
 from leafcover.response.tree.choice import Choice, Counter, choice
-from leafcover.response.tree.front import Front
+from leafcover.response.tree.cubes import Cubes, fits
+from leafcover.response.tree.fringe import Fringe
 from leafcover.response.tree.gain import ROUNDING, clipped
 from leafcover.response.tree.laws import answers
 from leafcover.response.tree.rules import Rules
@@ -45,7 +46,8 @@ def grow_tree(
     columns = tuple(
         Attribute(name, levels, is_number=False) for name, levels in zip(chosen, found.levels, strict=False)
     )
-    return grown(Front.root(found), columns, target, found.levels[-1], rules)
+    counter = Cubes.root(found) if fits(found) else Fringe.root(found)
+    return grown(counter, columns, target, found.levels[-1], rules)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,10 +29,10 @@ def pruned(tree: Tree, table: Table, scheme: Scheme, *, deviations: float = 0.0)
         raise ValueOutOfRange("deviations", deviations, "a number of standard errors, at least 0")
     found = answers_for(tree, table, scheme)
     each = []
-    for nodes, front in depths(tree, found):
-        alive = front.entries.node < front.nodes
-        node = nodes[front.entries.node[alive]]
-        each.append((nodes, _Rights(node, front.rows_of(alive), right_answers(front, tree.label[nodes])[alive])))
+    for nodes, fringe in depths(tree, found):
+        alive = fringe.entries.node < fringe.nodes
+        node = nodes[fringe.entries.node[alive]]
+        each.append((nodes, _Rights(node, fringe.rows_of(alive), right_answers(fringe, tree.label[nodes])[alive])))
     stays = tree.tested >= 0
     subtrees = _Rights(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     for nodes, own in reversed(each):

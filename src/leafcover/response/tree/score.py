@@ -20,8 +20,8 @@ def accuracy(tree: Tree, table: Table, scheme: Scheme) -> Estimate:
     """
     found = answers_for(tree, table, scheme)
     right = np.zeros(found.rows)
-    for nodes, front in depths(tree, found):
-        leaf = np.append(tree.tested[nodes] < 0, False)[front.entries.node]
-        counted = right_answers(front, tree.label[nodes])
-        right += np.bincount(front.rows_of(leaf), counted[leaf], found.rows)
+    for nodes, fringe in depths(tree, found):
+        leaf = np.append(tree.tested[nodes] < 0, False)[fringe.entries.node]
+        counted = right_answers(fringe, tree.label[nodes])
+        right += np.bincount(fringe.rows_of(leaf), counted[leaf], found.rows)
     return of_weights(right, len(table) - found.rows)

@@ -29,7 +29,7 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """One column in every node of a front."""
+    """One column in every node of a fringe."""
 
     counts: Floats  # (nodes, levels, classes) of truths; they may be negative
     squares: Floats  # (nodes, levels, classes) of reports: sums of squared weights

@@ -7,7 +7,7 @@ import numpy as np
 from leafcover.errors import PlanError, TableError
 from leafcover.fast.arrays import Array, Floats
 from leafcover.response.scheme import Scheme
-from leafcover.response.tree.front import Front
+from leafcover.response.tree.fringe import Fringe
 from leafcover.response.tree.laws import Answers, answers
 from leafcover.table.table import Table
 from leafcover.tree.box import levels
@@ -30,25 +30,25 @@ def answers_for(tree: Tree, table: Table, scheme: Scheme) -> Answers:
     return found
 
 
-def depths(tree: Tree, found: Answers) -> Iterator[tuple[Array, Front]]:
-    """The nodes of each depth of a tree, and the front of the rows in them."""
+def depths(tree: Tree, found: Answers) -> Iterator[tuple[Array, Fringe]]:
+    """The nodes of each depth of a tree, and the fringe of the rows in them."""
     places = np.full(len(tree.attributes) + 1, -1)
     names = [attribute.name for attribute in tree.attributes]
     for place, name in enumerate(found.names[:-1]):
         places[names.index(name)] = place
-    front = Front.root(found, by_row=True)
+    fringe = Fringe.root(found, by_row=True)
     for nodes in levels(tree):
-        yield nodes, front
+        yield nodes, fringe
         tested = places[tree.tested[nodes]]
         if (tested >= 0).any():
-            front = front.children(tested)
+            fringe = fringe.children(tested)
 
 
-def right_answers(front: Front, labels: Array) -> Floats:
+def right_answers(fringe: Fringe, labels: Array) -> Floats:
     """For each entry a number whose expectation is 1 where the row is in the node and has the node's label, else 0."""
-    entries, axis = front.entries, front.axis(-1)
+    entries, axis = fringe.entries, fringe.paths.axis(-1)
     alone, label = np.append(axis.alone, False)[entries.node], np.append(labels, 0)[entries.node]
     report = entries.codes[-1]
     counted = np.where(alone, axis.inverse[label, report], label == report)
-    counted[entries.node >= front.nodes] = 0.0
+    counted[entries.node >= fringe.nodes] = 0.0
     return counted * entries.weights.each().values
