@@ -17,24 +17,12 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute
 from tests.naive_response_tree import NaiveCounter
 from tests.response.answers import SCHEME, YES_NO, people
-from tests.response.channels import DRAWS, any_channel
-from tests.response.trees import TARGETS, binary, coin_each, letters, same
-
-
-def settings_of_rules():
-    return st.builds(
-        Rules,
-        criterion=st.sampled_from(["gain", "ratio"]),
-        min_support=st.sampled_from([0, 5]),
-        deviations=st.sampled_from([0, 1]),
-        significance=st.sampled_from([0.3, 1]),
-        purity=st.sampled_from([0.9, 1]),
-        max_depth=st.integers(0, 3),
-    )
+from tests.response.channels import DRAWS
+from tests.response.trees import TARGETS, any_rules, any_scheme, binary, coin_each, letters, same
 
 
 @settings(max_examples=30)
-@given(st.integers(0, 999), st.sampled_from(TARGETS), st.permutations(TARGETS), settings_of_rules())
+@given(st.integers(0, 999), st.sampled_from(TARGETS), st.permutations(TARGETS), any_rules())
 def test_every_count_and_noise_is_that_of_the_estimator(seed, target, order, rules):
     """One grower, two counters: the fast one, and one that weighs every row for every conjunction."""
     names = (*[name for name in order if name != target][:4], target)
@@ -69,23 +57,6 @@ def test_tallies_agree_in_every_node_whatever_is_tested(seed, target, order, by_
         if (tested < 0).all():
             break
         fast, slow = fast.children(tested), slow.children(tested)
-
-
-@st.composite
-def any_scheme(draw):
-    """A scheme of any channels with any parameters, reports of it, and the names of attributes and class."""
-    channels = draw(st.lists(any_channel(), min_size=1, max_size=3))
-    rng = np.random.default_rng(draw(st.integers(0, 999)))
-    parts, columns = [], [Column("open", "category", rng.integers(-1, 3, 30).astype(np.int32), ("p", "q", "r"))]
-    for count, channel in enumerate(channels):
-        levels = {f"c{count}{place}": tuple("uvwxyz"[:size]) for place, size in enumerate(channel.shape)}
-        parts.append(Part(levels, channel))
-        columns += [
-            Column(n, "category", rng.integers(-1, len(lv), 30).astype(np.int32), lv) for n, lv in levels.items()
-        ]
-    target = draw(st.sampled_from([column.name for column in columns]))
-    names = [column.name for column in columns if column.name != target]
-    return Scheme(*parts), Table(tuple(columns)), (*draw(st.permutations(names))[:3], target)
 
 
 @settings(max_examples=60)
@@ -135,6 +106,7 @@ def test_many_kinds_of_coins_are_counted_all_the_same():
 @pytest.mark.parametrize("most", [1, 700, 5000])
 def test_a_tree_grown_in_parts_is_the_same(monkeypatch, most):
     """Where memory would not hold the entries of a depth, some nodes wait."""
+    monkeypatch.setattr("leafcover.response.tree.cubes.MOST_CELLS", 0)
     scheme = coin_each(0.9, 5)
     reported = disguise(binary(2000, 5, 6), scheme, DRAWS)
     rules = Rules("gain", 0, 0, 1)

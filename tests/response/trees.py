@@ -1,11 +1,13 @@
 """Tables and schemes that trees grow from."""
 
 import numpy as np
+from hypothesis import strategies as st
 
 from leafcover.channels import OneCoin, Warner
-from leafcover.response import Part, Scheme
+from leafcover.response import Part, Rules, Scheme
 from leafcover.table.table import Column, Table
 from tests.response.answers import YES_NO
+from tests.response.channels import any_channel
 
 TARGETS = ("ill", "town", "drinks", "evades", "b", "c", "sex")
 
@@ -35,3 +37,32 @@ def one_coin(theta, columns):
 
 def coin_each(theta, columns):
     return Scheme(*(Part({name: YES_NO}, Warner(theta)) for name in letters(columns)))
+
+
+def any_rules():
+    return st.builds(
+        Rules,
+        criterion=st.sampled_from(["gain", "ratio"]),
+        min_support=st.sampled_from([0, 5]),
+        deviations=st.sampled_from([0, 1]),
+        significance=st.sampled_from([0.3, 1]),
+        purity=st.sampled_from([0.9, 1]),
+        max_depth=st.integers(0, 3),
+    )
+
+
+@st.composite
+def any_scheme(draw):
+    """A scheme of any channels with any parameters, reports of it, and the names of attributes and class."""
+    channels = draw(st.lists(any_channel(), min_size=1, max_size=3))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    parts, columns = [], [Column("open", "category", rng.integers(-1, 3, 30).astype(np.int32), ("p", "q", "r"))]
+    for count, channel in enumerate(channels):
+        levels = {f"c{count}{place}": tuple("uvwxyz"[:size]) for place, size in enumerate(channel.shape)}
+        parts.append(Part(levels, channel))
+        columns += [
+            Column(n, "category", rng.integers(-1, len(lv), 30).astype(np.int32), lv) for n, lv in levels.items()
+        ]
+    target = draw(st.sampled_from([column.name for column in columns]))
+    names = [column.name for column in columns if column.name != target]
+    return Scheme(*parts), Table(tuple(columns)), (*draw(st.permutations(names))[:3], target)

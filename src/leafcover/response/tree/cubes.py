@@ -20,9 +20,10 @@ from leafcover.response.tree.paths import Paths
 from leafcover.response.tree.tally import Tally
 from leafcover.response.tree.weights import Weights
 
-MOST_CELLS = 1 << 22  # 64 megabytes
-CELLS_A_ROW = 8  # with more, nearly all are empty, and rows are counted sooner
-CELLS_A_NODE = 2048  # with fewer on average, many nodes are counted sooner by entries, all at once
+MOST_CELLS = 1 << 23  # 128 megabytes for each depth, of which three are held at once
+CELLS_A_ROW = 8  # with more, nearly all are empty, and it is faster to count the rows
+CELLS_A_ROW_OF_COINS = 32  # the same where several coins would make many entries of each row
+CELLS_A_NODE = 2048  # with fewer on average, it is faster to count the entries of all nodes at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +94,8 @@ class Cubes:
 
 def fits(answers: Answers) -> bool:
     """Whether all combinations of answers are few enough to be counted one by one."""
-    cells = prod(answers.bins)  # of whole numbers without a limit: it cannot overflow
-    return cells <= min(MOST_CELLS, CELLS_A_ROW * answers.rows)
+    most = CELLS_A_ROW_OF_COINS if len(answers.laws) > 1 else CELLS_A_ROW
+    return prod(answers.bins) <= min(MOST_CELLS, most * answers.rows)
 
 
 def as_entries(cubes: Sequence[Cube], answers: Answers) -> Entries:
