@@ -102,13 +102,14 @@ def as_entries(cubes: Sequence[Cube], answers: Answers) -> Entries:
     """One entry for every cell that rows count in."""
     node, codes, sums = [], [], []
     for number, cube in enumerate(cubes):
-        label, cell = np.nonzero(cube.sums[1])
+        there = cube.sums[1] != 0
+        label, cell = np.nonzero(there)
         each = np.zeros((len(answers.names), len(cell)), answers.codes.dtype)
         each[-1] = label
         for column, count in zip(reversed(cube.columns), reversed(cube.bins), strict=True):
             cell, each[column] = np.divmod(cell, count)
         node.append(np.full(len(label), number))
         codes.append(each)
-        sums.append(cube.sums[:, cube.sums[1] != 0])
+        sums.append(cube.sums[:, there])
     values, squares = np.concatenate(sums, axis=1)
     return Entries(np.concatenate(node), np.concatenate(codes, axis=1), Weights(values, squares, None))
