@@ -1,7 +1,7 @@
 """The nodes at the edge of a growing tree, and the counts in each of them, from entries.
 
 The weights of the entries in a node add up to the unbiased count of `leafcover.response.estimate`, for all nodes of a
-fringe at once. Without a disguise every entry counts 1 and the counts are plain.
+fringe at once. Without a disguise weights are whole numbers, 1 for each row, and the counts are plain.
 """
 
 from dataclasses import dataclass
