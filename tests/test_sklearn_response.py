@@ -118,3 +118,13 @@ def test_numbers_are_binned_by_rows_and_missing_ones_stay_missing():
     assert model.predict(np.array([[0.5], [9.0]])).tolist() == [0, 1]
     nothing = RandomizedResponseTreeClassifier().fit(np.full((30, 1), np.nan), [0, 1] * 15)
     assert nothing.tree_.size == 1
+
+
+@pytest.mark.parametrize("wrong", ["zz", "y"])
+def test_a_scheme_that_names_what_is_not_there_is_refused(wrong):
+    x, y = arrays(binary(200, 4, 1))
+    scheme = Scheme(Part({wrong: ("0", "1")}, Warner(0.8)))
+    with pytest.raises(ValueError, match=f"names column '{wrong}'"):
+        RandomizedResponseTreeClassifier(scheme=scheme).fit(x, y)
+    with pytest.raises(ValueError, match="must be a Scheme"):
+        RandomizedResponseTreeClassifier(scheme="x").fit(x, y)

@@ -4,16 +4,17 @@ import json
 import os
 import stat
 
+import numpy as np
 import pytest
 
-from leafcover.survey.answers import read_answers
+from leafcover.survey.answers import export, read_answers
 from leafcover.survey.client import Client
 from leafcover.survey.questionnaire import read_survey
 from leafcover.survey.secret import survey_secret
 from leafcover.survey.tokens import number_of
 from tests.cli.helpers import leafcover, refused
 from tests.survey.kept import kept
-from tests.survey.people import people, reported, texts
+from tests.survey.people import from_codes, people, reported, texts
 from tests.survey.surveys import HABITS, habits
 
 
@@ -187,10 +188,11 @@ def test_links_work_and_are_private(habits_file):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--count", 0), "--first and --count"),
+        (("--count", 0), "--count must be at least 1"),
         (("--count", 3, "--first", -1), "--first and --count"),
         (("--count", 3, "--first", 1 << 22), "--first and --count"),
         (("--count", 3, "--address", "survey.example"), "--address must be"),
+        (("--count", 3, "--address", "https://survey.example/?a=b#c"), "--address must be"),
         (("--count", 3, "-o", "habits.secret", "--force"), "Give the links another name"),
         (("--count", 3, "-o", "habits.toml", "--force"), "Give the links another name"),
     ],
@@ -223,3 +225,27 @@ def test_an_export_of_an_export(habits_file, answers_file, tmp_path, suffix):
     assert "--force" in refused("survey", "export", habits_file, answers_file, "-o", out)
     assert said("export", habits_file, answers_file, "-o", out, "--force", "-q") == ""
     assert ".csv or .parquet" in refused("survey", "export", habits_file, answers_file, "-o", tmp_path / "out.arff")
+
+
+def test_made_up_answers_are_told_whatever_is_asked(habits_file, tmp_path):
+    fake = tmp_path / "fake.csv"
+    fake.write_text("taken,days,paid,years,site\n" + "yes,none,no,5,north\n" * 600)
+    for words in ((), ("--where", "taken=yes"), ("--by", "taken")):
+        told = leafcover("survey", "estimate", habits_file, fake, *words)
+        assert "standard errors outside 0 to 1" in told.stderr
+        assert "standard errors outside" not in leafcover("survey", "estimate", habits_file, fake, *words, "-q").stderr
+
+
+def test_the_share_of_an_open_answer_nobody_gave_is_not_certain(habits_file, answers_file):
+    found = json.loads(
+        said("estimate", habits_file, answers_file, "--where", "site=east", "--where", "years=59", "--json")
+    )
+    assert found["interval"][1] > found["share"]
+    assert "from 0 to 60" in refused("survey", "estimate", habits_file, answers_file, "--where", "years=99")
+
+
+def test_a_question_with_another_delimiter_in_its_name_is_exported_and_read(tmp_path):
+    asked = tmp_path / "semi.toml"
+    asked.write_text('title = "T"\n[[questions]]\nname = "a;b|c"\ntext = "A?"\nchoices = ["no", "yes"]\n')
+    export(read_survey(asked), from_codes(read_survey(asked), np.zeros((200, 1), int)), tmp_path / "semi.csv")
+    assert json.loads(said("estimate", asked, tmp_path / "semi.csv", "--json"))["answers"] == 200

@@ -168,6 +168,15 @@ def test_what_is_shown_is_never_negative_nor_above_one(raw, error, more):
         assert found.outside > 0
 
 
+def test_an_estimate_far_outside_is_not_shown_as_certain():
+    low, high = Estimate(-0.06, 0.02, 0.02, 400, 0).interval  # three errors below 0
+    assert low == 0
+    assert 0.015 < high < 0.02
+    low, high = Estimate(1.06, 0.02, 0.02, 400, 0).interval
+    assert high == 1
+    assert 0.98 < low < 0.985
+
+
 def test_missing_answers_are_counted_apart():
     truth = people(30_000, missing=0.2)
     reported = disguise(truth, SCHEME, DRAWS)

@@ -43,7 +43,7 @@ def test_the_fingerprint_changes_with_a_law_but_not_with_the_introduction() -> N
         ("theta = 0.75", "theta = 0.52", "says almost nothing"),
         ("theta = 0.75", "theta = 0.5", "away from 1/2"),
         ("theta = 0.75", "theta = 1.5", "question 1, theta: input should be less than or equal to 1"),
-        ("theta = 0.75", "thetta = 0.7", "question 1, thetta: extra inputs are not permitted"),
+        ("theta = 0.75", "thetta = 0.7", "question 1, thetta: is no key of a survey"),
         ("theta = 0.75", "alpha = 0.7", "does not read 'alpha'"),
         ('choices = ["no", "yes"]\ntheta', 'choices = ["no"]\ntheta', "at least two choices"),
         ('choices = ["no", "yes"]\ntheta', 'choices = ["no", "no"]\ntheta', "names a choice twice"),
@@ -52,7 +52,11 @@ def test_the_fingerprint_changes_with_a_law_but_not_with_the_introduction() -> N
         ("between = [0, 60]", "between = [60, 0]", "the smaller first"),
         ("alpha = 0.4", "", "needs 'alpha'"),
         ("asked = 0.5", "asked = 0.95", "more than max_epsilon"),
-        ("[[questions]]", "[[question]]", "extra inputs"),
+        ("theta = 0.75", 'theta = "0.75"', "question 1, theta: must be a number without quotes"),
+        ("theta = 0.75", "theta = true", "question 1, theta: must be a number without quotes"),
+        ('title = "Habits at work"', 'title = "T"\ntokens = "yes"', "tokens: must be true or false"),
+        ("theta = 0.75", "theta = 0.501", "Question 1, 'taken': Warner.theta"),
+        ("[[questions]]", "[[question]]", "question: is no key of a survey"),
         ('title = "Habits at work"', "title = ", "not TOML"),
     ],
 )
@@ -62,6 +66,20 @@ def test_what_cannot_be_asked_is_refused_in_one_line(old: str, new: str, words: 
         survey_from(HABITS.replace(old, new))
     assert words in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_words_around_a_question_and_spelled_out_defaults_are_the_same_survey() -> None:
+    helped = HABITS.replace("theta = 0.75", 'theta = 0.75\nhelp = "Pens count."\nchannel = "warner"')
+    assert survey_from(helped).fingerprint == habits().fingerprint
+    for old, new in (("Have you ever", "Did you ever"), ('"no", "yes"]\ntheta', '"yes", "no"]\ntheta'), ("60]", "61]")):
+        assert survey_from(HABITS.replace(old, new)).fingerprint != habits().fingerprint
+    assert survey_from(ONE_COIN.replace("0.8", "0.81")).fingerprint != one_coin().fingerprint
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "habits.toml"
+    path.write_text(HABITS, "utf-8-sig")
+    assert read_survey(path) == habits()
 
 
 def test_a_coin_nobody_shares_and_one_nobody_gives_are_refused() -> None:

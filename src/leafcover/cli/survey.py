@@ -99,14 +99,14 @@ def estimate(
     if len(literals) < len(where):
         raise PlanError("--where names a question twice. A person gives one answer to it. Name each question once.")
     table = read_answers(survey, source)
+    found = results(survey, table)
+    for words in () if quiet else found.warnings:
+        warn(words)
     if by is not None:
         _say_by(survey, table, by, literals, as_json=as_json)
     elif literals:
         _say_where(survey, table, literals, as_json=as_json)
     else:
-        found = results(survey, table)
-        for words in () if quiet else found.warnings:
-            warn(words)
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else as_text(found))
 
 
@@ -133,9 +133,11 @@ def tokens(
     survey = read_survey(file)
     if not survey.tokens:
         raise PlanError("This survey asks for no tokens, so links would not be checked. Write tokens = true into it.")
-    if count < 1 or first < 0 or first + count > MOST_TOKENS:
+    if count < 1:
+        raise ValueOutOfRange("--count", count, "at least 1")
+    if first < 0 or first + count > MOST_TOKENS:
         raise ValueOutOfRange("--first and --count", f"{first} and {count}", f"numbers from 0 up to {MOST_TOKENS - 1}")
-    if address and not address.startswith(("http://", "https://")):
+    if address and (not address.startswith(("http://", "https://")) or set(address) & set(" ?#")):
         raise ValueOutOfRange("--address", address, "an address such as https://survey.example/")
     place = out or file.with_suffix(".links")
     if place.resolve() in (file.resolve(), secret_place(file).resolve()):
@@ -149,6 +151,8 @@ def tokens(
             f"wrote  {count:,} links to {place} (numbers {first:,} to {first + count - 1:,}); for you alone\n"
             f"Give each person one. For more later: --first {first + count}"
         )
+        if not address:
+            warn("Without --address these are only the ends of links. Put the survey's own address before each.")
 
 
 @survey_app.command()
@@ -190,10 +194,10 @@ def _literal(survey: "Survey", words: str) -> tuple[str, str | float]:
         if text not in question.choices:
             raise NameUnknown("choice", text, question.choices, where=f"of question {question.name!r}")
         return question.name, text
-    try:
-        return question.name, float(int(text))
-    except ValueError:
-        raise ValueOutOfRange(f"--where {question.name}", text, "a whole number") from None
+    low, high = question.between
+    if not text.isdecimal() or not low <= int(text) <= high:
+        raise ValueOutOfRange(f"--where {question.name}", text, f"a whole number from {low} to {high}")
+    return question.name, float(int(text))
 
 
 def _said(literals: dict[str, str | float]) -> str:
@@ -203,10 +207,10 @@ def _said(literals: dict[str, str | float]) -> str:
 
 
 def _say_where(survey: "Survey", table: "Table", literals: dict[str, str | float], *, as_json: bool) -> None:
-    from leafcover.survey.results import conjunction, estimate_json, percent
+    from leafcover.survey.results import conjunction, estimate_json, interval_of, percent
 
     found = conjunction(survey, table, literals)
-    low, high = found.sampling_interval
+    low, high = interval_of(survey, found, literals)
     if as_json:
         typer.echo(
             json.dumps({"where": literals, "share": found.share, "interval": [low, high]} | estimate_json(found))

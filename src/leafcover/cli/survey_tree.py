@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from leafcover.cli.app import guarded
+from leafcover.cli.app import guarded, warn
 from leafcover.cli.survey import Source, SurveyFile, survey_app
 from leafcover.cli.tree import Format
 
@@ -37,11 +37,15 @@ def tree(
     from leafcover.response.tree.rules import Rules
     from leafcover.survey.answers import read_answers
     from leafcover.survey.questionnaire import read_survey
+    from leafcover.survey.results import results
     from leafcover.survey.tree import tree_of
 
     survey = read_survey(file)
     rules = Rules(criterion.value, min_support=min_support, significance=significance)
-    found = tree_of(survey, read_answers(survey, source), target, rules, test_share)
+    table = read_answers(survey, source)
+    found = tree_of(survey, table, target, rules, test_share)
+    for words in results(survey, table).warnings:
+        warn(words)
     if form is Format.json:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
     elif form is Format.svg:

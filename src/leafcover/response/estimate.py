@@ -8,7 +8,7 @@ estimated by the mean of w without bias. By the coins alone its variance is the 
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, log, sqrt
 
 import numpy as np
 
@@ -73,7 +73,27 @@ class Estimate:
 
     def _around(self, error: float) -> tuple[float, float]:
         low, high = self.raw - DEVIATIONS * error, self.raw + DEVIATIONS * error
+        if error and high <= 0:
+            return 0.0, min(_beyond(-self.raw / error) * error, 1.0)
+        if error and low >= 1:
+            return max(0.0, 1.0 - _beyond((self.raw - 1) / error) * error), 1.0
         return min(max(0.0, low), self.share), max(min(high, 1.0), self.share)
+
+
+def _beyond(errors: float) -> float:
+    """How far a share may lie from an end that its estimate is so many standard errors beyond, in standard errors.
+
+    Nothing is left of the usual interval there, and an interval of nothing would look like certainty. This is the 95 %
+    limit of the normal law, given that the share is on the right side of the end.
+
+    >>> round(_beyond(2.0), 2), round(_beyond(4.0), 2)
+    (1.05, 0.66)
+    """
+    from scipy.special import log_ndtr, ndtri_exp
+
+    if errors > 30:  # the difference below would lose its digits; the tail is that of an exponential law
+        return -log(0.05) / errors
+    return float(-ndtri_exp(log_ndtr(-errors) + log(0.05)) - errors)
 
 
 def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | None]) -> Estimate:

@@ -115,6 +115,7 @@ class RandomizedResponseTreeClassifier(TableClassifier):
         given = Table(
             tuple(Column(a.name, "number" if a.is_number else "category", values, a.levels) for a, values in pairs)
         )
+        self._refuse_other_names(given)
         self._coding = coding(given, self._coins, self.bins)
         table = self._with_class(given, training.labels, training.classes)
         self.tree_ = grow_tree(table, self._coins, target=training.target, rules=rules)
@@ -131,7 +132,21 @@ class RandomizedResponseTreeClassifier(TableClassifier):
 
     @property
     def _coins(self) -> Scheme:
-        return Scheme() if self.scheme is None else self.scheme
+        if self.scheme is None:
+            return Scheme()
+        if not isinstance(self.scheme, Scheme):
+            raise PlanError(f"scheme must be a Scheme of leafcover.response. Got a {type(self.scheme).__name__}.")
+        return self.scheme
+
+    def _refuse_other_names(self, table: Table) -> None:
+        """A scheme that names what is not there would be ignored, and reports taken for truths."""
+        here = {*table.names, self._target}
+        if other := [name for part in self._coins.parts for name in part.names if name not in here]:
+            known = ", ".join(map(repr, table.names[:10]))
+            raise PlanError(
+                f"The scheme names column {other[0]!r}, but the columns are {known} and "
+                f"the class is {self._target!r}. Name the class by the name of y, and columns as in X."
+            )
 
     def _with_class(self, table: Table, codes: Codes, levels: tuple[str, ...]) -> Table:
         label = Column(self._target, "category", codes, levels)

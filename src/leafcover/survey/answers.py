@@ -73,7 +73,9 @@ def _read_file(survey: Survey, path: Path) -> Table:
     names = [question.name for question in survey.questions]
     texts = [question.name for question in survey.questions if question.choices]
     try:
-        found = read(path, category=texts, missing=dict.fromkeys(names, ()))  # a choice may be called "NA"
+        found = read(
+            path, category=texts, missing=dict.fromkeys(names, ()), delimiter=","
+        )  # a choice may be called "NA"
     except NameUnknown as error:
         raise TableError(f"'{path}' lacks the question {error.name!r} of this survey. Name another file.") from None
     if len(found.names) != len(names):

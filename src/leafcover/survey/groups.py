@@ -67,6 +67,7 @@ def as_json(groups: tuple[Group, ...]) -> list[dict[str, Any]]:
             "group": group.choice,
             "size": estimate_json(group.size),
             "share": None if group.within is None else group.within.share,
+            "interval": None if group.within is None else list(group.within.sampling_interval),
             "within": None if group.within is None else estimate_json(group.within),
         }
         for group in groups

@@ -5,7 +5,7 @@ import json
 import tomllib
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -17,9 +17,23 @@ from leafcover.survey.limits import checked_law
 DEFAULT_EPSILON = 1.0986122886681098  # ln 3, as of a coin that tells the truth three times out of four
 MOST_DIGITS = 9  # of an open number: nine fit a 32-bit code
 
+# What pydantic says in the words of programmers.
+MISTAKES = {
+    "extra_forbidden": "is no key of a survey; look at its spelling",
+    "missing": "must be given",
+    "tuple_type": "must be a list in square brackets",
+    "string_type": "must be a text in quotes",
+    "bool_type": "must be true or false",
+    "float_type": "must be a number without quotes",
+    "int_type": "must be a whole number",
+    "model_type": "must be a table, written as [[questions]]",
+    "model_attributes_type": "must be a table, written as [[questions]]",
+}
+
 Line = Annotated[str, Field(min_length=1, max_length=400)]
 Name = Annotated[str, Field(min_length=1, max_length=60, pattern=r"^[^\x00-\x1f]+$")]
-Chance = Annotated[float, Field(ge=0, le=1)]
+Chance = Annotated[float, Field(ge=0, le=1, strict=True)]
+YesNo = Annotated[bool, Field(strict=True)]
 
 
 class _Part(BaseModel):
@@ -42,7 +56,7 @@ class Question(_Part):
     between: tuple[int, int] | None = None  # of an open question: a whole number, the smallest and the largest
     channel: Literal["warner", "k-ary", "unrelated", "shared", "open"] | None = None
     theta: Chance | None = None
-    epsilon: Annotated[float, Field(gt=0, lt=50)] | None = None
+    epsilon: Annotated[float, Field(gt=0, lt=50, strict=True)] | None = None
     asked: Chance | None = None
     alpha: Chance | None = None
     coin: Name | None = None
@@ -113,6 +127,12 @@ class Question(_Part):
         kept = Kary.with_epsilon(self.epsilon or DEFAULT_EPSILON, len(self.choices))
         return Warner(kept.keep) if self.way == "warner" else kept
 
+    @property
+    def asked_how(self) -> list[Any]:
+        """What an answer to it means: its words, its choices and its law, however the file spells that."""
+        law = [] if self.law is None else [type(self.law).__name__, vars(self.law)]
+        return [self.name, self.text, self.choices, self.between, self.way, self.coin, law]
+
 
 class Survey(_Part):
     """A whole survey. Every question must be answered: a gap would be sent undisguised.
@@ -125,10 +145,10 @@ class Survey(_Part):
     holder: Line = "the holder of this survey"
     introduction: Annotated[str, Field(max_length=4000)] = ""
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
-    tokens: bool = False
-    offline: bool = False
-    keep_day: bool = False
-    max_epsilon: Annotated[float, Field(gt=0, le=10)] = 3.0
+    tokens: YesNo = False
+    offline: YesNo = False
+    keep_day: YesNo = False
+    max_epsilon: Annotated[float, Field(gt=0, le=10, strict=True)] = 3.0
     coins: dict[Name, Chance] = Field(default_factory=dict)
     questions: Annotated[tuple[Question, ...], Field(min_length=1, max_length=200)]
 
@@ -147,6 +167,11 @@ class Survey(_Part):
             raise ValueError(f"a question shares the coin {unknown[0]!r}, but [coins] does not give its theta")
         if unused := sorted(set(self.coins) - asked):
             raise ValueError(f"no question shares the coin {unused[0]!r}; take it out of [coins]")
+        for number, question in enumerate(self.questions, 1):
+            try:
+                _ = question.law
+            except LeafcoverError as error:
+                raise PlanError(f"Question {number}, {question.name!r}: {error}") from None
         for part in self.scheme.parts:
             checked_law(part, most=self.max_epsilon)
         return self
@@ -166,7 +191,7 @@ class Survey(_Part):
 
         The words around the questions may be mended while people answer.
         """
-        content = self.model_dump(mode="json", include={"version", "questions", "coins"})
+        content = [self.version, self.coins, [question.asked_how for question in self.questions]]
         text = json.dumps(content, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -174,7 +199,7 @@ class Survey(_Part):
 def read_survey(path: str | Path) -> Survey:
     """The survey in a TOML file, or one line that says where it is wrong."""
     try:
-        text = Path(path).read_text("utf-8")
+        text = Path(path).read_text("utf-8-sig")
     except FileNotFoundError:
         raise TableError(f"There is no survey file {str(path)!r}. Write one with: leafcover survey new FILE.") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -201,7 +226,7 @@ def _said(error: ValidationError) -> str:
     # A key that is not known is often the misspelt one that is missing.
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = [str(part + 1) if isinstance(part, int) else str(part) for part in first["loc"]]
-    message = first["msg"].removeprefix("Value error, ")
+    message = MISTAKES.get(first["type"], first["msg"].removeprefix("Value error, "))
     if place[:1] == ["questions"] and len(place) > 1:
         place[:2] = [f"question {place[1]}"]
     where = ", ".join(place) or "as a whole"

@@ -87,6 +87,12 @@ def conjunction(survey: Survey, table: Table, literals: Mapping[str, str | float
     return estimate(table, survey.scheme, literals)
 
 
+def interval_of(survey: Survey, found: Estimate, literals: Mapping[str, str | float]) -> tuple[float, float]:
+    """95 % about the population: Wilson's where nothing that was asked for is disguised."""
+    disguised = {name for part in survey.scheme.parts for name in part.names}
+    return found.sampling_interval if disguised & set(literals) else wilson(found.share, found.rows)
+
+
 def cross(survey: Survey, table: Table, first: str, second: str) -> Joint:
     """The shares of all pairs of answers to two questions with choices; choices in the order of the survey."""
     checked_number(table)

@@ -1,4 +1,4 @@
-"""The tree that predicts one question from the others, grown, pruned and tested on disguised answers alone."""
+"""The tree that predicts one question from the others, grown and tested on disguised answers alone."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from leafcover.errors import NameUnknown, PlanError
+from leafcover.fast.arrays import Bools
 from leafcover.response import Estimate
 from leafcover.response.tree.grow import grow_tree
 from leafcover.response.tree.rules import Rules
 from leafcover.response.tree.score import accuracy
 from leafcover.survey.questionnaire import Question, Survey
 from leafcover.survey.results import checked_number, estimate_json, percent
+from leafcover.table.describe import mixed
 from leafcover.table.table import Column, Table
 from leafcover.tree.bins import quantile_codes
 from leafcover.tree.picture import picture
@@ -23,6 +25,7 @@ from leafcover.tree.tree import Tree
 
 GROUPS = 4  # that an open number is cut into, of about equal size
 TEST_SHARE = 0.3
+LEAST_PART = 30  # answers to grow from, and to test with
 SOUND = Rules()
 
 
@@ -45,6 +48,8 @@ class Grown:
             f"{percent(self.accuracy.share)} (95 %: {percent(low)} to {percent(high)}); "
             f"always answering “{usual}” would be right for {percent(self.guessing.share)}."
         )
+        if self.tree.size > 1 and self.accuracy.raw <= self.guessing.raw:
+            said += " So it tells no more than that; more answers may show whether it does."
         if self.tree.size == 1:
             said += " No question tells more of it than the noise of the coins would; more answers may show one."
         return said
@@ -94,13 +99,32 @@ def tree_of(survey: Survey, table: Table, target: str, rules: Rules = SOUND, tes
     if not 0 < test_share < 1:
         raise PlanError(f"The share of answers to test with must be above 0 and below 1. Got {test_share!r}.")
     ready = Table(tuple(_grouped(question, table[question.name]) for question in survey.questions))
-    # A fixed order: the same answers give the same tree.
-    order = np.random.default_rng(len(ready)).permutation(len(ready))
-    tested = max(1, round(test_share * len(ready)))
-    growing, testing = ready.take(np.sort(order[tested:])), ready.take(np.sort(order[:tested]))
+    aside = _set_aside(table.select(question.name for question in survey.questions), test_share)
+    growing, testing = ready.take(np.flatnonzero(~aside)), ready.take(np.flatnonzero(aside))
+    if min(len(growing), len(testing)) < LEAST_PART:
+        raise PlanError(
+            f"Of {len(ready):,} answers {len(growing):,} would grow the tree and {len(testing):,} test it; each part "
+            f"needs {LEAST_PART}. Choose a --test-share nearer to a half."
+        )
     tree = grow_tree(growing, survey.scheme, target=target, rules=rules)
     stump = grow_tree(growing, survey.scheme, target=target, rules=Rules(max_depth=0))
     return Grown(tree, len(growing), accuracy(tree, testing, survey.scheme), accuracy(stump, testing, survey.scheme))
+
+
+def _set_aside(table: Table, share: float) -> Bools:
+    """Which answers are tested with, by what they say and not by where they stand.
+
+    The n-th answer of those that say the same has its own number, so that the same answers in another order are
+    parted the same way, and one answer more moves no other.
+    """
+    words = np.zeros(len(table), np.uint64)
+    for column in table:
+        words = mixed(words ^ column.values.astype(np.uint64))
+    order = np.argsort(words, kind="stable")
+    first = np.flatnonzero(np.diff(words[order], prepend=words[order[:1]] ^ np.uint64(1)))
+    nth = np.empty(len(words), np.uint64)
+    nth[order] = np.arange(len(words)) - np.repeat(first, np.diff(first, append=len(words)))
+    return np.asarray(mixed(words ^ mixed(nth)) < np.uint64(share * 2**63) * np.uint64(2))
 
 
 def _grouped(question: Question, column: Column) -> Column:

@@ -72,7 +72,7 @@ def row_words(table: Table) -> Words:
     """
     words = np.zeros(len(table), np.uint64)
     for column in table:
-        words = _mixed(words ^ _bits(column.values))
+        words = mixed(words ^ _bits(column.values))
     return words
 
 
@@ -83,7 +83,7 @@ def _bits(values: Array) -> Words:
     return values.astype(np.int64).view(np.uint64)
 
 
-def _mixed(words: Words) -> Words:
+def mixed(words: Words) -> Words:
     """splitmix64's finalizer: every bit of the input moves every bit of the output."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

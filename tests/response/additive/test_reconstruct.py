@@ -231,3 +231,13 @@ def test_what_cannot_be_reconstructed_is_refused():
     with pytest.raises(TableError, match="1 reports") as refused:
         reconstruct(np.array([1.0, 15.1]), noisy)
     assert "15.1" not in str(refused.value)
+
+
+def test_more_bins_than_memory_holds_are_refused():
+    with pytest.raises(ValueOutOfRange, match="from 1 to 500"):
+        reconstruct(np.zeros(500), Noisy(Uniform(1.0), low=0, high=1), bins=10_000)
+
+
+def test_a_report_without_end_is_refused():
+    with pytest.raises(TableError, match="1 reports of"):
+        reconstruct(np.append(np.zeros(500), np.inf), Noisy(Gaussian(1.0), low=0, high=1))

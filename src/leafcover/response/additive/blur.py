@@ -63,7 +63,7 @@ def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
 def possible(noisy: Noisy, reports: Floats) -> Bools:
     """Which reports some truth of the range can have given; a missing one can always be."""
     if not noisy.law.bounded:
-        return np.ones(len(reports), np.bool_)
+        return ~np.isinf(reports)
     slack = 1e-6 * noisy.law.spread  # reports are rounded
     low, high = noisy.low - noisy.law.reach - slack, noisy.high + noisy.law.reach + slack
     return np.isnan(reports) | ((reports >= low) & (reports <= high))
