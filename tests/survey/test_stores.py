@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
+from threading import Barrier
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -65,6 +66,19 @@ def test_two_stores_open_at_once_do_what_the_model_does(fresh, steps):
         probes = [0, 1, 7, 8, 8191, 8192, MOST_TOKENS - 1]
         told = again.add([(one(100 + place), number) for place, number in enumerate(probes)])
         assert [verdict == Verdict.spent for verdict in told] == [number in model.spent for number in probes]
+
+
+def test_many_who_open_a_new_store_at_once_make_it_once(fresh):
+    for _ in range(10):
+        address, together = fresh(), Barrier(8)
+
+        def opened(number, address=address, together=together):
+            together.wait()
+            with closing(open_store(address, SURVEY)) as store:
+                return store.add([(one(number), number)])
+
+        with ThreadPoolExecutor(8) as threads:
+            assert list(threads.map(opened, range(8))) == [[Verdict.stored]] * 8
 
 
 def test_many_threads_and_two_stores_spend_each_token_once(fresh):

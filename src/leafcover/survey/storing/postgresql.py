@@ -41,6 +41,8 @@ SETTINGS = """
 AT_LEAST_ON = """
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
+# From the catalogue itself: to_regclass may remember from before the lock that there was no table.
+THERE = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'leafcover_store' AND pg_table_is_visible(oid))"
 TABLES = f"""
     CREATE TABLE leafcover_store (version integer NOT NULL);
     CREATE TABLE leafcover_answers (survey text NOT NULL, id text COLLATE "C" NOT NULL, day date, reports text NOT NULL,
@@ -183,13 +185,12 @@ class PostgresqlStore:
         return connection
 
     def _check_tables(self, connection: "Connection") -> None:
-        there = "SELECT to_regclass('leafcover_store') IS NOT NULL"
-        if connection.execute(there).fetchone() == (False,):
+        if connection.execute(THERE).fetchone() == (False,):
             if not self._create:
                 raise StoreFailed("The database holds no store of answers. Name the one that the survey writes to.")
             with connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (DOOR,))
-                if connection.execute(there).fetchone() == (False,):
+                if connection.execute(THERE).fetchone() == (False,):  # another may have been quicker
                     connection.execute(TABLES)
         versions = connection.execute("SELECT version FROM leafcover_store").fetchall()
         if versions != [(VERSION,)]:
