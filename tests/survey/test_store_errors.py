@@ -6,8 +6,9 @@ from contextlib import closing
 
 import pytest
 
+from leafcover.survey.answers import read_answers
 from leafcover.survey.message import Answer
-from leafcover.survey.storing.open import open_store
+from leafcover.survey.storing.open import checked_place, open_store
 from leafcover.survey.storing.store import StoreFailed, Verdict
 from tests.survey.surveys import habits
 
@@ -100,6 +101,43 @@ def test_an_address_that_leads_nowhere(address, caplog):
     pytest.importorskip("psycopg")
     said(address)
     assert "password-of-mine" not in caplog.text
+
+
+MISTYPED = [
+    "postgress://me:password-of-mine@localhost/db",
+    "postgresql+psycopg://me:password-of-mine@localhost/db",
+    "postgresql:/me:password-of-mine@localhost/db",
+    "'postgresql:/me:password-of-mine@localhost/db.csv'",
+    "mysql://me:password-of-mine@localhost/db.parquet",
+    "me:password-of-mine@localhost/db",
+    "host=localhost password=password-of-mine dbname=x",
+    "host=localhost PASSWORD = password-of-mine dbname=x.csv",
+]
+
+
+@pytest.mark.parametrize("address", MISTYPED)
+def test_a_mistyped_address_is_taken_for_no_file_and_not_repeated(address, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for create in (True, False):
+        assert "Write postgresql://USER@HOST:PORT/DATABASE" in said(address, create=create)
+    with pytest.raises(StoreFailed) as failed:
+        read_answers(SURVEY, address)
+    assert "password-of-mine" not in str(failed.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["habits.sqlite", "C:/surveys/habits.sqlite", r"C:\me@work\habits.sqlite", "/home/me@work/a:b", "../x-y/passwords"],
+)
+def test_a_file_is_no_address(path):
+    assert checked_place(path) == path
+
+
+def test_an_address_may_be_written_in_capitals(postgresql):
+    address = postgresql.fresh()
+    open_store("PostgreSQL" + address.removeprefix("postgresql"), SURVEY).close()
+    open_store(address, SURVEY, create=False).close()
 
 
 def test_tables_of_another_program_and_of_another_version(postgresql):

@@ -34,12 +34,12 @@ def table_of(survey: Survey, reports: Iterable[Sequence[str]]) -> Table:
 
 def read_answers(survey: Survey, source: str | Path) -> Table:
     """The answers in a file that was exported, or in a store by its file or address; every value is checked."""
-    path = Path(source)
-    if path.suffix.lower() in FILES and "://" not in str(source):
-        return _read_file(survey, path)
-    from leafcover.survey.storing.open import open_store
+    from leafcover.survey.storing.open import checked_place, open_store
 
-    with closing(open_store(str(source), survey, create=False)) as store:
+    place = checked_place(str(source))
+    if Path(place).suffix.lower() in FILES and "://" not in place:
+        return _read_file(survey, Path(place))
+    with closing(open_store(place, survey, create=False)) as store:
         if not store.count() and (others := store.others()):
             raise TableError(
                 f"The store holds no answer to this survey, but {others:,} to other questions or coins. Name the "

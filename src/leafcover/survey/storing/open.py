@@ -1,13 +1,16 @@
 """A store by its address: a file, or a PostgreSQL database."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storing.store import Store
+from leafcover.survey.storing.store import Store, StoreFailed
 
-SCHEMES = ("postgresql://", "postgres://")
+DATABASE = re.compile("(postgresql|postgres)://", re.IGNORECASE)
+# What no file is called, but an address that was mistyped: a scheme (longer than the letter of a drive), or a password.
+MISTYPED = re.compile(r"[\w+.-]{2,}:/|:[^/\\]*@|password\s*=", re.IGNORECASE)
 
 
 def open_store(
@@ -17,10 +20,29 @@ def open_store(
 
     With ``create=False`` a store that is not there yet is an error. ``today`` is asked only when the survey keeps days.
     """
-    if address.startswith(SCHEMES):
+    address = checked_place(address)
+    if DATABASE.match(address):
         from leafcover.survey.storing.postgresql import PostgresqlStore
 
         return PostgresqlStore(address, survey, create=create, today=today)
     from leafcover.survey.storing.sqlite import SqliteStore
 
     return SqliteStore(Path(address), survey, create=create, today=today)
+
+
+def checked_place(place: str) -> str:
+    """The address of a database with its scheme in small letters, or the path of a file.
+
+    A mistyped address is refused without its words, which may hold a password.
+
+    >>> checked_place("POSTGRESQL://me@here/answers"), checked_place("C:/habits.sqlite")
+    ('postgresql://me@here/answers', 'C:/habits.sqlite')
+    """
+    if found := DATABASE.match(place):
+        return found[0].lower() + place[found.end() :]
+    if MISTYPED.search(place):
+        raise StoreFailed(
+            "The place of the answers looks like the address of a database, but not like one that can be used. "
+            "Write postgresql://USER@HOST:PORT/DATABASE, or the name of a file."
+        )
+    return place
