@@ -3,10 +3,13 @@
 import hashlib
 import json
 import re
+import shutil
 import socket
+import subprocess
 
 import pytest
 
+from leafcover.survey.collecting.serve import Certificate, checked_certificate
 from tests.cli.helpers import leafcover, refused
 from tests.survey.surveys import HABITS
 
@@ -41,6 +44,35 @@ def test_what_cannot_be_served_is_refused(habits_file, words, said):
     line = refused("survey", "serve", habits_file, *words)
     assert said in line
     assert "hunter22" not in line
+
+
+def pem_pair(folder, name, *words):
+    """A certificate and its key, made now."""
+    chain, key = folder / f"{name}.pem", folder / f"{name}.key"
+    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "1"]
+    made += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(chain), *(words or ("-nodes",))]
+    subprocess.run(made, check=True, capture_output=True)
+    return chain, key
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make certificates")
+def test_a_certificate_that_cannot_serve_is_refused_before_anything_is_said_or_made(habits_file, tmp_path):
+    chain, key = pem_pair(tmp_path, "one")
+    _, other = pem_pair(tmp_path, "two")
+    _, locked = pem_pair(tmp_path, "three", "-passout", "pass:hunter22")
+    (tmp_path / "none.pem").write_text("no certificate")
+    before = set(habits_file.parent.iterdir())
+    for given, said in (
+        ((chain, other), "the key is that of another certificate"),
+        ((chain, locked), "is encrypted"),
+        ((chain, tmp_path / "none.pem"), "not both PEM files"),
+        ((tmp_path / "none.pem", key), "not both PEM files"),
+    ):
+        words = ("survey", "serve", habits_file, "--certificate", given[0], "--certificate-key", given[1])
+        assert said in refused(*words)
+        assert leafcover(*words).stdout == ""
+    assert set(habits_file.parent.iterdir()) == before
+    checked_certificate(Certificate(chain, key))
 
 
 def test_an_offline_page_is_one_file_with_the_hash_that_was_said(offline_file, tmp_path):

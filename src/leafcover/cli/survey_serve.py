@@ -1,13 +1,16 @@
 """``leafcover survey serve`` and ``survey page``: ask people, in a browser."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leafcover.cli.app import Force, Quiet, guarded, warn
 from leafcover.cli.survey import SurveyFile, survey_app
 from leafcover.errors import PlanError, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.survey.collecting.serve import Certificate
 
 
 @survey_app.command()
@@ -32,17 +35,13 @@ def serve(
     quiet: Quiet = False,
 ) -> None:
     """Serve the survey's page, take answers that were disguised in the browser, show the holder what they add up to."""
-    from leafcover.survey.collecting.serve import Certificate, checked_installed, is_loopback, listening
+    from leafcover.survey.collecting.serve import checked_installed, is_loopback, listening
     from leafcover.survey.collecting.serve import serve as run
     from leafcover.survey.questionnaire import read_survey
     from leafcover.survey.secret import secret_place, survey_secret
     from leafcover.survey.storing.open import open_store
 
-    if (certificate is None) != (certificate_key is None):
-        raise PlanError("A certificate and its key go together. Got one of them. Give both or none.")
-    for file in (certificate, certificate_key):
-        if file is not None and not file.is_file():
-            raise ValueOutOfRange("A certificate file", str(file), "one that exists")
+    proof = _certificate(certificate, certificate_key)
     checked_installed()
     asked = read_survey(survey)
     place = store or str(survey.with_suffix(".sqlite"))
@@ -52,7 +51,7 @@ def serve(
     new = not secret_place(survey).exists()
     secret = survey_secret(survey).secret
     waiting = listening(host, port)
-    address = _address(host, waiting.getsockname()[1], secure=certificate is not None)
+    address = _address(host, waiting.getsockname()[1], secure=proof is not None)
     if not quiet:
         typer.echo(f"Asking “{asked.title}” at {address}/ ({kept} answers so far).")
         typer.echo(f"Holder's pages: {address}/holder; the secret is in '{secret_place(survey)}'", nl=False)
@@ -60,15 +59,9 @@ def serve(
         typer.echo("Stop with Ctrl-C.")
     if others:
         warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")
-    if not is_loopback(host) and certificate is None:
+    if not is_loopback(host) and proof is None:
         warn("Others can reach this page without https: whoever is between can change its script. Give --certificate.")
-    run(
-        asked,
-        lambda: open_store(place, asked),
-        secret,
-        waiting,
-        None if certificate is None or certificate_key is None else Certificate(certificate, certificate_key),
-    )
+    run(asked, lambda: open_store(place, asked), secret, waiting, proof)
 
 
 @survey_app.command()
@@ -95,6 +88,20 @@ def page(
     if not quiet:
         typer.echo(f"Wrote '{out}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
     typer.echo(f"sha256 {digest}")
+
+
+def _certificate(chain: Path | None, key: Path | None) -> "Certificate | None":
+    from leafcover.survey.collecting.serve import Certificate, checked_certificate
+
+    if chain is None and key is None:
+        return None
+    if chain is None or key is None:
+        raise PlanError("A certificate and its key go together. Got one of them. Give both or none.")
+    for file in (chain, key):
+        if not file.is_file():
+            raise ValueOutOfRange("A certificate file", str(file), "one that exists")
+    checked_certificate(Certificate(chain, key))
+    return Certificate(chain, key)
 
 
 def _address(host: str, port: int, *, secure: bool) -> str:

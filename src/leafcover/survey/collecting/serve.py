@@ -3,6 +3,7 @@
 import ipaddress
 import logging
 import socket
+import ssl
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -20,6 +21,26 @@ class Certificate:
 
     chain: Path
     key: Path
+
+
+def checked_certificate(certificate: Certificate) -> None:
+    """Refuse in one line what no browser could be served with; a password is never asked for."""
+
+    def no_password() -> str:
+        raise PlanError(f"The key '{certificate.key}' is encrypted. Give one without password, readable by you alone.")
+
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            certificate.chain, certificate.key, no_password
+        )
+    except OSError as error:
+        why = {"KEY_VALUES_MISMATCH": "the key is that of another certificate"}.get(
+            getattr(error, "reason", None) or "", "they are not both PEM files that can be read"
+        )
+        raise PlanError(
+            f"'{certificate.chain}' and '{certificate.key}' cannot serve as certificate and key: {why}. "
+            "Give a certificate chain and its own key."
+        ) from None
 
 
 def checked_installed() -> None:
