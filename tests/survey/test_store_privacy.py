@@ -1,6 +1,7 @@
 """What someone who takes a whole store can learn: not which token came with which answer."""
 
 import random
+import sqlite3
 import stat
 import struct
 from contextlib import closing
@@ -9,6 +10,8 @@ import pytest
 
 from leafcover.survey.message import Answer
 from leafcover.survey.storing.open import open_store
+from leafcover.survey.storing.sqlite import AT_LEAST
+from leafcover.survey.storing.store import Verdict
 from tests.survey.surveys import habits
 
 SURVEY = habits(tokens=True)
@@ -44,6 +47,49 @@ def test_a_closed_file_is_the_same_in_whatever_order_answers_came(tmp_path, mixe
     filled(str(tmp_path / "one"), ANSWERS, NUMBERS).close()
     filled(str(tmp_path / "two"), mixed(ANSWERS), NUMBERS).close()
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_a_file_in_use_is_written_anew_in_the_order_of_ids_now_and_then(tmp_path, mixed):
+    paths = [tmp_path / "one", tmp_path / "two"]
+    assert len(ANSWERS) % AT_LEAST == 0
+    with (
+        closing(filled(str(paths[0]), ANSWERS, NUMBERS)) as one,
+        closing(filled(str(paths[1]), mixed(ANSWERS), NUMBERS)) as two,
+    ):
+        assert paths[0].read_bytes() == paths[1].read_bytes()
+        for store, last in ((one, ANSWERS[:9]), (two, ANSWERS[8::-1])):
+            for answer in last:
+                store.add([(Answer(answer.id[::-1], answer.reports), None)])
+        assert paths[0].read_bytes() != paths[1].read_bytes()  # the last few still lie as they came
+
+
+def test_a_file_that_was_left_by_a_kill_is_put_in_order_when_it_is_opened(tmp_path, mixed):
+    paths = [tmp_path / "one", tmp_path / "two"]
+    few = ANSWERS[: AT_LEAST - 1]
+    left = [
+        filled(str(path), answers, NUMBERS[: len(few)]) for path, answers in zip(paths, (few, mixed(few)), strict=True)
+    ]
+    assert paths[0].read_bytes() != paths[1].read_bytes()
+    again = [open_store(str(path), SURVEY) for path in paths]
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    for store in (*left, *again):
+        store.close()
+
+
+def test_a_file_that_cannot_be_written_anew_still_takes_answers(tmp_path):
+    with closing(open_store(str(tmp_path / "store"), SURVEY)) as store:
+        tried = []
+        store._connection.set_trace_callback(lambda said: tried.append(said) if said == "VACUUM" else None)
+        store.add([(answer, None) for answer in ANSWERS[: AT_LEAST - 1]])
+        assert not tried
+        store._connection.set_authorizer(
+            lambda action, *given: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+        )
+        for answer in ANSWERS[AT_LEAST - 1 :]:
+            assert store.add([(answer, None)]) == [Verdict.stored]
+        assert len(tried) == len(ANSWERS) // AT_LEAST
+        assert store._unsorted == store.count() == len(ANSWERS)
+        store._connection.set_authorizer(None)
 
 
 def test_nothing_is_left_beside_a_file(tmp_path):

@@ -3,8 +3,11 @@
 What the file must not tell is which token came with which answer, or in which order answers came. Answers lie in the
 order of their random ids and tokens in one block of bits. A write-ahead log would keep earlier states of both, and two
 states of the block differ by the token that came between them; so each transaction goes through a journal that is cut
-to nothing when it ends, and what is removed from the file is overwritten with zeros. Inside a page answers lie as they
-came; closing the store writes the file anew in the order of ids. A disk may still keep what a file no longer holds.
+to nothing when it ends, and what is removed from the file is overwritten with zeros.
+
+Inside a page answers lie as they came. So the file is written anew in the order of ids when it is opened to write, when
+it is closed, and each time a hundredth of its answers (twenty at least) is new; only those since then show their order.
+The file's time says when the last one came. A disk may still keep what a file no longer holds.
 """
 
 import os
@@ -25,6 +28,8 @@ OURS = 0x4C656166  # "Leaf", in the header of every file of ours
 VERSION = 1
 PATIENCE = 20.0  # seconds that one process waits for another
 PAGE = 10_000  # answers read at once
+AT_LEAST = 20  # new answers before the file is written anew
+SHARE = 100  # and one in so many: 100,000 answers take 0.1 to 0.2 s, which then comes once in 1,000 answers
 
 SETTINGS = (
     "PRAGMA synchronous = FULL",  # with a cut journal: on disk when the transaction ends, whatever happens then
@@ -47,7 +52,7 @@ class SqliteStore:
     def __init__(self, path: Path, survey: Survey, *, create: bool, today: Callable[[], date]) -> None:
         self._path, self._survey, self._today = path, survey, today
         self._lock = Lock()
-        self._added = False
+        self._unsorted, self._due = 0, AT_LEAST  # answers that lie as they came, and how many may
         if create:
             self._make_file()
         elif not path.is_file():
@@ -60,6 +65,8 @@ class SqliteStore:
         except BaseException:
             self._connection.close()
             raise
+        if create:
+            self._sort()  # another process may have been killed
 
     def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
         """Keep answers; see ``Store.add``."""
@@ -73,7 +80,10 @@ class SqliteStore:
             if result.numbers:
                 changed = with_spent(block, result.numbers)
                 connection.execute("INSERT OR REPLACE INTO spent VALUES (?, ?)", (fingerprint, changed))
-        self._added = self._added or bool(result.new)
+        with self._lock:
+            self._unsorted += len(result.new)
+            if self._unsorted >= self._due:
+                self._sort()
         return result.verdicts
 
     def count(self) -> int:
@@ -98,11 +108,18 @@ class SqliteStore:
 
     def close(self) -> None:
         """Write the file anew in the order of ids if answers were added, and let go of it."""
-        with self._lock, closing(self._connection) as connection:
-            if self._added:
-                with suppress(sqlite3.Error):  # another process has it open and will do it, or the disk is full
-                    connection.execute("VACUUM")
-                self._added = False
+        with self._lock, closing(self._connection):
+            if self._unsorted:
+                self._sort()
+
+    def _sort(self) -> None:
+        """Write the file anew in the order of ids; when that fails, it is tried again after some more answers."""
+        with suppress(sqlite3.Error):  # another process has it open and will do it, or the disk is full
+            (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
+            self._due = self._unsorted + max(AT_LEAST, count // SHARE)
+            self._connection.execute("VACUUM")
+            self._due -= self._unsorted
+            self._unsorted = 0
 
     def _make_file(self) -> None:
         try:
