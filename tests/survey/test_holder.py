@@ -19,7 +19,7 @@ from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storing.open import open_store
 
 SECRET = bytes(range(32))
-PATHS = ("", "/tree", "/tree.svg?target=taken", "/design", "/answers.csv", "/answers.parquet")
+PATHS = ("", "/tree", "/tree.svg?target=taken", "/tree.svg", "/design", "/answers.csv", "/answers.parquet")
 
 
 @pytest.fixture
@@ -142,6 +142,17 @@ def test_the_design_says_how_many_answers_are_needed(client: TestClient) -> None
     assert "How many answers" in shown
     assert "epsilon" in shown
     assert "must be" in inside(client, "/design?share=7")
+
+
+@pytest.mark.parametrize("path", ["/design?error=", "/design?share=much", "/design?error=1e999", "/design?share=nan"])
+def test_a_figure_that_is_none_is_refused_on_a_page_and_only_to_the_holder(client: TestClient, path: str) -> None:
+    told = client.get("/holder" + path)
+    assert told.status_code == 401
+    assert "The secret of this survey" in told.text
+    told = client.get("/holder" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    assert told.status_code == 409
+    assert told.headers["Content-Type"].startswith("text/html")
+    assert "must be" in told.text
 
 
 def test_exports_are_the_reports_in_another_order_each_time(client: TestClient, survey: Survey, place: str) -> None:

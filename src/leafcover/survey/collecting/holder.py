@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from leafcover.errors import LeafcoverError
+from leafcover.errors import LeafcoverError, ValueOutOfRange
 from leafcover.survey.answers import export, stored_answers
 from leafcover.survey.collecting.reading import Declined, body_of, is_foreign
 from leafcover.survey.collecting.session import COOKIE, HOURS, cookie_value, is_holder, is_secret
@@ -32,6 +32,9 @@ CLOSED: dict[int | str, dict[str, Any]] = {401: {"description": "The secret is a
 def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRouter:
     """The routes of the holder; every one but the door needs the secret."""
     router = APIRouter(prefix="/holder", responses=CLOSED)
+
+    targets = predictable(survey)
+    first = targets[0] if targets else ""
 
     def answers() -> Table:
         with closing(opened()) as store:
@@ -67,8 +70,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
         """The tree that predicts one question from the others."""
 
         def made() -> Response:
-            targets = predictable(survey)
-            chosen = target or (targets[0] if targets else "")
+            chosen = target or first
             found = tree_of(survey, answers(), chosen)
             return shown(survey, "tree", {"targets": targets, "target": chosen, "found": found})
 
@@ -77,16 +79,17 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     @router.get(
         "/tree.svg", response_class=Response, responses={409: {"description": "Too few answers, or no such question."}}
     )
-    async def tree_picture(request: Request, target: str) -> Response:
+    async def tree_picture(request: Request, target: str = "") -> Response:
         """The same tree as a picture."""
-        return await for_holder(request, lambda: drawn(tree_of(survey, answers(), target).picture))
+        return await for_holder(request, lambda: drawn(tree_of(survey, answers(), target or first).picture))
 
     @router.get("/design", response_class=Response, responses={409: {"description": "Figures out of their range."}})
-    async def designed(request: Request, error: float = 0.05, share: float = 0.1) -> Response:
+    async def designed(request: Request, error: str = "0.05", share: str = "0.1") -> Response:
         """What an answer gives away, and how many are needed."""
 
         def made() -> Response:
-            return shown(survey, "design", {"found": design(survey, error=error, share=share)})
+            wanted, expected = _number("The half width", error), _number("The expected share", share)
+            return shown(survey, "design", {"found": design(survey, error=wanted, share=expected)})
 
         return await for_holder(request, made)
 
@@ -136,6 +139,14 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
         return outside
 
     return router
+
+
+def _number(what: str, given: str) -> float:
+    """A field of a form; not left to the framework, which would refuse it before it asks for the secret."""
+    try:
+        return float(given)
+    except ValueError:
+        raise ValueOutOfRange(what, given, "a number such as 0.1") from None
 
 
 def _door_responses() -> dict[int | str, dict[str, Any]]:
