@@ -4,6 +4,7 @@ import io
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow.csv
@@ -17,6 +18,7 @@ from leafcover.survey.device import disguised
 from leafcover.survey.message import Answer, width
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storing.open import open_store
+from tests.survey.surveys import one_coin
 
 SECRET = bytes(range(32))
 PATHS = ("", "/tree", "/tree.svg?target=taken", "/tree.svg", "/design", "/answers.csv", "/answers.parquet")
@@ -71,7 +73,7 @@ def test_a_wrong_secret_opens_nothing(client: TestClient, wrong: str) -> None:
 def test_the_secret_opens_the_pages_for_some_hours(client: TestClient, survey: Survey, place: str) -> None:
     answer(survey, place, 300)
     assert enter(client) == 303
-    cookie = client.cookies.get(session.COOKIE)
+    cookie = client.cookies.get(session.cookie_name(survey.fingerprint))
     assert cookie is not None
     assert SECRET.hex() not in cookie
     for path in PATHS:
@@ -87,14 +89,28 @@ def test_the_cookie_is_for_the_holders_pages_alone(client: TestClient) -> None:
         assert word in given
 
 
-def test_a_cookie_ends_and_cannot_be_prolonged(client: TestClient) -> None:
+def test_a_cookie_ends_and_cannot_be_prolonged(client: TestClient, survey: Survey) -> None:
+    name = session.cookie_name(survey.fingerprint)
     old = session.cookie_value(SECRET, now=time.time() - 9 * 3600)
     longer = f"{int(time.time()) + 3600}.{old.partition('.')[2]}"
     other = session.cookie_value(bytes(32))
     for value in (old, longer, other, "9" * 400 + ".x", "x", "٣.x"):
         client.cookies.clear()
-        told = client.get("/holder", headers={"Cookie": f"{session.COOKIE}={value}".encode()})
+        told = client.get("/holder", headers={"Cookie": f"{name}={value}".encode()})
         assert told.status_code == 401
+
+
+def test_the_holder_of_two_surveys_on_one_machine_stays_in_both(
+    client: TestClient, survey: Survey, tmp_path: Path
+) -> None:
+    other, place = one_coin(), str(tmp_path / "other.sqlite")
+    app = application(other, lambda: open_store(place, other), bytes(32))
+    with TestClient(app, base_url="https://survey.example", follow_redirects=False) as second:
+        assert enter(client) == enter(second, bytes(32).hex()) == 303
+        second.cookies.update(client.cookies)
+        client.cookies.update(second.cookies)
+        for one in (client, second):
+            assert one.get("/holder").status_code == 200
 
 
 def test_another_site_cannot_enter(client: TestClient) -> None:

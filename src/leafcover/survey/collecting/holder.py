@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from leafcover.errors import LeafcoverError, ValueOutOfRange
 from leafcover.survey.answers import export, stored_answers
 from leafcover.survey.collecting.reading import Declined, body_of, is_foreign
-from leafcover.survey.collecting.session import COOKIE, HOURS, cookie_value, is_holder, is_secret
+from leafcover.survey.collecting.session import HOURS, cookie_name, cookie_value, is_holder, is_secret
 from leafcover.survey.collecting.showing import drawn, shown
 from leafcover.survey.design import design
 from leafcover.survey.questionnaire import Survey
@@ -33,6 +33,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     """The routes of the holder; every one but the door needs the secret."""
     router = APIRouter(prefix="/holder", responses=CLOSED)
 
+    cookie = cookie_name(survey.fingerprint)
     targets = predictable(survey)
     first = targets[0] if targets else ""
 
@@ -42,7 +43,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
 
     async def for_holder(request: Request, made: Callable[[], Response]) -> Response:
         """What is made for the holder; for others the door."""
-        if not is_holder(secret, request):
+        if not is_holder(secret, cookie, request):
             return shown(survey, "enter", {"wrong": False}, status=401)
         try:
             return await run_in_threadpool(made)
@@ -126,7 +127,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
             return shown(survey, "enter", {"wrong": True}, status=401)
         inside = RedirectResponse("/holder", 303)
         inside.set_cookie(
-            COOKIE, cookie_value(secret), max_age=HOURS * 3600, path="/holder",
+            cookie, cookie_value(secret), max_age=HOURS * 3600, path="/holder",
             secure=request.url.scheme == "https", httponly=True, samesite="strict",
         )  # fmt: skip
         return inside
@@ -135,7 +136,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     async def leave() -> Response:
         """Forget the cookie."""
         outside = RedirectResponse("/holder", 303)
-        outside.delete_cookie(COOKIE, path="/holder")
+        outside.delete_cookie(cookie, path="/holder")
         return outside
 
     return router

@@ -6,8 +6,16 @@ import time
 
 from starlette.requests import Request
 
-COOKIE = "leafcover_holder"
 HOURS = 8
+
+
+def cookie_name(fingerprint: str) -> str:
+    """Another for each survey: cookies of one machine are shared by all its ports.
+
+    >>> cookie_name("0123456789abcdef")
+    'leafcover_holder_01234567'
+    """
+    return f"leafcover_holder_{fingerprint[:8]}"
 
 
 def cookie_value(secret: bytes, now: float | None = None) -> str:
@@ -16,12 +24,12 @@ def cookie_value(secret: bytes, now: float | None = None) -> str:
     return f"{until}.{_proof(secret, until)}"
 
 
-def is_holder(secret: bytes, request: Request) -> bool:
-    """Whether a request carries the proof, or the secret itself as a bearer's."""
+def is_holder(secret: bytes, cookie: str, request: Request) -> bool:
+    """Whether a request carries the proof in the cookie of this name, or the secret itself as a bearer's."""
     bearer, _, given = request.headers.get("authorization", "").partition(" ")
     if bearer.lower() == "bearer" and is_secret(secret, given):
         return True
-    return _proven(secret, request.cookies.get(COOKIE, ""))
+    return _proven(secret, request.cookies.get(cookie, ""))
 
 
 def is_secret(secret: bytes, given: str) -> bool:
