@@ -12,7 +12,7 @@ from leafcover.survey.device import as_json, coins_of
 from leafcover.survey.page import offline_page, page_of
 from leafcover.survey.questionnaire import survey_from
 from leafcover.survey.templates import environment, holder_page
-from tests.survey.surveys import every_coin, habits
+from tests.survey.surveys import every_coin, habits, one_coin
 
 
 def directives(policy: str) -> dict[str, str]:
@@ -103,6 +103,15 @@ def test_a_survey_without_coins_promises_none() -> None:
     assert "This survey tosses no coins" in html
     assert "disguised answers" not in html
     assert "Your device tosses coins" not in html
+    assert 'class="safe"' not in html
+    told = html.partition("<body>")[2].partition("<script")[0].replace("This survey tosses no coins", "")
+    assert told.replace("no coin disguises this answer", "").count("coin") == 0
+
+
+def test_open_answers_beside_disguised_ones_are_not_said_to_prove_nothing() -> None:
+    assert "which by itself proves nothing" not in page_of(habits()).html
+    assert "and open answers as they are" in page_of(habits()).html
+    assert "which by itself proves nothing" in page_of(one_coin()).html
 
 
 SHARES = """{% import "holder_parts.jinja" as parts %}

@@ -120,9 +120,33 @@ def test_open_answers_are_excepted_everywhere() -> None:
     assert "not protected at all" in said
     assert "All disguised answers together" in said
     assert "sent as you typed it" not in " ".join(about_all(many(2)))
-    assert about_all(asked('channel = "open"')) == (
-        "This survey tosses no coins. Every answer is sent as you typed it.",
+    (alone,) = about_all(asked('channel = "open"'))
+    assert alone.startswith("This survey tosses no coins. Every answer is sent as you typed it or chose it.")
+    assert "not protected at all" in alone
+
+
+def test_no_protection_is_promised_for_answers_that_are_sent_openly() -> None:
+    left = "They find only what the coins left"
+    assert f"{left}, and nobody can undo that." in threat_model(many(2))[0]
+    assert (
+        f"{left}, and the answers that were sent openly, and nobody can undo what the coins did."
+        in (threat_model(habits())[0])
     )
+    assert "unless what you answer openly shows it." in " ".join(threat_model(habits()))
+    assert "unless what you answer openly shows it." in " ".join(threat_model(habits(tokens=True)))
+    assert "openly" not in " ".join(threat_model(many(2)))
+
+
+def test_where_no_coin_is_tossed_nothing_is_said_of_coins_and_nothing_promised() -> None:
+    survey = asked('channel = "open"')
+    later, *others = threat_model(survey)
+    assert later.startswith("Nothing protects these answers later")
+    assert all(words in later for words in ("thief", "court", "new owner"))
+    for words in (later, *others, sent_words(survey)):
+        assert "coin" not in words
+        assert "disguised" not in words
+        assert "This protects you" not in words
+    assert "how the coins fell" in sent_words(many(1))
 
 
 def test_the_threat_model_names_each_danger() -> None:
@@ -146,8 +170,8 @@ def test_the_threat_model_names_each_danger() -> None:
 
 
 def test_no_line_is_empty_or_broken() -> None:
-    for survey in (habits(), one_coin(), many(3)):
-        lines = [*about_all(survey), *threat_model(survey), sent_words()]
+    for survey in (habits(), one_coin(), many(3), asked('channel = "open"')):
+        lines = [*about_all(survey), *threat_model(survey), sent_words(survey)]
         lines += [about_question(survey, question) for question in survey.questions]
         for line in lines:
             assert line == " ".join(line.split())

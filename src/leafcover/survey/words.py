@@ -51,19 +51,23 @@ def about_question(survey: Survey, question: Question) -> str:
 def about_all(survey: Survey) -> tuple[str, ...]:
     """How the whole survey protects an answer and what all answers together still give away, as paragraphs."""
     if not survey.scheme.parts:
-        return ("This survey tosses no coins. Every answer is sent as you typed it.",)
-    plain = [question for question in survey.questions if question.is_open]
+        return (
+            "This survey tosses no coins. Every answer is sent as you typed it or chose it. Such answers are not "
+            "protected at all, and together they may show who you are.",
+        )
+    plain = _has_open(survey)
     but = ", except where a question says that it is sent as you typed it" if plain else ""
     said = [
         f"Before anything is sent, your own device tosses coins that may change your answers. Your true answers never "
         f"leave your device{but}. How the coins fell is shown to nobody, not even to you.",
-        "So what is sent is by itself no proof of what you answered. Over many people chance evens out, and this is "
-        f"what {survey.holder} can work out: about how many gave each answer.",
+        f"So {'a disguised answer' if plain else 'what is sent'} is by itself no proof of what you answered. Over many "
+        f"people chance evens out, and this is what {survey.holder} can work out: about how many gave each answer.",
         *_given_away(survey),
     ]
     if plain:
         said.append(
-            "Answers that are sent as you typed them are not protected at all, and together they may show who you are."
+            "Answers that are sent as you typed or chose them are not protected at all, and together they may show who "
+            "you are."
         )
     return tuple(said)
 
@@ -71,28 +75,30 @@ def about_all(survey: Survey) -> tuple[str, ...]:
 def threat_model(survey: Survey) -> tuple[str, ...]:
     """Against whom this protects and against whom it does not, as paragraphs."""
     day = "only the day it arrived" if survey.keep_day else "not even the day it arrived"
+    unsafe, could, kept = "It does not protect you", "send your true answers", "the disguised answer"
+    if not survey.scheme.parts:
+        unsafe, could, kept = "Nothing protects you", "send your answers elsewhere", "your answer as you gave it,"
+    elif _has_open(survey):
+        kept = "the answer, disguised except where a question says that it is not,"
     return (
-        f"This protects you if {survey.holder} collects answers honestly, and also later: from a thief who breaks in, "
-        "a court that demands the answers, or a new owner. They find only what the coins left, and nobody can undo "
-        "that.",
-        "It does not protect you from somebody who changes the script of this page before you open it: a changed "
-        f"script could send your true answers. {_file(survey)}",
-        "It does not protect you from anybody who watches your screen or controls your device.",
-        "Answer only once. Every new answer tosses new coins, and from several answers of one person the true ones "
-        "can be seen, as chance evens out. To send the same answer again because the network failed is safe: the "
-        "coins are not tossed again.",
+        _later(survey),
+        f"{unsafe} from somebody who changes the script of this page before you open it: a changed script could "
+        f"{could}. {_file(survey)}",
+        f"{unsafe} from anybody who watches your screen or controls your device.",
+        _only_once(survey),
         _who_answered(survey),
-        f"What is kept is the disguised answer under a random number, and {day}. Your network address is not kept. As "
+        f"What is kept is {kept} under a random number, and {day}. Your network address is not kept. As "
         "with every page, those who run the network can see that your device visited it; every message has the same "
         "length, so its length does not show what you answered.",
     )
 
 
-def sent_words() -> str:
+def sent_words(survey: Survey) -> str:
     """What a person reads once the answer has arrived."""
+    forgotten = "what you chose, and how the coins fell" if survey.scheme.parts else "what you answered"
     return (
-        "Thank you. Your answer has arrived. This page has forgotten what you chose, and how the coins fell. Please "
-        "do not answer a second time. You can close this page."
+        f"Thank you. Your answer has arrived. This page has forgotten {forgotten}. Please do not answer a second time. "
+        "You can close this page."
     )
 
 
@@ -130,7 +136,7 @@ def _given_away(survey: Survey) -> list[str]:
         for part in shared
     ]
     if own:
-        plain = any(question.is_open for question in survey.questions)
+        plain = _has_open(survey)
         which = "All other disguised answers" if shared else "All disguised answers" if plain else "All answers"
         said.append(_hint(f"{which} together", sum(own), max(own), several=len(own) > 1))
     return said
@@ -157,6 +163,34 @@ def _upwards(epsilon: float) -> str:
     return f"{ceil(epsilon * 100 - 1e-7) / 100:.2f}"
 
 
+def _later(survey: Survey) -> str:
+    """What somebody finds who gets hold of the answers after they were collected."""
+    if not survey.scheme.parts:
+        return (
+            f"Nothing protects these answers later: {survey.holder} has them as you gave them, and so has a thief who "
+            "breaks in, a court that demands them, or a new owner."
+        )
+    openly = ", and the answers that were sent openly" if _has_open(survey) else ""
+    undo = "nobody can undo what the coins did" if openly else "nobody can undo that"
+    return (
+        f"This protects you if {survey.holder} collects answers honestly, and also later: from a thief who breaks in, "
+        f"a court that demands the answers, or a new owner. They find only what the coins left{openly}, and {undo}."
+    )
+
+
+def _only_once(survey: Survey) -> str:
+    if not survey.scheme.parts:
+        return (
+            "Answer only once, so that everybody counts once. To send the same answer again because the network failed "
+            "is safe: it is counted once."
+        )
+    return (
+        "Answer only once. Every new answer tosses new coins, and from several answers of one person the true ones "
+        "can be seen, as chance evens out. To send the same answer again because the network failed is safe: the "
+        "coins are not tossed again."
+    )
+
+
 def _file(survey: Survey) -> str:
     if survey.offline:
         return (
@@ -167,12 +201,20 @@ def _file(survey: Survey) -> str:
 
 
 def _who_answered(survey: Survey) -> str:
+    unless = ", unless what you answer openly shows it" if _has_open(survey) else ""
     if survey.tokens:
         return (
             "Your link works once. Whoever gave it to you may find out that you answered, but the link is not kept "
-            "with the answer, so an honest collector cannot tell afterwards which answer is yours."
+            f"with the answer, so an honest collector cannot tell afterwards which answer is yours{unless}."
         )
-    return "No name and no link of your own is sent with your answer, so the answer itself does not say who sent it."
+    return (
+        "No name and no link of your own is sent with your answer, so the answer itself does not say who sent it"
+        f"{unless}."
+    )
+
+
+def _has_open(survey: Survey) -> bool:
+    return any(question.is_open for question in survey.questions)
 
 
 def _part(survey: Survey, question: Question) -> Part | None:
