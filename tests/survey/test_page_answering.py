@@ -6,7 +6,6 @@ import pytest
 
 from leafcover.survey.message import length, received
 from leafcover.survey.questionnaire import survey_from
-from leafcover.survey.tokens import token
 from tests.survey.surveys import HABITS, habits, one_coin
 from tests.test_browser import contrast
 
@@ -114,42 +113,6 @@ def test_a_double_click_sends_once(visit) -> None:
     visited.sees("Sent")
     assert len(visited.recorder.answers) == 1
     assert visited.page.locator(".lacking").count() == 0
-
-
-def test_a_token_goes_from_the_link_into_the_message_and_out_of_the_address(visit) -> None:
-    survey = habits(tokens=True)
-    mine = token(bytes(32), survey.fingerprint, 3)
-    visited = visit(survey, fragment=f"#token={mine}")
-    assert all(mine not in request.path for request in visited.recorder.requests)
-    visited.answer(*TRUTH)
-    visited.send()
-    visited.sees("Sent")
-    (sent,) = visited.recorder.answers
-    assert received(survey, sent.body)[1] == mine
-    assert all(mine not in str(request.headers) + request.path for request in visited.recorder.requests)
-    assert visited.page.evaluate("location.href") == visited.recorder.address + "/"
-
-
-@pytest.mark.parametrize("way", ["code", "link", "address"])
-def test_without_a_token_it_says_so_before_it_asks(visit, way: str) -> None:
-    survey = habits(tokens=True)
-    mine = token(bytes(32), survey.fingerprint, 3)
-    visited = visit(survey, fragment="#token=short")
-    page = visited.page
-    visited.sees("You need your own link")
-    assert not page.locator("fieldset").first.is_visible()
-    page.get_by_label("Your link").fill("nonsense")
-    page.get_by_role("button", name="Go to the questions").click()
-    page.get_by_text("This is not a whole link").wait_for()
-    if way == "address":
-        page.goto(f"{visited.recorder.address}/#token={mine}")
-    else:
-        page.get_by_label("Your link").fill(mine if way == "code" else f"https://survey.example.org/#token={mine} ")
-        page.get_by_role("button", name="Go to the questions").click()
-    visited.answer(*TRUTH)
-    visited.send()
-    visited.sees("Sent")
-    assert visited.recorder.answers[0].content["token"] == mine
 
 
 def test_without_scripts_it_says_why_it_cannot_be_answered(visit) -> None:

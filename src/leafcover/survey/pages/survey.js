@@ -165,11 +165,21 @@
     if (heading) heading.focus();
   }
 
-  /** Take the token out of a link or a code; true when there was one. */
-  function take(text) {
+  /** The token in a link or a code; empty when there is none. */
+  function tokenIn(text) {
     const found = text.trim().toLowerCase().match(/(?:^|#token=)([a-z2-7]+)$/);
-    if (!found || found[1].length !== survey.letters) return false;
-    token = found[1];
+    return found && found[1].length === survey.letters ? found[1] : "";
+  }
+
+  /** Ask whoever has this link or code; true when there was a token in it. */
+  function take(text) {
+    const found = tokenIn(text);
+    if (!found) return false;
+    if (found !== token) {
+      form.reset(); // another person's link: what the last one chose is not theirs
+      mark([]);
+    }
+    token = found;
     show("ask");
     return true;
   }
@@ -184,7 +194,11 @@
   });
 
   // A link opened over this page changes its address but does not load it anew.
-  addEventListener("hashchange", () => screen === "unlinked" && take(location.hash));
+  addEventListener("hashchange", () => {
+    if (screen === "sending" || screen === "unsent") return; // the answer under way has its own token
+    if (screen === "unlinked" || screen === "ask") take(location.hash);
+    else if (tokenIn(location.hash)) location.reload();
+  });
 
   if (survey.letters === 0) show("ask");
   else if (!take(location.hash)) show("unlinked");
