@@ -34,9 +34,15 @@ def test_each_channel_is_told_with_its_own_figures() -> None:
         "In about 60 of 100 cases your true answer is sent, in about 40 of 100 one of the 3 others"
     )
     assert said[2].startswith("In 1 of 2 cases your true answer is sent.")
-    assert "'yes' in 2 of 5 cases, else 'no'" in said[2]
-    assert said[3] == said[4]
-    assert said[3].startswith("Sent as you typed it")
+    assert "“yes” in 2 of 5 cases, else “no”" in said[2]
+    assert said[3] == "Sent as you typed it: no coin disguises this answer."
+    assert said[4] == "Sent as you typed it or chose it: no coin disguises this answer."
+
+
+def test_choices_are_shown_as_they_were_written() -> None:
+    survey = asked('channel = "unrelated"\nasked = 0.5\nalpha = 0.4', choices='["c\u00a0\'est non", "\u200eсь \\\\"]')
+    said = about_question(survey, survey.questions[0])
+    assert all(f"“{choice}”" in said for choice in survey.questions[0].choices)
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,14 @@ def about_question(survey: Survey, question: Question) -> str:
     """
     part = _part(survey, question)
     if part is None:
-        return "Sent as you typed it: no coin disguises this answer."
+        chosen = " or chose it" if question.choices else ""
+        return f"Sent as you typed it{chosen}: no coin disguises this answer."
     channel, cannot = part.channel, "Whoever reads it cannot tell which."
     if isinstance(channel, Unrelated):
         no, yes = question.choices
         return (
             f"In {_cases(channel.asked)[0]} your true answer is sent. Otherwise your device draws a harmless answer, "
-            f"whatever yours is: {yes!r} in {_cases(channel.alpha)[0]}, else {no!r}. {cannot}"
+            f"whatever yours is: “{yes}” in {_cases(channel.alpha)[0]}, else “{no}”. {cannot}"
         )
     if isinstance(channel, OneCoin) and channel.columns > 1:
         kept, turned = _cases(channel.theta)
