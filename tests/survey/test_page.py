@@ -76,7 +76,11 @@ def test_an_address_cannot_end_the_block_of_data() -> None:
         "/answers",
         "answers",
         "ftp://a.org/answers",
-        "https://a.org",
+        "https://",
+        "https://a.org:65536/answers",
+        "https://a.org:0",
+        "https://[::1/answers",
+        "https://[1:2]/answers",
         "https://a.org;script-src 'unsafe-inline'/answers",
         "https://user:secret@a.org/answers",
         "https://a.org/answers?x=1",
@@ -86,8 +90,15 @@ def test_an_address_cannot_end_the_block_of_data() -> None:
     ],
 )
 def test_a_file_needs_a_whole_address(address: str) -> None:
-    with pytest.raises(LeafcoverError, match="must know where to send to"):
+    with pytest.raises(LeafcoverError, match=r"must know where to send to.*like https://survey\.example\.org\.$"):
         offline_page(habits(), address)
+
+
+@pytest.mark.parametrize("path", ["", "/", "/answers", "/answers/", "/answers/answers"])
+def test_a_collectors_address_is_taken_with_and_without_its_last_part(path: str) -> None:
+    for collector in ("https://a.org:65535", "https://a.org/surveys/one"):
+        content, _ = offline_page(habits(), collector + path)
+        assert f'"send_to":"{collector}/answers"'.encode() in content
 
 
 def test_the_address_of_a_loopback_collector_and_of_an_old_network_are_taken() -> None:

@@ -53,9 +53,12 @@ def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False)
     return Page(html, policy)
 
 
-def offline_page(survey: Survey, send_to: str) -> tuple[bytes, str]:
-    """The survey as one file that sends to a collector's address, and the SHA-256 of it to publish."""
-    content = page_of(survey, send_to=send_to, offline=True).html.encode()
+def offline_page(survey: Survey, address: str) -> tuple[bytes, str]:
+    """The survey as one file that sends to the collector at an address, and the SHA-256 of it to publish.
+
+    The address may end in the ``/answers`` that the file sends to, or be without it.
+    """
+    content = page_of(survey, send_to=f"{_collector(address)}/answers", offline=True).html.encode()
     return content, hashlib.sha256(content).hexdigest()
 
 
@@ -75,16 +78,31 @@ def _policy(script: str, style: str, *, collector: str | None) -> str:
     return "; ".join(rules)
 
 
+def _collector(address: str) -> str:
+    """The address of a collector without the last part, where it takes answers, however often that was added."""
+    bare = address.rstrip("/")
+    return _collector(bare.removesuffix("/answers")) if bare.endswith("/answers") else bare
+
+
 def _origin(address: str) -> str:
     """The origin of a collector's address, which a file must name in full."""
     found = ORIGIN.match(address)
-    parts = urlsplit(address)
-    if found is None or parts.query or parts.fragment or not address[found.end() :].startswith("/"):
+    if found is None or not address[found.end() :].startswith("/") or not _is_place(address):
         raise PlanError(
-            f"A page in a file must know where to send to. Got {address!r}. "
-            "Give the whole address, like https://survey.example.org/answers."
+            f"A page in a file must know where to send to. Got {_collector(address)!r}. "
+            "Give the collector's address, like https://survey.example.org."
         )
     return found.group()
+
+
+def _is_place(address: str) -> bool:
+    """Whether an address has a host and a port that can be, and nothing behind its path."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError:  # a port above 65535, or a host in brackets that is none
+        return False
+    return port != 0 and not parts.query and not parts.fragment
 
 
 def _data(survey: Survey, send_to: str) -> str:
