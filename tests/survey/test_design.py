@@ -173,12 +173,23 @@ def test_the_sum_of_epsilon_and_why_there_is_none() -> None:
     found, shared = design(habits()), design(one_coin())
     known = [one.epsilon for one in found.given_away if one.epsilon is not None]
     assert found.epsilon == pytest.approx(sum(known))
-    assert "epsilon 3.85, so the odds between any two truths change by at most 48 times" in as_text(found)
+    assert "epsilon 3.86, so the odds between any two truths change by at most 48 times" in as_text(found)
     assert shared.epsilon is None
     assert "whoever knows one of these true answers knows them all" in as_text(shared)
     plain = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["a", "b"]\nchannel = "open"')
     assert design(plain).epsilon is None
     assert "No answer is disguised." in as_text(design(plain))
+
+
+def test_figures_behind_at_most_are_rounded_up_and_small_shares_keep_their_digits() -> None:
+    question = '[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["no", "yes"]\nepsilon = 1.501'
+    survey = survey_from(f'title = "T"\n{question}')
+    row = next(line for line in as_text(design(survey)).splitlines() if line.startswith("a "))
+    assert row.split()[2:6] == ["1.51", "4.5", "times", "34%"]  # e^1.501 is 4.486, and 10 % become 33.3 %
+    shown = as_text(design(survey, share=0.004))
+    assert "0.4% becomes" in shown
+    assert "at a share of 0.4%" in shown
+    assert " 1.8% " in shown
 
 
 @given(st.floats(0.01, 0.9), st.integers(2, 5), st.sampled_from([0.3, 0.9, 1.8, 2.9]))

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from leafcover.errors import LeafcoverError
+from leafcover.survey.design import design
 from leafcover.survey.device import as_json, coins_of
 from leafcover.survey.page import offline_page, page_of
 from leafcover.survey.questionnaire import survey_from
@@ -136,6 +137,17 @@ def test_pieces_of_the_holders_pages_are_escaped_and_stay_within_all_and_nothing
     assert 'aria-label="25.0 %, between 0.0 % and 100.0 %"' in html
     assert 'd="M0.00 2V14M0.00 8H100.00M100.00 2V14"' in html
     assert 'width="25.00"' in html
+
+
+def test_the_holders_design_rounds_up_what_stands_behind_at_most() -> None:
+    html = holder_page(
+        "holder_design.html.jinja", survey=habits(), page="design", found=design(habits(), share=0.004)
+    ).html
+    assert "A belief of 0.4 % becomes at most" in html
+    rows = [re.findall(r'class="figures">([^<]*)<', row) for row in html.split("<tr>")[2:7]]
+    assert rows[1] == ["1.50", "4.5 times", "1.8 %"]  # e^1.5 is 4.4817, and 0.4 % become 1.768 %
+    assert rows[3] == ["none", "without bound", "100 %"]
+    assert "together: epsilon 3.86." in html  # 3.8514
 
 
 def test_no_script_can_run_on_the_holders_pages() -> None:

@@ -10,11 +10,12 @@ import numpy as np
 from leafcover.channels import matrix
 from leafcover.errors import ValueOutOfRange
 from leafcover.response import Part
+from leafcover.survey.figures import percent_upwards, times, upwards
 from leafcover.survey.limits import cost, strength
 from leafcover.survey.listing import side_by_side
 from leafcover.survey.precision import Moments, answers_needed, half_width, moments, product
 from leafcover.survey.questionnaire import Question, Survey
-from leafcover.survey.words import MOST_TIMES, times, why_no_sum
+from leafcover.survey.words import MOST_TIMES, why_no_sum
 
 PAIRS_SHOWN = 10
 
@@ -112,14 +113,14 @@ def as_text(found: Design) -> str:
         "",
         "What one report gives away",
         side_by_side(
-            ("question", "disguise", "epsilon", "odds change", f"{found.share:.0%} becomes", "costs"),
+            ("question", "disguise", "epsilon", "odds change", f"{100 * found.share:.6g}% becomes", "costs"),
             [
                 (
                     one.question,
                     one.way,
-                    "none" if one.epsilon is None else f"{one.epsilon:.2f}",
+                    "none" if one.epsilon is None else upwards(one.epsilon),
                     "it is known" if one.epsilon is None else f"{times(one.epsilon)} times",
-                    f"{one.belief:.0%}",
+                    f"{percent_upwards(one.belief)}%",
                     f"{one.cost:.1f} x",
                 )
                 for one in found.given_away
@@ -139,7 +140,7 @@ def as_text(found: Design) -> str:
 
 def _needs(found: Design, needs: tuple[Needs, ...]) -> str:
     reached = () if found.answers is None else (f"with {found.answers:,} answers", "at worst")
-    heads = ("question", f"at a share of {found.share:.0%}", "at any share", *reached)
+    heads = ("question", f"at a share of {100 * found.share:.6g}%", "at any share", *reached)
     rows = []
     for one in needs:
         errors = () if one.reached is None else (one.reached, one.reached_worst or 0.0)
@@ -152,7 +153,8 @@ def _sum(found: Design) -> str:
     if found.epsilon is None:
         return found.why_no_epsilon
     said = (
-        f"All disguised answers of a person together: epsilon {found.epsilon:.2f}, so the odds between any two truths "
+        f"All disguised answers of a person together: epsilon {upwards(found.epsilon)}, so the odds between any two "
+        "truths "
     )
     if found.epsilon > log(MOST_TIMES):
         return f"{said}can change by more than a million times."

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from leafcover.errors import LeafcoverError
+from leafcover.survey.figures import percent_upwards, times, upwards
 
 PLACE = "leafcover.survey"
 
@@ -25,13 +26,15 @@ def environment() -> Any:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
         raise LeafcoverError("Install leafcover[survey] to make its pages: pip install 'leafcover[survey]'.") from None
-    return Environment(
+    made = Environment(
         loader=PackageLoader(PLACE, "pages"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    made.filters.update(times=times, upwards=upwards, percent_upwards=percent_upwards)
+    return made
 
 
 def text_of(*names: str) -> str:

@@ -1,10 +1,11 @@
 """What a survey does, in plain words for the people who answer it: one place for all of them, so that all agree."""
 
 from fractions import Fraction
-from math import ceil, exp, floor, log, log10
+from math import log
 
 from leafcover.channels import Kary, OneCoin, Unrelated, Warner
 from leafcover.response import Part
+from leafcover.survey.figures import times, upwards
 from leafcover.survey.limits import strength
 from leafcover.survey.questionnaire import Question, Survey
 
@@ -114,17 +115,6 @@ def why_no_sum(survey: Survey) -> str:
     )
 
 
-def times(epsilon: float) -> str:
-    """How many times odds can change, rounded up, since it stands behind "at most".
-
-    >>> times(1.0986122886681098), times(1.5), times(3 * 1.5)
-    ('3', '4.5', '91')
-    """
-    factor = exp(epsilon) * (1 - 1e-9)  # rounding errors of ln 3 must not make 3 times into 3.1
-    step = 10.0 ** (floor(log10(factor)) - 1)
-    return f"{round(ceil(factor / step) * step, 1):,.10g}"
-
-
 def _given_away(survey: Survey) -> list[str]:
     """The sum of epsilon in words, or why there is none."""
     shared = [part for part in survey.scheme.parts if _is_shared(part)]
@@ -145,7 +135,7 @@ def _given_away(survey: Survey) -> list[str]:
 
 def _hint(which: str, total: float, most: float, *, several: bool) -> str:
     one = f" For a single question it is at most {times(most)} times." if several else ""
-    one += f" Researchers call this an epsilon of {_upwards(total)}{' for all together' if several else ''}."
+    one += f" Researchers call this an epsilon of {upwards(total)}{' for all together' if several else ''}."
     if total > log(MOST_TIMES):
         return (
             f"What is sent is still a hint. {which} could change what can be believed about you by more than a million "
@@ -157,11 +147,6 @@ def _hint(which: str, total: float, most: float, *, several: bool) -> str:
         f"where two things about you seemed equally likely, one can now seem up to {times(total)} times as likely as "
         f"the other, and no more.{hardly}{one}"
     )
-
-
-def _upwards(epsilon: float) -> str:
-    """An epsilon with two digits, never below what it is."""
-    return f"{ceil(epsilon * 100 - 1e-7) / 100:.2f}"
 
 
 def _later(survey: Survey) -> str:
