@@ -13,7 +13,7 @@ from leafcover.survey.device import as_json, coins_of
 from leafcover.survey.page import offline_page, page_of
 from leafcover.survey.questionnaire import survey_from
 from leafcover.survey.templates import environment, holder_page
-from tests.survey.surveys import every_coin, habits, one_coin
+from tests.survey.surveys import HABITS, every_coin, habits, one_coin
 
 
 def directives(policy: str) -> dict[str, str]:
@@ -124,6 +124,16 @@ def test_open_answers_beside_disguised_ones_are_not_said_to_prove_nothing() -> N
     assert "which by itself proves nothing" not in page_of(habits()).html
     assert "and open answers as they are" in page_of(habits()).html
     assert "which by itself proves nothing" in page_of(one_coin()).html
+
+
+def test_words_of_the_surveys_author_run_in_their_own_direction() -> None:
+    text = HABITS.replace("theta = 0.75", 'help = "Pens count, too."')
+    html = page_of(survey_from(text)).html.partition("<body>")[2]
+    own = ("Habits at work", "The works council", "Five questions about habits at work.", "Pens count, too.")
+    for words in (*own, "Were you ever paid in cash?", "I would rather not say"):
+        (attributes,) = re.findall(rf"<\w+ ([^<>]*)>{re.escape(words)}<", html)
+        assert 'dir="auto"' in attributes
+    assert '<th scope="row" dir="auto">&lt;no&gt;<' in environment().from_string(SHARES).render()
 
 
 SHARES = """{% import "holder_parts.jinja" as parts %}
