@@ -176,7 +176,7 @@
     const found = tokenIn(text);
     if (!found) return false;
     if (found !== token) {
-      form.reset(); // another person's link: what the last one chose is not theirs
+      form.reset(); // it may be another person's link, and the answers are not for that one
       mark([]);
     }
     token = found;
