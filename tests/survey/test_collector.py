@@ -3,6 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ JSON = {"Content-Type": "application/json"}
 
 @pytest.fixture
 def client(survey: Survey, place: str) -> Iterator[TestClient]:
-    with TestClient(application(survey, lambda: open_store(place, survey), SECRET)) as started:
+    with TestClient(application(survey, partial(open_store, place, survey), SECRET)) as started:
         yield started
 
 
@@ -95,7 +96,7 @@ def test_an_answer_to_other_questions_is_refused(client: TestClient) -> None:
 def test_a_token_serves_once(tmp_path: Path) -> None:
     survey, place = habits(tokens=True), str(tmp_path / "answers.sqlite")
     issued, forged = token(SECRET, survey.fingerprint, 3), token(bytes(32), survey.fingerprint, 3)
-    with TestClient(application(survey, lambda: open_store(place, survey), SECRET)) as client:
+    with TestClient(application(survey, partial(open_store, place, survey), SECRET)) as client:
         first = body(survey, REPORTS, issued)
         assert len(first) == length(survey)
         assert send(client, first) == 201
@@ -108,7 +109,7 @@ def test_a_token_serves_once(tmp_path: Path) -> None:
 
 def test_the_offline_file_may_send_when_the_survey_says_so(tmp_path: Path) -> None:
     survey, place = survey_from("offline = true\n" + HABITS), str(tmp_path / "answers.sqlite")
-    with TestClient(application(survey, lambda: open_store(place, survey), SECRET)) as client:
+    with TestClient(application(survey, partial(open_store, place, survey), SECRET)) as client:
         asked = client.options("/answers", headers={"Origin": "null", "Access-Control-Request-Method": "POST"})
         assert asked.headers["Access-Control-Allow-Origin"] == "null"
         headers = JSON | {"Origin": "null", "Sec-Fetch-Site": "cross-site"}
@@ -129,13 +130,19 @@ def test_every_response_is_not_kept_nor_framed(client: TestClient) -> None:
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
+def test_the_head_of_the_page_may_be_asked_for(client: TestClient) -> None:
+    whole, head = client.get("/"), client.head("/")
+    assert head.status_code == 200
+    assert head.headers == whole.headers
+
+
 def test_a_store_that_fails_is_told_and_the_same_bytes_may_come_again(survey: Survey, place: str) -> None:
     fails = True
 
-    def opened():  # type: ignore[no-untyped-def]
+    def opened(*, create=True):  # type: ignore[no-untyped-def]
         if fails:
             raise sqlite3.OperationalError("disk I/O error")
-        return open_store(place, survey)
+        return open_store(place, survey, create=create)
 
     with TestClient(application(survey, opened, SECRET)) as client:
         sent = body(survey, REPORTS)
@@ -148,6 +155,8 @@ def test_nothing_of_an_answer_or_a_fault_is_logged(
     survey: Survey, place: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken:
+        def __init__(self, *, create: bool = True) -> None: ...
+
         def add(self, answers):  # type: ignore[no-untyped-def]
             raise RuntimeError("postgresql://holder:password@somewhere " + str(answers))
 

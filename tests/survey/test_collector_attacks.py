@@ -176,7 +176,7 @@ def test_two_requests_hidden_in_one_are_two(served):
 def test_a_body_that_does_not_come_is_waited_for_no_longer_than_patience_lasts(tmp_path, monkeypatch):
     monkeypatch.setattr("leafcover.survey.collecting.reading.PATIENCE_SECONDS", 0.05)
     survey = habits()
-    app = application(survey, lambda: open_store(str(tmp_path / "store"), survey), KEY.secret)
+    app = application(survey, partial(open_store, str(tmp_path / "store"), survey), KEY.secret)
     parts = [{"type": "http.request", "body": b"{", "more_body": True}]
     told = []
 

@@ -4,6 +4,7 @@ import io
 import re
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,8 +27,9 @@ PATHS = ("", "/tree", "/tree.svg?target=taken", "/tree.svg", "/design", "/answer
 
 @pytest.fixture
 def client(survey: Survey, place: str) -> Iterator[TestClient]:
+    open_store(place, survey).close()
     # Secure cookies and the origin check see what a browser would send.
-    app = application(survey, lambda: open_store(place, survey), SECRET)
+    app = application(survey, partial(open_store, place, survey), SECRET)
     with TestClient(app, base_url="https://survey.example", follow_redirects=False) as started:
         yield started
 
@@ -104,7 +106,8 @@ def test_the_holder_of_two_surveys_on_one_machine_stays_in_both(
     client: TestClient, survey: Survey, tmp_path: Path
 ) -> None:
     other, place = one_coin(), str(tmp_path / "other.sqlite")
-    app = application(other, lambda: open_store(place, other), bytes(32))
+    open_store(place, other).close()
+    app = application(other, partial(open_store, place, other), bytes(32))
     with TestClient(app, base_url="https://survey.example", follow_redirects=False) as second:
         assert enter(client) == enter(second, bytes(32).hex()) == 303
         second.cookies.update(client.cookies)
@@ -187,3 +190,12 @@ def test_exports_are_the_reports_in_another_order_each_time(client: TestClient, 
 
 def test_an_empty_store_has_nothing_to_export(client: TestClient) -> None:
     assert "no answers yet" in inside(client, "/answers.csv")
+
+
+def test_a_store_that_was_moved_away_is_said_and_not_made_anew(client: TestClient, place: str) -> None:
+    Path(place).rename(place + ".moved")
+    for path in ("", "/tree", "/answers.csv"):
+        told = client.get("/holder" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
+        assert told.status_code == 503
+        assert "There is no store of answers" in told.text
+    assert not Path(place).exists()

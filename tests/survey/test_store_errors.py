@@ -54,6 +54,12 @@ def test_a_folder_that_is_not_there(tmp_path):
     assert "There is no store" in said(tmp_path / "store", create=False)
 
 
+def test_reading_an_empty_file_writes_nothing_into_it(tmp_path):
+    (tmp_path / "store").touch()
+    assert "is empty, no store of answers" in said(tmp_path / "store", create=False)
+    assert [(path.name, path.stat().st_size) for path in tmp_path.iterdir()] == [("store", 0)]
+
+
 def test_a_file_that_keeps_a_log_elsewhere(tmp_path):
     open_store(str(tmp_path / "store"), SURVEY).close()
     with closing(sqlite3.connect(tmp_path / "store")) as other:

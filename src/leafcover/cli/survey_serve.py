@@ -1,5 +1,6 @@
 """``leafcover survey serve`` and ``survey page``: ask people, in a browser."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,7 +62,7 @@ def serve(
         warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")
     if not is_loopback(host) and proof is None:
         warn("Others can reach this page without https: whoever is between can change its script. Give --certificate.")
-    run(asked, lambda: open_store(place, asked), secret, waiting, proof)
+    run(asked, partial(open_store, place, asked), secret, waiting, proof)
 
 
 @survey_app.command()

@@ -1,6 +1,6 @@
 """The collector of one survey as a web application."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -12,12 +12,12 @@ from leafcover.survey.collecting.holder import holding
 from leafcover.survey.collecting.writer import Writer
 from leafcover.survey.page import page_of
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storing.store import Store
+from leafcover.survey.storing.store import Opens
 
 API_VERSION = "1"
 
 
-def application(survey: Survey, opened: Callable[[], Store], secret: bytes) -> FastAPI:
+def application(survey: Survey, opened: Opens, secret: bytes) -> FastAPI:
     """The page, the answers and the holder's pages; ``opened`` opens the store, once for writing and once a reading."""
     writer = Writer(opened)
 
@@ -31,6 +31,7 @@ def application(survey: Survey, opened: Callable[[], Store], secret: bytes) -> F
     app = FastAPI(title=survey.title, version=API_VERSION, docs_url=None, redoc_url=None, lifespan=running)
     page = page_of(survey)
 
+    @app.head("/", include_in_schema=False)
     @app.get("/", response_class=HTMLResponse)
     async def survey_page() -> Response:
         """The survey."""

@@ -19,7 +19,7 @@ from leafcover.survey.collecting.showing import drawn, shown
 from leafcover.survey.design import design
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.results import LEAST_ANSWERS, results
-from leafcover.survey.storing.store import Store, StoreFailed
+from leafcover.survey.storing.store import Opens, StoreFailed
 from leafcover.survey.tree import predictable, tree_of
 from leafcover.table.table import Table
 
@@ -29,7 +29,7 @@ KINDS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.pa
 CLOSED: dict[int | str, dict[str, Any]] = {401: {"description": "The secret is asked for."}}
 
 
-def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRouter:
+def holding(survey: Survey, opened: Opens, secret: bytes) -> APIRouter:
     """The routes of the holder; every one but the door needs the secret."""
     router = APIRouter(prefix="/holder", responses=CLOSED)
 
@@ -38,7 +38,7 @@ def holding(survey: Survey, opened: Callable[[], Store], secret: bytes) -> APIRo
     first = targets[0] if targets else ""
 
     def answers() -> Table:
-        with closing(opened()) as store:
+        with closing(opened(create=False)) as store:
             return stored_answers(survey, store)
 
     async def for_holder(request: Request, made: Callable[[], Response]) -> Response:

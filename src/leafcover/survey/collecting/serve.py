@@ -4,7 +4,6 @@ import ipaddress
 import logging
 import socket
 import ssl
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -12,7 +11,7 @@ from pathlib import Path
 
 from leafcover.errors import OutputError, PlanError
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storing.store import Store
+from leafcover.survey.storing.store import Opens
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ def is_loopback(host: str) -> bool:
 
 def serve(
     survey: Survey,
-    opened: Callable[[], Store],
+    opened: Opens,
     secret: bytes,
     waiting: socket.socket,
     certificate: Certificate | None = None,

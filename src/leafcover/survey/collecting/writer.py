@@ -4,11 +4,10 @@ import asyncio
 import logging
 import queue
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from leafcover.survey.message import Answer
-from leafcover.survey.storing.store import Store, Verdict
+from leafcover.survey.storing.store import Opens, Store, Verdict
 
 MOST_TOGETHER = 256  # answers in one transaction; at 200 a second a few wait at a time
 
@@ -41,7 +40,7 @@ class _Waiting:
 class Writer:
     """The one thread that writes to the store. ``add`` returns when the answer is on disk."""
 
-    def __init__(self, opened: Callable[[], Store]) -> None:
+    def __init__(self, opened: Opens) -> None:
         self._opened = opened
         self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)

@@ -61,7 +61,7 @@ class SqliteStore:
             # autocommit: transactions are begun by hand, since one that begins by reading could not go on to write
             self._connection = sqlite3.connect(path, PATIENCE, isolation_level=None, check_same_thread=False)
         try:
-            self._set_up()
+            self._set_up(create=create)
         except BaseException:
             self._connection.close()
             raise
@@ -129,7 +129,7 @@ class SqliteStore:
                 f"The store of answers {str(self._path)!r} cannot be written ({error.strerror}). Name another file."
             ) from None
 
-    def _set_up(self) -> None:
+    def _set_up(self, *, create: bool) -> None:
         with self._said():
             for setting in SETTINGS:
                 self._connection.execute(setting)
@@ -138,6 +138,8 @@ class SqliteStore:
             empty = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,)
         if mode != "truncate":
             raise StoreFailed(f"The store of answers {str(self._path)!r} is open in a program that keeps a log of it.")
+        if empty and not create:
+            raise StoreFailed(f"The file {str(self._path)!r} is empty, no store of answers. Name the survey's own.")
         if empty:
             with self._writing() as connection:
                 # another process may have been quicker

@@ -49,3 +49,11 @@ class Store(Protocol):
     def close(self) -> None:
         """Let go of the store."""
         ...
+
+
+class Opens(Protocol):
+    """Opens a store, such as ``functools.partial(open_store, address, survey)``."""
+
+    def __call__(self, *, create: bool = True) -> Store:
+        """The store; with ``create=False`` one that is not there is an error, and nothing is made."""
+        ...
