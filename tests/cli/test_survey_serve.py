@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 import socket
@@ -44,6 +45,22 @@ def test_what_cannot_be_served_is_refused(habits_file, words, said):
     line = refused("survey", "serve", habits_file, *words)
     assert said in line
     assert "hunter22" not in line
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
+def test_files_that_others_can_read_are_warned_of(habits_file, monkeypatch):
+    monkeypatch.setattr("leafcover.survey.collecting.serve.serve", lambda *given: given[3].close())
+    words = ("survey", "serve", habits_file, "--port", 0)
+    assert leafcover(*words).stderr == ""  # what it makes is its owner's alone
+    for suffix, mode in ((".secret", 0o640), (".sqlite", 0o604), (".secret", 0o602)):
+        file = habits_file.with_suffix(suffix)
+        file.chmod(mode)
+        said = leafcover(*words)
+        assert said.exit_code == 0
+        (line,) = said.stderr.splitlines()
+        assert line.startswith("warning: ")
+        assert str(file) in line
+        file.chmod(0o600)
 
 
 def pem_pair(folder, name, *words):

@@ -24,7 +24,9 @@ class Serving:
         self.survey: Survey = survey_from(text)
         self.file, self.store = folder / "habits.toml", store
         self.file.write_text(text, "utf-8")
-        self.file.with_suffix(".secret").write_text(key_text(KEY), "ascii")
+        secret = self.file.with_suffix(".secret")
+        secret.touch(0o600)
+        secret.write_text(key_text(KEY), "ascii")
         self.port = 0
         self.start()
 

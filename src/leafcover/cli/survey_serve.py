@@ -1,5 +1,6 @@
 """``leafcover survey serve`` and ``survey page``: ask people, in a browser."""
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -58,6 +59,8 @@ def serve(
         typer.echo(f"Holder's pages: {address}/holder; the secret is in '{secret_place(survey)}'", nl=False)
         typer.echo(" (made now: keep it to yourself)." if new else ".")
         typer.echo("Stop with Ctrl-C.")
+    for file in _open_to_others(secret_place(survey), Path(place)):
+        warn(f"Other users of this machine can read or write '{file}'. Keep it to yourself: chmod 600.")
     if others:
         warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")
     if not is_loopback(host) and proof is None:
@@ -103,6 +106,11 @@ def _certificate(chain: Path | None, key: Path | None) -> "Certificate | None":
             raise ValueOutOfRange("A certificate file", str(file), "one that exists")
     checked_certificate(Certificate(chain, key))
     return Certificate(chain, key)
+
+
+def _open_to_others(*files: Path) -> list[Path]:
+    """The files (an address of a database is none) that not only their owner may use, where the system can tell."""
+    return [file for file in files if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077]
 
 
 def _address(host: str, port: int, *, secure: bool) -> str:
