@@ -9,7 +9,7 @@ if [ "$(id -u)" = 0 ]; then as=; elif command -v sudo > /dev/null && sudo -n tru
 fi
 # Installing the server makes a cluster unless its settings, which another package brings, say otherwise.
 settings=/etc/postgresql-common/createcluster.conf
-install="$as apt-get install -qq -y --no-install-recommends"
+install="$as env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends"
 { $as apt-get update -qq && $install postgresql-common &&
   $as sed -i 's/^#create_main_cluster.*/create_main_cluster = false/' $settings && $install postgresql; } > /dev/null 2>&1 ||
   echo "PostgreSQL could not be installed: its store is not tested."
