@@ -37,10 +37,10 @@ postgresql:      ## a PostgreSQL server for the tests of stores, where it may be
 	@sh tests/postgresql.sh
 
 test: check browser postgresql ## all tests, within ten minutes on two cores
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: check browser postgresql ## the slow ones too
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: .venv/benchmark ## speed, side by side with other programs; writes benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
