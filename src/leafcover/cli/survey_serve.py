@@ -86,7 +86,7 @@ def page(
     asked = read_survey(survey)
     if not asked.offline:
         raise PlanError("The collector takes no answers from files yet. Write offline = true into the survey first.")
-    html, digest = offline_page(asked, f"{address.rstrip('/')}/answers")
+    html, digest = offline_page(asked, address)
     with whole(out, force=force) as part:
         part.write_bytes(html)
     if not quiet:

@@ -3,16 +3,16 @@
 from sklearn.utils.validation import check_is_fitted
 
 from leafcover.fast.arrays import Codes, Floats
+from leafcover.sklearn.one_tree import OneTree
 from leafcover.sklearn.table_classifier import TableClassifier
 from leafcover.table.table import Table
-from leafcover.tree.box import depths
 from leafcover.tree.grow import Grower, grow_from
 from leafcover.tree.show import text
 from leafcover.tree.training import Training
 from leafcover.tree.walk import classify, distribution
 
 
-class C45Classifier(TableClassifier):
+class C45Classifier(OneTree, TableClassifier):
     """The decision tree of C4.5 Release 8.
 
     ``min_records``: at least two branches of every test hold so many rows. ``confidence``: of the pessimistic
@@ -62,13 +62,3 @@ class C45Classifier(TableClassifier):
         """The tree as C4.5 prints it."""
         check_is_fitted(self)
         return text(self.tree_, table=self._header)
-
-    def get_depth(self) -> int:
-        """The most tests on a way from the root to a leaf."""
-        check_is_fitted(self)
-        return int(depths(self.tree_).max())
-
-    def get_n_leaves(self) -> int:
-        """How many leaves the tree has, empty ones included."""
-        check_is_fitted(self)
-        return len(self.tree_.leaves)

@@ -16,16 +16,16 @@ from leafcover.response.tree.rules import Criterion, Rules
 from leafcover.response.tree.score import accuracy
 from leafcover.sklearn.coding import coding
 from leafcover.sklearn.columns import labels_of, text_of_label, value_errors
+from leafcover.sklearn.one_tree import OneTree
 from leafcover.sklearn.table_classifier import TableClassifier
 from leafcover.table.table import Column, Table
-from leafcover.tree.box import depths
 from leafcover.tree.show import text
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Tree
 from leafcover.tree.walk import classify, distribution
 
 
-class RandomizedResponseTreeClassifier(TableClassifier):
+class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
     """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
 
     ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by
@@ -79,16 +79,6 @@ class RandomizedResponseTreeClassifier(TableClassifier):
         """The tree as C4.5 prints it; its rows and errors are estimates."""
         check_is_fitted(self)
         return text(self.tree_)
-
-    def get_depth(self) -> int:
-        """The most tests on a way from the root to a leaf."""
-        check_is_fitted(self)
-        return int(depths(self.tree_).max())
-
-    def get_n_leaves(self) -> int:
-        """How many leaves the tree has, empty ones included."""
-        check_is_fitted(self)
-        return len(self.tree_.leaves)
 
     def disguised_score(self, X: Any, y: Any) -> Estimate:
         """The share of right answers among people whose reports are ``X`` and ``y``, with its errors."""

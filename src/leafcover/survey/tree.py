@@ -8,7 +8,7 @@ import numpy as np
 
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.fast.arrays import Bools
-from leafcover.response import Estimate
+from leafcover.response import Estimate, estimate
 from leafcover.response.tree.grow import grow_tree
 from leafcover.response.tree.rules import Rules
 from leafcover.response.tree.score import accuracy
@@ -107,8 +107,8 @@ def tree_of(survey: Survey, table: Table, target: str, rules: Rules = SOUND, tes
             f"needs {LEAST_PART}. Choose a --test-share nearer to a half."
         )
     tree = grow_tree(growing, survey.scheme, target=target, rules=rules)
-    stump = grow_tree(growing, survey.scheme, target=target, rules=Rules(max_depth=0))
-    return Grown(tree, len(growing), accuracy(tree, testing, survey.scheme), accuracy(stump, testing, survey.scheme))
+    guessing = estimate(testing, survey.scheme, {target: tree.classes[tree.label[0]]})
+    return Grown(tree, len(growing), accuracy(tree, testing, survey.scheme), guessing)
 
 
 def _set_aside(table: Table, share: float) -> Bools:
