@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import leafcover as lc
 from leafcover.draws import Key
 from leafcover.errors import LeafcoverError, PlanError
 from leafcover.noise.additive import Additive
@@ -141,3 +142,41 @@ def test_levels_that_nobody_has_are_no_part_of_the_fingerprint():
     plain = category("job", ["a", "c", "a"])
     declared = replace(plain, levels=("a", "b", "c"), values=np.array([0, 2, 0], np.int32))
     assert fingerprint(table(plain), key) == fingerprint(table(declared), key)
+
+
+def test_the_canonical_form_knows_no_names_of_classes_files_or_recipes():
+    from dataclasses import dataclass, field
+    from typing import ClassVar
+
+    from leafcover.releasing.planfile import canonical
+
+    @dataclass(frozen=True)
+    class Renamed:
+        frozen_id: ClassVar[str] = "shuffle"
+        gaps: str = field(default="stays", metadata={"frozen_id": "missing"})
+
+    step = lc.Step("a", within=lc.Whole(), noise=lc.Shuffle())
+    same = lc.Step("a", within=lc.Whole(), noise=Renamed())
+    assert canonical(lc.Plan(step)) == canonical(lc.Plan(same, recipe="cover", target="a"))
+    assert canonical(lc.Plan(step)) == b'[[["a"],["whole",{}],["shuffle",{"missing":"stays"}],[]]]'
+
+
+def test_the_canonical_form_tells_parameters_apart_and_not_how_a_number_is_written():
+    from leafcover.releasing.planfile import canonical
+
+    def of(noise, within=lc.Whole()):  # noqa: B008  # frozen
+        return canonical(lc.Plan(lc.Step("a", within=within, noise=noise)))
+
+    assert of(lc.Bounded(spread=1)) == of(lc.Bounded(spread=1.0)) != of(lc.Bounded(spread=0.5))
+    assert of(lc.Bounded(), lc.Leaves("a", bins=None)) != of(lc.Bounded(), lc.Leaves("a", bins=4))
+
+    class Own:
+        def __init__(self, width):
+            self.width = width
+
+        def cdf(self, x):
+            return x
+
+        inverse = cdf
+
+    assert of(lc.Bounded(law=Own(1))) != of(lc.Bounded(law=Own(2)))

@@ -6,6 +6,7 @@ SAN of the literature: Y = X + e with a deviation of c times the column's own. T
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,7 @@ class Additive:
     ``on_grid`` the noise is rounded to whole steps of the column's grid; dates and times always are.
     """
 
+    frozen_id: ClassVar[str] = "additive"
     spread: float
     law: LawName = "normal"
     on_grid: bool = True

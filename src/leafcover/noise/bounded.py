@@ -7,7 +7,7 @@ open and the range is the column's domain.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class Bounded:
     columns that a leaf does not test move in all cells or only in cells with more than one class.
     """
 
+    frozen_id: ClassVar[str] = "bounded"
     spread: float = 0.276
     scale: Literal["range", "rank"] = "range"
     fit: Fit = "redraw"

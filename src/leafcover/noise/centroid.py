@@ -5,7 +5,7 @@ The mean or median of numbers, the commonest category. Nothing is drawn: who kno
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Centroid:
     column's grid. Dates and times always are.
     """
 
+    frozen_id: ClassVar[str] = "centroid"
     number: Literal["mean", "median"] = "mean"
     least: int = 1
     on_grid: bool = False

@@ -7,7 +7,7 @@ mean and c the deviation of e.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -38,6 +38,7 @@ class Multiplicative:
     pinned. With ``on_grid`` the product is rounded to the column's grid.
     """
 
+    frozen_id: ClassVar[str] = "multiplicative"
     spread: float
     law: Literal["lognormal", "normal"] = "lognormal"
     on_grid: bool = True

@@ -6,7 +6,7 @@ leaf by its share there. PPT and ALPT are paper 001's laws for a class.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Redraw:
     degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability, any other value.
     """
 
+    frozen_id: ClassVar[str] = "redraw"
     law: Literal["shares", "all-leaves", "own"] = "shares"
     siblings: float = 0.0
     cousins: int = 1

@@ -6,7 +6,7 @@ every cell stays exact; which row has which value is a uniform random permutatio
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -25,6 +25,7 @@ class Shuffle:
     nothing about the row.
     """
 
+    frozen_id: ClassVar[str] = "shuffle"
     missing: Literal["stays", "moves"] = "stays"
 
     @property

@@ -1,8 +1,9 @@
 """Plans as TOML: read with every key checked, written so that reading gives the same plan back."""
 
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -57,11 +58,6 @@ def to_toml(plan: Plan) -> str:
                 f"The law {type(step.noise.law).__name__} of {', '.join(step.columns)} has no name in a plan file. "
                 "Keep the plan in Python, or use a law with a name."
             )
-    return marking_text(plan)
-
-
-def marking_text(plan: Plan) -> str:
-    """The plan as text that tells plans apart, a law of one's own by the name of its class."""
     import tomli_w
 
     head: dict[str, Any] = {"version": VERSION}
@@ -82,6 +78,34 @@ def marking_text(plan: Plan) -> str:
     return tomli_w.dumps({**head, "step": steps})
 
 
+def canonical(plan: Plan) -> bytes:
+    """The plan as bytes that tell plans apart, for the derivation of draws.
+
+    Frozen ids stand for splits, noises and their parameters, so that a renamed class or parameter, or another file
+    format, changes no released value. A parameter that is None is left out, so that one can be added later.
+    """
+    steps = [
+        [list(step.columns), _frozen(step.within), _frozen(step.noise), [_frozen(split) for split in step.keep]]
+        for step in plan.steps
+    ]
+    return json.dumps(steps, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
+
+
+def _frozen(value: Any) -> list[Any]:
+    """An object by its frozen id, or else the name of its class, and its parameters by theirs."""
+    known = {f.name: f.metadata.get("frozen_id", f.name) for f in fields(value)} if is_dataclass(value) else {}
+    given = {known.get(name, name): content for name, content in getattr(value, "__dict__", {}).items()}
+    return [
+        getattr(type(value), "frozen_id", type(value).__qualname__),
+        {name: _number(content) for name, content in given.items() if content is not None},
+    ]
+
+
+def _number(content: Any) -> Any:
+    """A whole number as an integer, however it was written."""
+    return int(content) if isinstance(content, float) and content.is_integer() else content
+
+
 def _plain(value: object, word: str, known: Mapping[str, type[Any]]) -> dict[str, Any]:
     """A split or noise as a table: its name, and every parameter that is not the default."""
     for name, kind in known.items():
@@ -93,8 +117,6 @@ def _plain(value: object, word: str, known: Mapping[str, type[Any]]) -> dict[str
                     continue
                 if type(content) in SPLITS.values():
                     content = _plain(content, "split", SPLITS)
-                if f.name == "law" and not isinstance(content, str):
-                    content = f"{type(content).__module__}.{type(content).__qualname__}"
                 table[f.name] = list(content) if isinstance(content, tuple) else content
             return table
     raise PlanError(f"{type(value).__name__} has no name in a plan file. Use one of: {', '.join(known)}.")

@@ -15,7 +15,7 @@ from leafcover.noise.part import Changed, Part
 from leafcover.releasing.asked import not_reached
 from leafcover.releasing.fingerprint import PART_ROWS, fingerprint
 from leafcover.releasing.plan import Plan, Step, check
-from leafcover.releasing.planfile import marking_text
+from leafcover.releasing.planfile import canonical
 from leafcover.releasing.refuse import refuse_identifiers
 from leafcover.split.forest import Forest
 from leafcover.split.partition import Partition, Split
@@ -27,7 +27,7 @@ from leafcover.tree.walk import Places, places
 
 Progress: TypeAlias = Callable[[str, float], None]  # what is being done, and the share that is done
 
-VERSION = "1"  # of the way draws are derived; a change here changes every released value
+VERSION = "2"  # of the way draws are derived; a change here changes every released value
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def run(
     check(plan, table)
     refuse_identifiers(table)
     mark = fingerprint(table, key)
-    root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, marking_text(plan))
+    root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, canonical(plan))
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")

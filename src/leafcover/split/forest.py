@@ -1,6 +1,7 @@
 """Cells from a forest: where the leaves of all its trees meet (the Forest Framework, paper 002)."""
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from leafcover.errors import ValueOutOfRange
 from leafcover.split.meeting import meeting
@@ -20,6 +21,7 @@ class Forest:
     other parameters are those of the forest.
     """
 
+    frozen_id: ClassVar[str] = "forest"
     of: str
     n_trees: int = 60
     min_cell: int = 5

@@ -6,7 +6,7 @@ stratum) of fewer than 2k rows is one group.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Mdav:
     is grouped exactly and a larger one in blocks of up to 64,000. 0 is exact whatever it costs.
     """
 
+    frozen_id: ClassVar[str] = "mdav"
     by: tuple[str, ...]
     k: int = 3
     start: Start = WHOLE
@@ -68,6 +69,7 @@ class VariableMdav:
     A gamma of about 0.2 suits scattered data, about 1.1 clustered ones. What is left over joins the nearest group.
     """
 
+    frozen_id: ClassVar[str] = "variable-mdav"
     by: tuple[str, ...]
     k: int = 3
     gamma: float = 0.2
@@ -98,6 +100,7 @@ class InOrder:
     The best groups are found exactly (Hansen and Mukherjee). A row without a value stands at the mean.
     """
 
+    frozen_id: ClassVar[str] = "in-order"
     by: str
     k: int = 3
     sizes: Literal["optimal", "fixed"] = "optimal"

@@ -5,6 +5,7 @@ near rows together where a cut of one column, as a kd tree's, parts them. Such c
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Halves:
     same values are never parted, so a cell may hold more of those. A missing value stands at the mean of its column.
     """
 
+    frozen_id: ClassVar[str] = "halves"
     by: tuple[str, ...]
     fewer_than: int = 10
     scale: Scale = "z"

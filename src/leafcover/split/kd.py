@@ -4,7 +4,7 @@ The perturbation tree of Li and Sarkar (2006) replaces the confidential values o
 """
 
 from dataclasses import dataclass
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class Kd:
     of its column.
     """
 
+    frozen_id: ClassVar[str] = "kd"
     by: tuple[str, ...]
     scale: Scale = "minmax"
     cut: Cut = "midrange"

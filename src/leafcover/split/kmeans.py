@@ -1,6 +1,7 @@
 """Sub-groups by k-means inside cells that are too large, as paper 004 makes them."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class KMeans:
     k rows joins the one with the nearest centre, smallest first; k = 1 is the paper's way.
     """
 
+    frozen_id: ClassVar[str] = "k-means"
     by: tuple[str, ...]
     most: int = 5
     k: int = 3

@@ -5,6 +5,7 @@ other is kept as far as the floor lets the cells go.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from leafcover.cells import inside
 from leafcover.errors import PlanError, ValueOutOfRange
@@ -19,6 +20,7 @@ from leafcover.tree.joint import refine_jointly
 class Refine:
     """The cells of ``start``, each split further by a tree for the columns ``by``, no part below ``floor`` rows."""
 
+    frozen_id: ClassVar[str] = "refine"
     start: Leaves | Forest | Whole
     by: tuple[str, ...]
     floor: int = 40

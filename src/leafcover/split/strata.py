@@ -1,6 +1,7 @@
 """Strata: rows with the same values of some columns."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,6 +20,7 @@ class Strata:
     When all of these together are still too few, the next smallest stratum joins them.
     """
 
+    frozen_id: ClassVar[str] = "strata"
     by: tuple[str, ...]
     min_cell: int = 3
 

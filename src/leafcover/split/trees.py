@@ -1,7 +1,7 @@
 """Cells from trees: the leaves of one, or the whole table."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -25,6 +25,8 @@ DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
 class Whole:
     """One cell with every row."""
 
+    frozen_id: ClassVar[str] = "whole"
+
     @property
     def needs(self) -> tuple[str, ...]:
         """No column."""
@@ -44,6 +46,7 @@ class Leaves:
     same leaves.
     """
 
+    frozen_id: ClassVar[str] = "leaves"
     of: str
     min_cell: int = 5
     min_records: int | None = None
