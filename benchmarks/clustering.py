@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 
 import leafcover as lc
-from leafcover.draws import Key
-from leafcover.measuring.figures import Estimate, mean_of
-from leafcover.measuring.learners import learning
-from leafcover.measuring.risk.informed import informed
-from leafcover.measuring.utility.clusters import COUNTS, clusters
-from leafcover.measuring.utility.information_loss import information_loss
-from leafcover.releasing.comparison import compared_to
-from leafcover.releasing.recipes import plan_for
-from leafcover.releasing.run import run
-from leafcover.table.samples import sample
+from leafcover.engine.evaluate import compared_to
+from leafcover.engine.run import run
+from leafcover.metrics.disclosure.record_linkage import informed
+from leafcover.metrics.estimates import Estimate, mean_of
+from leafcover.metrics.models import learning
+from leafcover.metrics.utility.clusters import COUNTS, clusters
+from leafcover.metrics.utility.information_loss import information_loss
+from leafcover.recipes import plan_for
+from leafcover.rng import Key
+from leafcover.table.io import sample
 
 RUNS = 20
 KEPT = 0.9  # of the rows, drawn anew for each run, the same for every method

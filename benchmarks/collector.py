@@ -16,8 +16,7 @@ from tests.survey.load import Load, offered
 from tests.survey.postgresql import Server, programs
 from tests.survey.serving import KEY, Serving, serving
 
-from leafcover.survey.message import body
-from leafcover.survey.tokens import token
+from leafcover.survey.client import body, token
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -24,8 +24,7 @@ def people(rows=ROWS, columns=COLUMNS):
 
 
 def schemes(names):
-    from leafcover.channels import OneCoin, Warner
-    from leafcover.response import Part, Scheme
+    from leafcover.randomized_response import OneCoin, Part, Scheme, Warner
 
     return {
         "one coin, θ = 0.9": Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(0.9, len(names)))),
@@ -37,8 +36,8 @@ def schemes(names):
 
 def trees(rows=ROWS):
     """CPU seconds and nodes, by rules and by how the answers were disguised."""
-    from leafcover.draws import Draws
-    from leafcover.response import Rules, Scheme, disguise, grow_tree
+    from leafcover.randomized_response import Rules, Scheme, disguise, grow_tree
+    from leafcover.rng import Draws
 
     grow_tree(people(1000), Scheme(), target="class")  # compile
     six_deep = Rules(min_support=0, deviations=0, significance=1, max_depth=6)
@@ -60,8 +59,8 @@ def trees(rows=ROWS):
 
 def disguising(rows=ROWS):
     """CPU seconds to draw numbers, and to disguise one column."""
-    from leafcover.channels import Kary, Unrelated, Warner
-    from leafcover.draws import Draws
+    from leafcover.randomized_response import Kary, Unrelated, Warner
+    from leafcover.rng import Draws
 
     draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
     generator = np.random.default_rng(2)

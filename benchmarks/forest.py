@@ -13,8 +13,8 @@ LARGE = 1_000_000
 
 
 def measured(name, table, target, times):
-    from leafcover.tree.forest import votes
-    from leafcover.tree.grow import grow
+    from leafcover.tree.c45 import grow
+    from leafcover.tree.predict import votes
     from leafcover.tree.sysfor import grow_forest
 
     one, _ = cpu(lambda: grow(table, target=target, min_records=MIN_RECORDS), times)
@@ -28,9 +28,8 @@ def measured(name, table, target, times):
 
 def results(tables):
     """Adult and a large table, compiled beforehand; ``tables`` gives the folder of the table of so many rows."""
-    from leafcover.table.files import read
     from leafcover.table.frames import from_frame
-    from leafcover.table.samples import sample
+    from leafcover.table.io import read, sample
 
     adult = read(sample("adult"))
     measured("", adult.take(np.arange(3000)), "income", 1)

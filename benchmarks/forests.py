@@ -12,25 +12,30 @@ from typing import Generic, TypeVar
 import numpy as np
 
 import leafcover as lc
-from leafcover.draws import Key
-from leafcover.measuring.figures import Estimate, mean_of
-from leafcover.measuring.risk.informed import informed
-from leafcover.measuring.risk.sers import sers
-from leafcover.measuring.utility.forest_growing import Growth, Walked, forest_for, walked
-from leafcover.measuring.utility.forest_leaves import leaves_alike
-from leafcover.measuring.utility.forest_rules import distinct_rules, shares_held
-from leafcover.measuring.utility.gains import edusc
-from leafcover.measuring.utility.growing import with_classes
-from leafcover.measuring.utility.rooms import eduds
-from leafcover.measuring.utility.rules import Rule, allowance
-from leafcover.releasing.comparison import compared_to
-from leafcover.releasing.recipes import plan_for
-from leafcover.releasing.run import run
-from leafcover.table.samples import sample
+from leafcover.engine.evaluate import compared_to
+from leafcover.engine.run import run
+from leafcover.metrics.disclosure.nearest_record import sers
+from leafcover.metrics.disclosure.record_linkage import informed
+from leafcover.metrics.estimates import Estimate, mean_of
+from leafcover.metrics.utility.forest import (
+    Growth,
+    Walked,
+    distinct_rules,
+    eduds,
+    edusc,
+    forest_for,
+    leaves_alike,
+    shares_held,
+    walked,
+)
+from leafcover.metrics.utility.rules import Rule, allowance
+from leafcover.metrics.utility.trees import with_classes
+from leafcover.recipes import plan_for
+from leafcover.rng import Key
+from leafcover.table.io import sample
 from leafcover.table.table import Table
-from leafcover.tree.forest import forest_errors_on
-from leafcover.tree.grow import grow
-from leafcover.tree.walk import errors_on
+from leafcover.tree.c45 import grow
+from leafcover.tree.predict import errors_on, forest_errors_on
 
 RUNS = 20
 MOST_ROWS = 3_000  # of a table that a run draws, two thirds to release and one to test

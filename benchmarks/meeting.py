@@ -43,8 +43,8 @@ def with_missing(table):
 
 def compared(table, trees, folder=None):
     """Scoring all trees, and the cells for each ``min_cell``."""
-    from leafcover.split.meeting import meeting
-    from leafcover.tree.walk import classify
+    from leafcover.partition.forest import meeting
+    from leafcover.tree.predict import classify
 
     times = 2 if len(table) < 1_000_000 else 1
     classes = table["y"].values
@@ -106,7 +106,7 @@ def results(tables):
 
 def peak(folder, min_cell):
     """MB that this process needs at most to read a table, to grow a forest and to make the cells."""
-    from leafcover.split.meeting import meeting
+    from leafcover.partition.forest import meeting
 
     table, trees = table_and_trees(folder)
     meeting(table, trees, min_cell=min_cell, classes=table["y"].values)

@@ -102,7 +102,7 @@ def loss(values, label):
 
 def compared(values):
     """Exact groups by both, which must be the same."""
-    from leafcover.fast.mdav import mdav
+    from leafcover.kernels.microaggregation import mdav
 
     times = 2 if len(values) < 100_000 else 1
     slow, expected = cpu(lambda: looking_at_all(values, SMALL), times)
@@ -113,7 +113,7 @@ def compared(values):
 
 def blocked(values, folder):
     """Groups inside blocks, beside exact ones where these are soon made."""
-    from leafcover.fast.mdav import BLOCK, blocked_mdav, mdav
+    from leafcover.kernels.microaggregation import BLOCK, blocked_mdav, mdav
 
     used, label = cpu(lambda: blocked_mdav(values, LARGE, BLOCK), 2)
     assert np.bincount(label).min() >= LARGE
@@ -128,7 +128,7 @@ def blocked(values, folder):
 
 def sorted_values(rows=1_000_000):
     """Optimal groups of sorted values."""
-    from leafcover.fast.univariate import optimal_groups
+    from leafcover.kernels.microaggregation import optimal_groups
 
     values = np.sort(np.random.default_rng(1).normal(size=rows))
     return [(k, cpu(lambda k=k: optimal_groups(values, k), 2)[0]) for k in (3, 10, 100)]
@@ -173,7 +173,7 @@ def text(found):
 
 def results(tables):
     """All of it, compiled beforehand; ``tables`` gives the folder of the table of so many rows."""
-    from leafcover.fast.mdav import blocked_mdav
+    from leafcover.kernels.microaggregation import blocked_mdav
 
     few = np.random.default_rng(1).normal(size=(500, 10))
     assert np.array_equal(looking_at_all(few, SMALL), blocked_mdav(few, SMALL, len(few)))
@@ -187,7 +187,7 @@ def results(tables):
 
 def peak(folder):
     """MB that this process needs at most to read a table and to make groups."""
-    from leafcover.fast.mdav import BLOCK, blocked_mdav
+    from leafcover.kernels.microaggregation import BLOCK, blocked_mdav
 
     blocked_mdav(numbers(folder), LARGE, BLOCK)
     return next(int(s.split()[1]) / 1024 for s in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in s)

@@ -40,7 +40,7 @@ def own_among_nearest(people, others, numbers, own):
 
 def noisy_numbers(rows=ROWS):
     """Independent normals and the same with noise of 0.3 standard deviations, scaled by the original range."""
-    from leafcover.measuring.gower import Scaled
+    from leafcover.metrics.neighbors import Scaled
 
     rng = np.random.default_rng(1)
     original = rng.normal(size=(rows, COLUMNS))
@@ -52,13 +52,12 @@ def noisy_numbers(rows=ROWS):
 
 def adult_cover():
     """The shipped Adult table and a release of it, over all columns but the target."""
-    from leafcover.draws import Key
-    from leafcover.measuring.gower import scaled
-    from leafcover.releasing.pairing import pair_from
-    from leafcover.releasing.recipes import plan_for
-    from leafcover.releasing.run import run
-    from leafcover.table.files import read
-    from leafcover.table.samples import sample
+    from leafcover.engine.evaluate import pair_from
+    from leafcover.engine.run import run
+    from leafcover.metrics.neighbors import scaled
+    from leafcover.recipes import plan_for
+    from leafcover.rng import Key
+    from leafcover.table.io import read, sample
 
     table = read(sample("adult"))
     release = run(table, plan_for(table, "cover", target="income", settings={}), key=Key.from_seed(1))
@@ -68,8 +67,8 @@ def adult_cover():
 
 def measured(name, original, released):
     """Linkage of everybody by the tree, nearest rows of everybody by the tree, and linkage by comparing all."""
-    from leafcover.measuring.nearest import closer_than_own, nearest
-    from leafcover.measuring.risk.linkage import chance_among
+    from leafcover.metrics.disclosure.record_linkage import chance_among
+    from leafcover.metrics.neighbors import closer_than_own, nearest
 
     rows, numbers = original.numbers.shape
     own = np.arange(rows)

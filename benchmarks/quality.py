@@ -8,10 +8,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.data import table_path
+from tests.engine.test_quality import OTHERS, SMALL
 from tests.quality import agreement, bootstrap, halves, measured
-from tests.releasing.test_quality import OTHERS, SMALL
 
-from leafcover.table.files import read
+from leafcover.table.io import read
 
 SPLITS, KEYS = 5, 3
 

@@ -13,10 +13,11 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 from benchmarks.agrawal import FUNCTIONS, RANGES, people
 
-from leafcover.draws import Draws, Key
-from leafcover.response.additive import Gaussian, Laplace, Noisy, Uniform, add_noise, grow_reconstructed, reconstruct
+from leafcover.randomized_response.additive_noise import Gaussian, Laplace, Noisy, Uniform, add_noise, reconstruct
+from leafcover.randomized_response.additive_tree import grow_reconstructed
+from leafcover.rng import Draws, Key
 from leafcover.table.table import Column, Table
-from leafcover.tree.walk import errors_on
+from leafcover.tree.predict import errors_on
 
 PAGE = ROOT / "docs" / "reconstruction.md"
 BEGIN, END = "<!-- figures: make reconstruction -->", "<!-- end of the figures -->"

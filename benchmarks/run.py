@@ -61,9 +61,9 @@ def trees(rows: int) -> dict:
     from sklearn.tree import DecisionTreeClassifier
 
     from leafcover.table.frames import from_frame
-    from leafcover.tree.grow import grow_from
+    from leafcover.tree.c45 import grow_from
+    from leafcover.tree.predict import errors_on
     from leafcover.tree.training import training
-    from leafcover.tree.walk import errors_on
 
     folder = tables(rows)
     data, test = (pd.read_parquet(folder / f"{name}.parquet") for name in ("train", "test"))

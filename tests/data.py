@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leafcover.table.samples import sample
+from leafcover.table.io import sample
 
 SHIPPED = {"wbc", "adult", "boston", "cps1985", "wine", "german_credit"}
 

@@ -5,7 +5,7 @@ from math import log2
 
 import numpy as np
 
-from leafcover.response.estimate import weights
+from leafcover.randomized_response.estimate import weights
 
 
 @dataclass
@@ -43,7 +43,7 @@ def naive_noise(each, p, q):
 
 
 class NaiveCounter:
-    """Nodes as conjunctions; every count is asked of `leafcover.response.estimate.weights`."""
+    """Nodes as conjunctions; every count is asked of `leafcover.randomized_response.estimate.weights`."""
 
     def __init__(self, table, scheme, names, literals=({},)):
         self.table, self.scheme, self.names, self.literals = table, scheme, names, literals

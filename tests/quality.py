@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from leafcover.draws import Key
-from leafcover.measuring.risk.linkage import linkage
-from leafcover.releasing.pairing import pair_from
-from leafcover.releasing.recipes import plan_for
-from leafcover.releasing.run import run
+from leafcover.engine.evaluate import pair_from
+from leafcover.engine.run import run
+from leafcover.metrics.disclosure.record_linkage import linkage
+from leafcover.recipes import plan_for
+from leafcover.rng import Key
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from leafcover.table.schema import Grid
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Grid, Table
 
 
 def number(name, values, decimals=0):

@@ -5,12 +5,11 @@ They need Debian's chromium (``make browser`` installs it where it may) or any o
 
 import pytest
 
-from leafcover.draws import Key
-from leafcover.releasing.comparison import compared_to
-from leafcover.releasing.measure import measure_all
-from leafcover.releasing.recipes import plan_for
-from leafcover.releasing.report import report
-from leafcover.releasing.run import run
+from leafcover.engine.evaluate import compared_to, measure_all
+from leafcover.engine.run import run
+from leafcover.recipes import plan_for
+from leafcover.reporting.page import report
+from leafcover.rng import Key
 from tests.tables import mixed
 
 FACES = ("internal", "external", "published", "elsewhere")

@@ -7,9 +7,9 @@ import pytest
 import typer
 
 import leafcover
-from leafcover.releasing.planfile import NOISES, SPLITS
-from leafcover.releasing.recipes import RECIPES
-from leafcover.survey.questionnaire import Question, Survey
+from leafcover.recipes import RECIPES
+from leafcover.recipes.plan import NOISES, SPLITS
+from leafcover.survey.schema import Question, Survey
 from tests.cli.helpers import app
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.response import experiment, page, picture
 from benchmarks.response.experiment import READINGS, TARGET, WAYS, adult, coin_each, mislabelled, one_coin, parts
 
-from leafcover.response import PAPER, Rules, Scheme, grow_tree
+from leafcover.randomized_response import PAPER, Rules, Scheme, grow_tree
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from leafcover.table.files import read
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample
 from tests.data import table_path
 
 FIGURE = {figure.words: figure for figure in FIGURES}

@@ -16,10 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import leafcover
-from leafcover.sklearn import C45Classifier, SysForClassifier
+from leafcover.sklearn.trees import C45Classifier, SysForClassifier
 from leafcover.table.frames import from_frame
-from leafcover.tree.grow import grow
-from leafcover.tree.walk import classify, distribution
+from leafcover.tree.c45 import grow
+from leafcover.tree.predict import classify, distribution
 
 # No check is expected to fail, with either grower and with every voting.
 ESTIMATORS = [

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
-from leafcover.sklearn import SysForClassifier
+from leafcover.sklearn.trees import SysForClassifier
 from leafcover.table.frames import from_frame
-from leafcover.tree.forest import VOTINGS, classify_forest, votes
+from leafcover.tree.predict import VOTINGS, classify_forest, votes
 from leafcover.tree.sysfor import grow_forest
 from tests.test_sklearn import FRAMES, people, same_tree, wbc
 

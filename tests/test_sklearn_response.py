@@ -9,13 +9,12 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from leafcover.channels import Kary, OneCoin, Warner
-from leafcover.response import Part, Scheme, accuracy, disguise, grow_tree
-from leafcover.sklearn import RandomizedResponseTreeClassifier
+from leafcover.randomized_response import Kary, OneCoin, Part, Scheme, Warner, accuracy, disguise, grow_tree
+from leafcover.sklearn.randomized_response import RandomizedResponseTreeClassifier
 from leafcover.table.frames import from_frame
-from leafcover.tree.walk import classify
-from tests.response.channels import DRAWS
-from tests.response.trees import binary, letters, one_coin, same
+from leafcover.tree.predict import classify
+from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.trees import binary, letters, one_coin, same
 
 # No check is expected to fail: numbers that nobody disguises are put into bins.
 ESTIMATORS = [

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 import leafcover as lc
-from leafcover.channels import OneCoin, Warner
-from leafcover.draws import Draws, Key
-from leafcover.response import PAPER, Part, Rules, Scheme, disguise, grow_tree, pruned
-from leafcover.table.samples import sample
+from leafcover.randomized_response import PAPER, OneCoin, Part, Rules, Scheme, Warner, disguise, grow_tree, pruned
+from leafcover.rng import Draws, Key
+from leafcover.table.io import sample
 from leafcover.table.table import Column, Table
+from leafcover.tree.predict import errors_on, leaf_of
 from leafcover.tree.tree import Tree
-from leafcover.tree.walk import errors_on, leaf_of
 
 THETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0)
 RUNS, FEWER_RUNS = 50, 10

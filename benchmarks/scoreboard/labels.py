@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leafcover.fast.arrays import Bools, Floats, Rows
+from leafcover.arrays import Bools, Floats, Rows
 
 PLACES = (  # right and up in points, and the side of the words that stands there; the best first
     (6, 0, "left"), (-6, 0, "right"), (0, 9, "center"), (0, -9, "center"),

@@ -5,7 +5,7 @@ Arrays in, arrays out. They are here to be compared with, so they are written as
 
 import numpy as np
 
-from leafcover.fast.arrays import Array, Codes, Floats, Rows
+from leafcover.arrays import Array, Codes, Floats, Rows
 
 
 def mdav(numbers: Floats, k: int) -> Rows:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from leafcover.releasing.run import Release
+from leafcover.engine.run import Release
 from leafcover.table.table import Table
 
 

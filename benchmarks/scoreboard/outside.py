@@ -7,7 +7,7 @@ from pathlib import Path
 
 from benchmarks.scoreboard.outcome import CouldNot, Outcome, Split
 
-from leafcover.table.files import read, write
+from leafcover.table.io import read, write
 from leafcover.table.table import Table
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,8 +26,7 @@ from benchmarks.scoreboard.scoring import Judge
 from benchmarks.scoreboard.store import Store
 from benchmarks.scoreboard.summary import Summary, summarised
 
-from leafcover.table.files import read
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample
 from leafcover.table.table import Table
 
 RELEASED = 22_000

@@ -12,17 +12,14 @@ from benchmarks.scoreboard.outcome import Outcome, Split
 from benchmarks.scoreboard.score import Score, Share
 from benchmarks.scoreboard.works import TARGET
 
-from leafcover.fast.arrays import MISSING, Codes
-from leafcover.measuring.classes import Classes, classes_for
-from leafcover.measuring.figures import Risk
-from leafcover.measuring.learners import Features, features_of
-from leafcover.measuring.models import Prepared, answers, prepared
-from leafcover.measuring.pair import Pair, pair_of
-from leafcover.measuring.risk.inference import inference
-from leafcover.measuring.risk.informed import informed
-from leafcover.measuring.risk.learned import learned_linkage
-from leafcover.measuring.risk.linkage import linkage
-from leafcover.releasing.comparison import Comparison, compared_to
+from leafcover.arrays import MISSING, Codes
+from leafcover.engine.evaluate import Comparison, compared_to
+from leafcover.metrics.disclosure.attribute_inference import inference
+from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
+from leafcover.metrics.disclosure.record_linkage import informed, linkage
+from leafcover.metrics.estimates import Risk
+from leafcover.metrics.models import Classes, Features, Prepared, answers, classes_for, features_of, prepared
+from leafcover.metrics.pair import Pair, pair_of
 from leafcover.table.table import Table
 
 OTHERS = ("sex", "marital_status", "education", "occupation", "relationship", "workclass")

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.scoreboard.contenders import Contender
 from benchmarks.scoreboard.score import Score, Share
 
-from leafcover.measuring.figures import Estimate, Risk, difference, mean_of, wilson
+from leafcover.metrics.estimates import Estimate, Risk, difference, mean_of, wilson
 
 
 @dataclass(frozen=True)

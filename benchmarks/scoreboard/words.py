@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from benchmarks.scoreboard.summary import FIGURES, Summary, front, verdict
 
-from leafcover.measuring.figures import Estimate, Risk
+from leafcover.metrics.estimates import Estimate, Risk
 
 OURS = "cover, k = 20"
 FLOOR = "a fresh sample"

@@ -10,9 +10,9 @@ from benchmarks.scoreboard.methods import additive_noise, group_means, mdav, pos
 from benchmarks.scoreboard.outcome import Outcome, Split
 from benchmarks.scoreboard.outside import outside
 
-from leafcover.draws import Key
-from leafcover.releasing.recipes import plan_for
-from leafcover.releasing.run import run
+from leafcover.engine.run import run
+from leafcover.recipes import plan_for
+from leafcover.rng import Key
 from leafcover.table.table import Column, Table
 
 TARGET = "income"

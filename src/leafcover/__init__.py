@@ -16,72 +16,65 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from leafcover.draws import Key
+    from leafcover.api import Released, measure, read, release
     from leafcover.errors import LeafcoverError
-    from leafcover.measuring.measures import Measures
-    from leafcover.noise.additive import Additive
-    from leafcover.noise.bounded import Bounded
-    from leafcover.noise.centroid import Centroid
-    from leafcover.noise.multiplicative import Multiplicative
-    from leafcover.noise.redraw import Redraw
-    from leafcover.noise.shuffle import Shuffle
-    from leafcover.releasing import recipes
-    from leafcover.releasing.api import Released, measure, read, release
-    from leafcover.releasing.plan import Plan, Step
-    from leafcover.releasing.planfile import from_toml as read_plan
-    from leafcover.releasing.planfile import to_toml as plan_text
-    from leafcover.split.forest import Forest
-    from leafcover.split.groups import InOrder, Mdav, VariableMdav
-    from leafcover.split.halves import Halves
-    from leafcover.split.kd import Kd
-    from leafcover.split.kmeans import KMeans
-    from leafcover.split.refine import Refine
-    from leafcover.split.strata import Strata
-    from leafcover.split.trees import Leaves, Whole
-    from leafcover.sweeping.sweep import sweep
-    from leafcover.table.files import write
+    from leafcover.metrics.suite import Measures
+    from leafcover.partition.forest import Forest
+    from leafcover.partition.leaves import Leaves, Whole
+    from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
+    from leafcover.partition.refine import Refine
+    from leafcover.perturb.additive import Additive, Multiplicative
+    from leafcover.perturb.bounded import Bounded
+    from leafcover.perturb.centroid import Centroid
+    from leafcover.perturb.redraw import Redraw
+    from leafcover.perturb.shuffle import Shuffle
+    from leafcover.recipes.plan import Plan, Step
+    from leafcover.recipes.plan import from_toml as read_plan
+    from leafcover.recipes.plan import to_toml as plan_text
+    from leafcover.rng import Key
     from leafcover.table.frames import from_frame
-    from leafcover.table.samples import sample
+    from leafcover.table.io import sample, write
     from leafcover.table.table import Table
-    from leafcover.tree.grow import grow
+    from leafcover.tree.c45 import grow
+    from leafcover.tuning.sweep import sweep
 
 # Where each public name lives; loaded when first asked for, so that `leafcover --help` starts at once.
 _HOMES = {
-    "Additive": "leafcover.noise.additive",
-    "Bounded": "leafcover.noise.bounded",
-    "Centroid": "leafcover.noise.centroid",
-    "Forest": "leafcover.split.forest",
-    "Halves": "leafcover.split.halves",
-    "InOrder": "leafcover.split.groups",
-    "KMeans": "leafcover.split.kmeans",
-    "Kd": "leafcover.split.kd",
-    "Key": "leafcover.draws",
+    "Additive": "leafcover.perturb.additive",
+    "Bounded": "leafcover.perturb.bounded",
+    "Centroid": "leafcover.perturb.centroid",
+    "Forest": "leafcover.partition.forest",
+    "Halves": "leafcover.partition.microaggregation",
+    "InOrder": "leafcover.partition.microaggregation",
+    "KMeans": "leafcover.partition.microaggregation",
+    "Kd": "leafcover.partition.microaggregation",
+    "Key": "leafcover.rng",
     "LeafcoverError": "leafcover.errors",
-    "Leaves": "leafcover.split.trees",
-    "Mdav": "leafcover.split.groups",
-    "Measures": "leafcover.measuring.measures",
-    "Multiplicative": "leafcover.noise.multiplicative",
-    "Plan": "leafcover.releasing.plan",
-    "Redraw": "leafcover.noise.redraw",
-    "Refine": "leafcover.split.refine",
-    "Released": "leafcover.releasing.api",
-    "Shuffle": "leafcover.noise.shuffle",
-    "Step": "leafcover.releasing.plan",
-    "Strata": "leafcover.split.strata",
+    "Leaves": "leafcover.partition.leaves",
+    "Mdav": "leafcover.partition.microaggregation",
+    "Measures": "leafcover.metrics.suite",
+    "Multiplicative": "leafcover.perturb.additive",
+    "Plan": "leafcover.recipes.plan",
+    "Redraw": "leafcover.perturb.redraw",
+    "Refine": "leafcover.partition.refine",
+    "Released": "leafcover.api",
+    "Shuffle": "leafcover.perturb.shuffle",
+    "Step": "leafcover.recipes.plan",
+    "Strata": "leafcover.partition.microaggregation",
     "Table": "leafcover.table.table",
-    "VariableMdav": "leafcover.split.groups",
-    "Whole": "leafcover.split.trees",
+    "VariableMdav": "leafcover.partition.microaggregation",
+    "Whole": "leafcover.partition.leaves",
     "from_frame": "leafcover.table.frames",
-    "grow": "leafcover.tree.grow",
-    "measure": "leafcover.releasing.api",
-    "plan_text": "leafcover.releasing.planfile:to_toml",
-    "read": "leafcover.releasing.api",
-    "read_plan": "leafcover.releasing.planfile:from_toml",
-    "recipes": "leafcover.releasing.recipes:",
-    "release": "leafcover.releasing.api",
-    "sample": "leafcover.table.samples",
-    "sweep": "leafcover.sweeping.sweep",
-    "write": "leafcover.table.files",
+    "grow": "leafcover.tree.c45",
+    "measure": "leafcover.api",
+    "plan_text": "leafcover.recipes.plan:to_toml",
+    "read": "leafcover.api",
+    "read_plan": "leafcover.recipes.plan:from_toml",
+    "recipes": "leafcover.recipes:",
+    "release": "leafcover.api",
+    "sample": "leafcover.table.io",
+    "sweep": "leafcover.tuning.sweep",
+    "write": "leafcover.table.io",
 }
 
 __all__ = [

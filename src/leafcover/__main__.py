@@ -1,5 +1,5 @@
 """``python -m leafcover``."""
 
-from leafcover.cli import main
+from leafcover.cli.main import main
 
 main()

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from leafcover.fast.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Bools, Floats, Rows
 
 
 @dataclass(frozen=True, eq=False)

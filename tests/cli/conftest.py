@@ -2,7 +2,7 @@
 
 import pytest
 
-from leafcover.survey.answers import export
+from leafcover.survey.results import export
 from tests.survey.people import people, reported
 from tests.survey.surveys import HABITS, habits
 

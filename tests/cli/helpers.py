@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from leafcover.cli.commands import app
+from leafcover.cli.main import app
 
 
 def leafcover(*words):

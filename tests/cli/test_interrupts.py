@@ -24,14 +24,14 @@ class Finder:
 sys.meta_path.insert(0, Finder())
 """,
     "while the first table is read": """
-from leafcover.table import files
+from leafcover.table import io as files
 def read(*words, **given):
     {press}
 files.read = read
 """,
     "and it is lost in a callback": """
 import weakref
-from leafcover.table import files
+from leafcover.table import io as files
 real = files.read
 class Thing: pass
 def press(_): {press}
@@ -43,7 +43,7 @@ def read(*words, **given):
 files.read = read
 """,
     "and compiled code makes another error of it": """
-from leafcover.table import files
+from leafcover.table import io as files
 def read(*words, **given):
     try:
         {press}
@@ -53,7 +53,7 @@ files.read = read
 """,
     "and somebody turns it into a mistake of the user's": """
 from leafcover.errors import TableError
-from leafcover.table import files
+from leafcover.table import io as files
 def read(*words, **given):
     try:
         {press}
@@ -62,7 +62,7 @@ def read(*words, **given):
 files.read = read
 """,
     "and it is lost while the table is filled": """
-from leafcover.releasing import run as module
+from leafcover.engine import run as module
 real = module.partitions_of
 def lost(*words):
     try:
@@ -121,7 +121,7 @@ Path.replace = replace
 def test_processes_of_a_sweep_say_nothing_when_all_are_interrupted(good):
     # A terminal sends Ctrl-C to every process; here to the whole group, as soon as the processes were asked for.
     moment = """
-from leafcover.sweeping import work
+from leafcover.tuning import sweep as work
 real = work._deaf_children
 from contextlib import contextmanager
 @contextmanager
@@ -149,13 +149,13 @@ def test_an_interrupt_that_is_raised_without_a_signal_ends_alike(good, monkeypat
     def stop(*words, **given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("leafcover.table.files.read", stop)
+    monkeypatch.setattr("leafcover.table.io.read", stop)
     done = leafcover("inspect", good)
     assert (done.exit_code, done.stderr) == (130, "stopped; no output was left half-written.\n")
 
 
 def test_the_handler_of_whoever_uses_the_library_is_put_back(tmp_path):
-    from leafcover.table.whole import together
+    from leafcover.table.atomic import together
 
     before = signal.getsignal(signal.SIGINT)
     with together() as part:

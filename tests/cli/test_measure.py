@@ -6,8 +6,7 @@ import stat
 import jsonschema
 import pytest
 
-from leafcover.measuring.measures import Measures
-from leafcover.measuring.plain import schema
+from leafcover.metrics.suite import Measures, schema
 from tests.cli.helpers import leafcover, refused, rows_of
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from leafcover.errors import OutputError
-from leafcover.table.whole import whole
+from leafcover.table.atomic import whole
 from tests.cli.helpers import leafcover, refused, rows_of
 
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files.")
@@ -138,6 +138,6 @@ def test_a_file_that_may_not_be_read_is_a_mistake_like_one_that_is_missing(good,
     def denied(*words, **given):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("leafcover.table.files._raws", denied)
+    monkeypatch.setattr("leafcover.table.io._raws", denied)
     for words in (["inspect", good], ["tree", good, "--target", "class"], ["measure", good, good]):
         assert "Permission denied" in refused(*words)

@@ -119,7 +119,7 @@ def test_a_place_that_cannot_be_written_is_refused(good, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is always full")
 def test_a_full_disk_leaves_nothing_behind(good, tmp_path, monkeypatch):
-    from leafcover.table import whole
+    from leafcover.table import atomic as whole
 
     real = whole._sync
 
@@ -232,7 +232,7 @@ def test_missing_tokens_can_be_values(tmp_path):
 
 
 def test_interrupting_says_so(good, tmp_path, monkeypatch):
-    from leafcover.releasing import run as module
+    from leafcover.engine import run as module
 
     def stop(*words, **given):
         raise KeyboardInterrupt

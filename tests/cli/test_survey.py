@@ -7,11 +7,9 @@ import stat
 import numpy as np
 import pytest
 
-from leafcover.survey.answers import export, read_answers
-from leafcover.survey.client import Client
-from leafcover.survey.questionnaire import read_survey
-from leafcover.survey.secret import survey_secret
-from leafcover.survey.tokens import number_of
+from leafcover.survey.client import Client, number_of, survey_secret
+from leafcover.survey.results import export, read_answers
+from leafcover.survey.schema import read_survey
 from tests.cli.helpers import leafcover, refused
 from tests.survey.kept import kept
 from tests.survey.people import from_codes, people, reported, texts

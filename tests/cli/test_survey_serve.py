@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from leafcover.survey.collecting.serve import Certificate, checked_certificate
+from leafcover.survey.server.app import Certificate, checked_certificate
 from tests.cli.helpers import leafcover, refused
 from tests.survey.surveys import HABITS
 
@@ -49,7 +49,7 @@ def test_what_cannot_be_served_is_refused(habits_file, words, said):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs modes of files")
 def test_files_that_others_can_read_are_warned_of(habits_file, monkeypatch):
-    monkeypatch.setattr("leafcover.survey.collecting.serve.serve", lambda *given: given[3].close())
+    monkeypatch.setattr("leafcover.survey.server.app.serve", lambda *given: given[3].close())
     words = ("survey", "serve", habits_file, "--port", 0)
     assert leafcover(*words).stderr == ""  # what it makes is its owner's alone
     for suffix, mode in ((".secret", 0o640), (".sqlite", 0o604), (".secret", 0o602)):

@@ -6,7 +6,7 @@ import pytest
 
 from leafcover.cli import sweep as _  # noqa: F401  # adds its command
 from tests.cli.helpers import leafcover, refused, rows_of
-from tests.sweeping.made import Counted
+from tests.tuning.made import Counted
 
 
 @pytest.fixture

@@ -3,9 +3,9 @@
 import random
 from contextlib import suppress
 
-from leafcover.survey.message import Answer
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.storing.store import StoreFailed
+from leafcover.survey.client import Answer
+from leafcover.survey.storage import open_store
+from leafcover.survey.storage.base import StoreFailed
 from tests.survey.surveys import habits
 
 TOKENS = 4_000  # of each process

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from leafcover.survey.page import page_of
+from leafcover.survey.pages import page_of
 from tests.survey.postgresql import Server, programs
 from tests.survey.recorder import recording
 from tests.survey.surveys import habits

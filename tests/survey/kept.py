@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from leafcover.survey.message import Answer
-from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storing.open import open_store
+from leafcover.survey.client import Answer
+from leafcover.survey.schema import Survey
+from leafcover.survey.storage import open_store
 
 
 def kept(path: Path, survey: Survey, rows: Iterable[tuple[str, ...]]) -> Path:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from leafcover.survey.page import Page
+from leafcover.survey.pages import Page
 
 RECEIVED = (201, b'{"received":true}')
 

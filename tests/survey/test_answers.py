@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, OutputError, TableError
-from leafcover.survey.answers import export, read_answers, table_of
-from leafcover.survey.questionnaire import Survey, survey_from
-from leafcover.survey.storing.store import StoreFailed
+from leafcover.survey.results import export, read_answers, table_of
+from leafcover.survey.schema import Survey, survey_from
+from leafcover.survey.storage.base import StoreFailed
 from leafcover.table.table import Table
 from tests.survey.kept import kept
 from tests.survey.people import people, reported, texts
@@ -158,7 +158,7 @@ def test_an_address_is_no_file_whatever_it_ends_in(monkeypatch: pytest.MonkeyPat
         asked.append((address, create))
         raise StoreFailed("Nobody is there.")
 
-    monkeypatch.setattr("leafcover.survey.storing.open.open_store", open_store)
+    monkeypatch.setattr("leafcover.survey.storage.open_store", open_store)
     with pytest.raises(StoreFailed):
         read_answers(SURVEY, "postgresql://me@here/answers.csv")
     assert asked == [("postgresql://me@here/answers.csv", False)]

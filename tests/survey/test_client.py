@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare
 
-from leafcover.channels import matrix
 from leafcover.errors import LeafcoverError, PlanError
-from leafcover.survey.client import Client, NotReceived
-from leafcover.survey.message import length, received
+from leafcover.randomized_response import matrix
+from leafcover.survey.client import Client, NotReceived, length, received
 from tests.survey.collector import DROP, RECEIVED, collector
 from tests.survey.surveys import habits, one_coin
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from leafcover.survey.collecting.app import application
-from leafcover.survey.message import body, length
-from leafcover.survey.questionnaire import Survey, survey_from
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.tokens import token
+from leafcover.survey.client import body, length, token
+from leafcover.survey.schema import Survey, survey_from
+from leafcover.survey.server.app import application
+from leafcover.survey.storage import open_store
 from tests.survey.surveys import HABITS, habits
 
 SECRET = bytes(range(32))

@@ -11,11 +11,9 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from leafcover.survey.collecting.app import application
-from leafcover.survey.collecting.connection import Connection
-from leafcover.survey.message import body, length
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.tokens import token
+from leafcover.survey.client import body, length, token
+from leafcover.survey.server.app import Connection, application
+from leafcover.survey.storage import open_store
 from tests.survey.looking import rows
 from tests.survey.serving import KEY, serving
 from tests.survey.surveys import habits
@@ -174,7 +172,7 @@ def test_two_requests_hidden_in_one_are_two(served):
 
 
 def test_a_body_that_does_not_come_is_waited_for_no_longer_than_patience_lasts(tmp_path, monkeypatch):
-    monkeypatch.setattr("leafcover.survey.collecting.reading.PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("leafcover.survey.server.answers.PATIENCE_SECONDS", 0.05)
     survey = habits()
     app = application(survey, partial(open_store, str(tmp_path / "store"), survey), KEY.secret)
     parts = [{"type": "http.request", "body": b"{", "more_body": True}]

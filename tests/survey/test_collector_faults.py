@@ -9,9 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from leafcover.survey.message import body
-from leafcover.survey.storing.bits import is_spent
-from leafcover.survey.tokens import token
+from leafcover.survey.client import body, token
+from leafcover.survey.storage.base import is_spent
 from tests.survey.load import JSON
 from tests.survey.looking import block, rows
 from tests.survey.serving import KEY, serving
@@ -133,5 +132,5 @@ def test_a_killed_database_loses_and_doubles_no_answer(postgresql, tmp_path, fau
         # the same process goes on after its database came back
         assert len(crowd.acknowledged) > PEOPLE
         assert set(served.said.splitlines()) <= {
-            "ERROR leafcover.survey.collecting.writer: answers could not be written: StoreFailed"
+            "ERROR leafcover.survey.server.answers: answers could not be written: StoreFailed"
         }

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from leafcover.survey.message import body
+from leafcover.survey.client import body
 from tests.survey.load import offered
 from tests.survey.looking import rows
 from tests.survey.serving import serving

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from leafcover.survey.message import received
+from leafcover.survey.client import received
 from tests.survey.looking import rows
 from tests.survey.serving import KEY, serving
 

@@ -9,15 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from leafcover.channels import Kary, Unrelated, Warner, matrix
-from leafcover.channels.privacy import posterior
 from leafcover.errors import LeafcoverError, ValueOutOfRange
-from leafcover.response import Part, estimate
-from leafcover.response.estimate import DEVIATIONS
-from leafcover.survey.design import as_text, belief, design
-from leafcover.survey.precision import Moments, answers_needed, half_width, moments, product
-from leafcover.survey.questionnaire import Survey, survey_from
-from leafcover.survey.words import about_all
+from leafcover.randomized_response import Kary, Part, Unrelated, Warner, estimate, matrix
+from leafcover.randomized_response.estimate import DEVIATIONS
+from leafcover.randomized_response.mechanism import posterior
+from leafcover.survey.consent_text import about_all
+from leafcover.survey.design import Moments, answers_needed, as_text, belief, design, half_width, moments, product
+from leafcover.survey.schema import Survey, survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import ONE_COIN, habits, one_coin
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from leafcover.channels import matrix
-from leafcover.channels.coins import ALL_WORDS
-from leafcover.survey.device import Among, Flip, Harmless, coins_of, disguised
-from leafcover.survey.questionnaire import Survey
+from leafcover.randomized_response import matrix
+from leafcover.randomized_response.mechanism import ALL_WORDS
+from leafcover.survey.client import Among, Flip, Harmless, coins_of, disguised
+from leafcover.survey.schema import Survey
 from tests.survey.surveys import habits, one_coin
 
 

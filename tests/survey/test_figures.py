@@ -5,7 +5,7 @@ from math import exp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.survey.figures import percent_upwards, times, upwards
+from leafcover.survey.consent_text import percent_upwards, times, upwards
 
 
 @given(st.floats(0.01, 13.8))

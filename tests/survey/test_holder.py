@@ -13,12 +13,11 @@ import pyarrow.parquet
 import pytest
 from fastapi.testclient import TestClient
 
-from leafcover.survey.collecting import session
-from leafcover.survey.collecting.app import application
-from leafcover.survey.device import disguised
-from leafcover.survey.message import Answer, width
-from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storing.open import open_store
+from leafcover.survey.client import Answer, disguised, width
+from leafcover.survey.schema import Survey
+from leafcover.survey.server import admin as session
+from leafcover.survey.server.app import application
+from leafcover.survey.storage import open_store
 from tests.survey.surveys import one_coin
 
 SECRET = bytes(range(32))

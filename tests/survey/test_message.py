@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.survey.message import Refused, body, length, received
-from leafcover.survey.tokens import MOST_TOKENS, number_of, token
+from leafcover.survey.client import MOST_TOKENS, Refused, body, length, number_of, received, token
 from tests.survey.surveys import habits
 
 SURVEY = habits()

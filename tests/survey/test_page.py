@@ -8,11 +8,10 @@ import re
 import pytest
 
 from leafcover.errors import LeafcoverError
+from leafcover.survey.client import as_json, coins_of
 from leafcover.survey.design import design
-from leafcover.survey.device import as_json, coins_of
-from leafcover.survey.page import offline_page, page_of
-from leafcover.survey.questionnaire import survey_from
-from leafcover.survey.templates import environment, holder_page
+from leafcover.survey.pages import environment, holder_page, offline_page, page_of
+from leafcover.survey.schema import survey_from
 from tests.survey.surveys import HABITS, every_coin, habits, one_coin
 
 

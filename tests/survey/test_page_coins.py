@@ -6,11 +6,9 @@ from collections.abc import Callable, Iterable
 import pytest
 from scipy.stats import chi2, chisquare
 
-from leafcover.channels.coins import ALL_WORDS
-from leafcover.survey import message
-from leafcover.survey.device import Among, Flip, Harmless, coins_of, disguised
-from leafcover.survey.message import length
-from leafcover.survey.tokens import token
+from leafcover.randomized_response.mechanism import ALL_WORDS
+from leafcover.survey import client as message
+from leafcover.survey.client import Among, Flip, Harmless, coins_of, disguised, length, token
 from tests.survey.surveys import every_coin, habits
 
 SURVEY = every_coin()

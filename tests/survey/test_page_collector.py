@@ -4,8 +4,8 @@ from itertools import count
 
 import pytest
 
-from leafcover.survey.page import offline_page
-from leafcover.survey.tokens import token
+from leafcover.survey.client import token
+from leafcover.survey.pages import offline_page
 from tests.survey.looking import rows
 from tests.survey.serving import KEY, serving
 

@@ -4,8 +4,8 @@ import hashlib
 
 import pytest
 
-from leafcover.survey.message import received
-from leafcover.survey.page import offline_page
+from leafcover.survey.client import received
+from leafcover.survey.pages import offline_page
 from tests.survey.surveys import habits
 
 TRUTH = (1, 2, 1, 7, 2)

@@ -2,8 +2,7 @@
 
 import pytest
 
-from leafcover.survey.message import received
-from leafcover.survey.tokens import token
+from leafcover.survey.client import received, token
 from tests.survey.surveys import habits
 
 TRUTH = (1, 2, 1, 7, 2)

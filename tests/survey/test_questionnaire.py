@@ -1,8 +1,8 @@
 import pytest
 
-from leafcover.channels import Kary, OneCoin, Unrelated, Warner
 from leafcover.errors import LeafcoverError
-from leafcover.survey.questionnaire import read_survey, survey_from
+from leafcover.randomized_response import Kary, OneCoin, Unrelated, Warner
+from leafcover.survey.schema import read_survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
 
 

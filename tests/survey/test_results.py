@@ -5,13 +5,21 @@ import pytest
 from scipy import stats
 
 from leafcover.errors import LeafcoverError, PlanError, TableError
-from leafcover.response import estimate
-from leafcover.survey.answers import table_of
-from leafcover.survey.groups import as_json as groups_json
-from leafcover.survey.groups import as_text as groups_text
-from leafcover.survey.groups import by_group
-from leafcover.survey.questionnaire import survey_from
-from leafcover.survey.results import LEAST_ANSWERS, as_text, conjunction, cross, percent, results, wilson
+from leafcover.randomized_response import estimate
+from leafcover.survey.results import (
+    LEAST_ANSWERS,
+    by_group,
+    conjunction,
+    cross,
+    groups_text,
+    percent,
+    results,
+    results_text,
+    table_of,
+    wilson,
+)
+from leafcover.survey.results import as_json as groups_json
+from leafcover.survey.schema import survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import habits, one_coin
 
@@ -81,7 +89,7 @@ def test_no_share_is_negative_where_nobody_has_it() -> None:
                 assert 0 <= choice.interval[0] <= choice.share <= choice.interval[1] <= 1
                 assert "-" not in percent(choice.share)
         assert found.warnings == ()
-        assert "-0" not in as_text(found)
+        assert "-0" not in results_text(found)
 
 
 @pytest.mark.parametrize(("true", "rows"), [(0.01, 100), (0.3, 150), (0.97, 200)])
@@ -175,7 +183,7 @@ def test_results_of_a_shared_coin() -> None:
 
 def test_as_text_and_as_json_tell_the_same() -> None:
     found = results(SURVEY, reported(SURVEY, people(SURVEY, 500)))
-    shown, said = as_text(found), found.as_json()
+    shown, said = results_text(found), found.as_json()
     assert shown.startswith("Habits at work: 500 answers\n")
     assert "site: Where do you work? (sent as typed)" in shown
     for question in said["questions"]:

@@ -6,10 +6,10 @@ from contextlib import closing
 
 import pytest
 
-from leafcover.survey.answers import read_answers
-from leafcover.survey.message import Answer
-from leafcover.survey.storing.open import checked_place, open_store
-from leafcover.survey.storing.store import StoreFailed, Verdict
+from leafcover.survey.client import Answer
+from leafcover.survey.results import read_answers
+from leafcover.survey.storage import checked_place, open_store
+from leafcover.survey.storage.base import StoreFailed, Verdict
 from tests.survey.surveys import habits
 
 SURVEY = habits(tokens=True)
@@ -83,7 +83,7 @@ def test_a_full_disk_refuses_an_answer_and_the_store_goes_on(tmp_path):
 
 
 def test_a_file_in_use_for_long_is_an_error_and_no_wrong_verdict(tmp_path, monkeypatch):
-    monkeypatch.setattr("leafcover.survey.storing.sqlite.PATIENCE", 0.05)
+    monkeypatch.setattr("leafcover.survey.storage.sqlite.PATIENCE", 0.05)
     with closing(open_store(str(tmp_path / "store"), SURVEY)) as store:
         with closing(sqlite3.connect(tmp_path / "store", isolation_level=None)) as other:
             other.execute("BEGIN EXCLUSIVE")

@@ -9,10 +9,9 @@ from threading import Timer
 
 import pytest
 
-from leafcover.survey.message import Answer
-from leafcover.survey.storing.bits import is_spent
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.storing.store import Verdict
+from leafcover.survey.client import Answer
+from leafcover.survey.storage import open_store
+from leafcover.survey.storage.base import Verdict, is_spent
 from tests.survey.adding import add_until_killed
 from tests.survey.looking import block
 from tests.survey.surveys import habits

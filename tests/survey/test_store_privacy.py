@@ -8,10 +8,10 @@ from contextlib import closing
 
 import pytest
 
-from leafcover.survey.message import Answer
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.storing.sqlite import AT_LEAST
-from leafcover.survey.storing.store import Verdict
+from leafcover.survey.client import Answer
+from leafcover.survey.storage import open_store
+from leafcover.survey.storage.base import Verdict
+from leafcover.survey.storage.sqlite import AT_LEAST
 from tests.survey.surveys import habits
 
 SURVEY = habits(tokens=True)
@@ -125,7 +125,7 @@ def test_rows_of_a_database_are_the_same_whichever_token_came_with_which_answer(
 
 def test_no_earlier_state_of_the_spent_tokens_stays_in_a_database(postgresql, monkeypatch):
     """Two states differ by the token between them, and their xmin is that of an answer: one may be there, not two."""
-    monkeypatch.setattr("leafcover.survey.storing.postgresql.OLD_STATES", 10)
+    monkeypatch.setattr("leafcover.survey.storage.postgresql.OLD_STATES", 10)
     address = postgresql.fresh()
     store = open_store(address, SURVEY)
     seen = []
@@ -156,7 +156,7 @@ def test_somebody_who_reads_for_long_does_not_stop_the_collector(postgresql, mon
     """A backup holds its lock on every table; sweeping gives up and answers are stored."""
     import psycopg
 
-    monkeypatch.setattr("leafcover.survey.storing.postgresql.OLD_STATES", 1)
+    monkeypatch.setattr("leafcover.survey.storage.postgresql.OLD_STATES", 1)
     address = postgresql.fresh()
     with closing(open_store(address, SURVEY)) as store:
         with psycopg.connect(address) as backup:

@@ -9,12 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leafcover.survey.message import Answer
-from leafcover.survey.questionnaire import survey_from
-from leafcover.survey.storing.bits import is_spent, with_spent
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.storing.store import StoreFailed, Verdict
-from leafcover.survey.tokens import MOST_TOKENS
+from leafcover.survey.client import MOST_TOKENS, Answer
+from leafcover.survey.schema import survey_from
+from leafcover.survey.storage import open_store
+from leafcover.survey.storage.base import StoreFailed, Verdict, is_spent, with_spent
 from tests.survey.looking import block, columns, rows
 from tests.survey.surveys import HABITS, habits, one_coin
 

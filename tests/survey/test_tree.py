@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from leafcover.survey.tree import _set_aside, tree_of
-from leafcover.tree.show import text
+from leafcover.survey.results import _set_aside, tree_of
+from leafcover.tree.export import text
 from tests.survey.people import people, reported
 from tests.survey.surveys import habits
 

@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from leafcover.survey.client import Client
-from leafcover.survey.storing.open import open_store
-from leafcover.survey.tokens import token
+from leafcover.survey.client import Client, token
+from leafcover.survey.storage import open_store
 from tests.cli.helpers import leafcover
 from tests.survey.serving import KEY, serving
 

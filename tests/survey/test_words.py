@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.survey.questionnaire import Survey, survey_from
-from leafcover.survey.words import about_all, about_question, sent_words, threat_model, why_no_sum
+from leafcover.survey.consent_text import about_all, about_question, sent_words, threat_model, why_no_sum
+from leafcover.survey.schema import Survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
 
 

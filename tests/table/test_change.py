@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.table.change import drawn, moved
-from leafcover.table.files import read
+from leafcover.table.arrow import from_typed
 from leafcover.table.infer import from_text
+from leafcover.table.io import read
+from leafcover.table.output import drawn, moved
 from leafcover.table.table import Column
-from leafcover.table.typed import from_typed
 
 
 def text_column(*texts, **how):

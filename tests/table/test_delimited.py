@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from leafcover.table.files import read, write
-from leafcover.table.samples import SAMPLES, sample
+from leafcover.table.io import SAMPLES, read, sample, write
 from tests.table.strategies import text_tables
 
 anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

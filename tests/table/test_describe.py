@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from leafcover.table.describe import describe, unique_rows
-from leafcover.table.files import read
-from leafcover.table.samples import SAMPLES, sample
-from leafcover.table.schema import Grid
+from leafcover.table.identifiers import describe, unique_rows
+from leafcover.table.io import SAMPLES, read, sample
+from leafcover.table.table import Grid
 from tests.table.test_formats import texts
 
 

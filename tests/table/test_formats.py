@@ -11,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leafcover.table.c45 import names_of
-from leafcover.table.files import read, write
+from leafcover.table.io import SAMPLES, read, sample, write
+from leafcover.table.legacy_formats import names_of
 from leafcover.table.output import as_typed
-from leafcover.table.samples import SAMPLES, sample
 from leafcover.table.table import Table
 from tests.table import strategies
 from tests.table.test_delimited import as_csv
@@ -276,7 +275,7 @@ def test_missing_tokens_of_ones_own_hold_for_typed_text(tmp_path):
 
 def test_a_released_column_leaves_without_its_unused_levels():
     coded = pa.DictionaryArray.from_arrays(pa.array([2, 0], pa.int8()), ["u", "unused", "v"])
-    from leafcover.table.typed import from_typed
+    from leafcover.table.arrow import from_typed
 
     column = from_typed("c", coded).column
     assert column.levels == ("u", "v")

@@ -9,10 +9,9 @@ import pyarrow as pa
 import pytest
 
 from leafcover.errors import TableError
-from leafcover.table.change import drawn
-from leafcover.table.files import read, write
 from leafcover.table.frames import from_frame, to_frame
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample, write
+from leafcover.table.output import drawn
 
 
 def pandas_frame():

@@ -4,10 +4,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from leafcover.table.files import read
 from leafcover.table.frames import from_frame
-from leafcover.table.guard import identifiers
-from leafcover.table.samples import sample
+from leafcover.table.identifiers import identifiers
+from leafcover.table.io import read, sample
 
 SHARED = {
     "laeken_eusilc.csv": ["rb030"],

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafcover.table.formatting import grid_of, parsed, text_of
 from leafcover.table.infer import from_text
-from leafcover.table.numbers import grid_of, parsed
-from leafcover.table.schema import Grid
-from leafcover.table.text import text_of
+from leafcover.table.table import Grid
 from tests.table import strategies
 
 

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 
 from leafcover.errors import LeafcoverError, NameUnknown, OutputError, TableError
-from leafcover.table.files import read, write
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample, write
 
 CSV = {
     "empty file": (b"", "is empty"),

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError
-from leafcover.table.files import read, write
+from leafcover.table.io import read, write
 
 anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
 pieces = st.sampled_from(

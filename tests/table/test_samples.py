@@ -3,8 +3,7 @@
 import pytest
 
 from leafcover.errors import NameUnknown
-from leafcover.table.files import read
-from leafcover.table.samples import SAMPLES, sample
+from leafcover.table.io import SAMPLES, read, sample
 
 SHAPES = {
     "adult": (32561, 15),

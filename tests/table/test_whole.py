@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from leafcover.errors import OutputError
-from leafcover.table.whole import whole
+from leafcover.table.atomic import whole
 
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes and limits.")
 
@@ -86,8 +86,8 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch):
 LIMITED = """
 import resource, sys
 from leafcover.errors import OutputError
-from leafcover.table.files import read, write
-from leafcover.table.samples import sample
+from leafcover.table.io import read, write
+from leafcover.table.io import sample
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 try:
     write(read(sample("wine")), sys.argv[1])
@@ -108,7 +108,7 @@ def test_a_table_that_does_not_fit_leaves_nothing(name, tmp_path):
 
 SLOW = """
 import sys, time
-from leafcover.table.whole import whole
+from leafcover.table.atomic import whole
 with whole(sys.argv[1]) as part:
     part.write_text("half")
     print("writing", flush=True)

@@ -7,26 +7,24 @@ import pytest
 from hypothesis import given, settings
 
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.table.files import read
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample
 from leafcover.table.table import Table
-from leafcover.tree import forest as forests
-from leafcover.tree.box import Test, conditions
-from leafcover.tree.forest import (
+from leafcover.tree import predict as forests
+from leafcover.tree.export import Shown, as_json, forest_json, forest_rules, forest_text
+from leafcover.tree.predict import (
     VOTINGS,
+    classify,
     classify_forest,
+    distribution,
     forest_errors,
     forest_errors_on,
     forest_shares,
+    places,
     votes,
 )
-from leafcover.tree.shared import attributes_tested, levels_of, roots, shared_rules
-from leafcover.tree.show import as_json
-from leafcover.tree.show_forest import Shown, forest_json, rules, text
-from leafcover.tree.sysfor import grow_forest, grow_forest_from
+from leafcover.tree.sysfor import attributes_tested, grow_forest, grow_forest_from, levels_of, roots, shared_rules
 from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute, Tree
-from leafcover.tree.walk import classify, distribution, places
+from leafcover.tree.tree import Attribute, Test, Tree, conditions
 from tests.tree.strategies import trainings
 
 X, COLOUR = Attribute("x"), Attribute("colour", ("blue", "red"), False)
@@ -220,7 +218,7 @@ def shown_wine(**given):
 
 
 def test_a_forest_as_text():
-    lines = text(shown_wine(n_trees=12)).splitlines()
+    lines = forest_text(shown_wine(n_trees=12)).splitlines()
     assert lines[0] == "12 trees for class: 8 of level 0, 4 of level 1"
     assert lines[1].split() == ["tree", "level", "root", "then", "size", "leaves", "errors"]
     assert lines[2].split()[:5] == ["1", "0", "flavanoids", "<=", "1.39"]
@@ -237,8 +235,8 @@ def test_a_forest_as_text():
 def test_a_forest_of_one_leaf_is_shown():
     rows = Training("y", ("p", "q"), np.array([0, 0, 1], np.int32), (X,), (np.ones(3),), np.arange(3))
     shown = Shown(grow_forest_from(rows), rows)
-    assert text(shown).splitlines()[0] == "1 tree for y: 1 of level 0, 0 of level 1"
-    assert rules(shown) == "1 of 1: always p (3.0/1.0)\n"
+    assert forest_text(shown).splitlines()[0] == "1 tree for y: 1 of level 0, 0 of level 1"
+    assert forest_rules(shown) == "1 of 1: always p (3.0/1.0)\n"
     found = forest_json(shown)
     assert found["roots"] == []
     assert found["trees"][0]["root"] == {"class": "p", "count": 3.0, "errors": 1.0}
@@ -261,7 +259,7 @@ def test_a_forest_as_json_holds_the_trees_as_trees_are_told():
 
 def test_rules_are_one_line_each_and_those_of_most_trees_come_first():
     shown = shown_wine(n_trees=12)
-    lines = rules(shown).splitlines()
+    lines = forest_rules(shown).splitlines()
     assert len(lines) == len(shared_rules(shown.trees))
     numbers = [int(line.split(" of 12: ")[0]) for line in lines]
     assert numbers == sorted(numbers, reverse=True)

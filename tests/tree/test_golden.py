@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leafcover.table.files import read
-from leafcover.tree.grow import grown
-from leafcover.tree.show import text
+from leafcover.table.io import read
+from leafcover.tree.c45 import grown
+from leafcover.tree.export import text
+from leafcover.tree.predict import errors_on, training_errors
 from leafcover.tree.training import training
-from leafcover.tree.walk import errors_on, training_errors
 
 WBC_PAPER_001 = """\
 uniformity_of_cell_size <= 2 :

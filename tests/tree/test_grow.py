@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.fast import dealing
-from leafcover.fast.order import stable_order
-from leafcover.table.files import read
-from leafcover.tree.grow import Grown, chosen, grow, grow_from, grown
+from leafcover.kernels import c45_rows as dealing
+from leafcover.kernels.kd import stable_order
+from leafcover.table.io import read
+from leafcover.tree.c45 import Grown, chosen, grow, grow_from, grown
+from leafcover.tree.predict import training_errors
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree
-from leafcover.tree.walk import training_errors
 from tests import naive_tree as naive
 from tests.tree.strategies import shuffled, trainings
 

@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.fast.histogram_refine import complexity
-from leafcover.tree.bins import Binned, bin_columns, quantile_codes
-from leafcover.tree.histogram import explained, grow_histogram, refine_labels
+from leafcover.kernels.histogram_refine import complexity
+from leafcover.tree.histogram import Binned, bin_columns, explained, grow_histogram, quantile_codes, refine_labels
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute
 from tests import naive_histogram as naive

@@ -8,13 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown
-from leafcover.table.files import read
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample
+from leafcover.tree.export import rules, short, text
 from leafcover.tree.kd import grow_kd
-from leafcover.tree.outline import Drawn, lines
-from leafcover.tree.picture import picture
-from leafcover.tree.show import rules, short, text
-from leafcover.tree.walk import places
+from leafcover.tree.plot import Drawn, lines, picture
+from leafcover.tree.predict import places
 from tests import naive_kd
 from tests.kd_tables import TABLE_41, TABLE_42, number_tables, settings_of_trees
 from tests.tables import category, number, table

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 
 from leafcover.table.table import Column, Table
-from leafcover.tree.grow import grow, grow_from, grown
-from leafcover.tree.picture import WIDTH, picture
-from leafcover.tree.show import as_json, estimates, rules, text
+from leafcover.tree.c45 import grow, grow_from, grown
+from leafcover.tree.export import as_json, estimates, rules, text
+from leafcover.tree.plot import WIDTH, picture
+from leafcover.tree.predict import classify
 from leafcover.tree.training import Training, training
 from leafcover.tree.tree import Attribute
-from leafcover.tree.walk import classify
 from tests.tree.strategies import trainings
 
 GOLF_TEXT = """\

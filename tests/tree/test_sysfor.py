@@ -6,16 +6,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import TableError, ValueOutOfRange
-from leafcover.table.files import read
-from leafcover.table.samples import sample
+from leafcover.table.io import read, sample
 from leafcover.tree import sysfor
-from leafcover.tree.good import Part, Search, good_attributes, parts_of, spans_of
-from leafcover.tree.grow import grow_from
-from leafcover.tree.shared import levels_of, roots
-from leafcover.tree.sysfor import grow_forest, grow_forest_from, sample_of
+from leafcover.tree.c45 import grow_from
+from leafcover.tree.predict import classify
+from leafcover.tree.sysfor import (
+    Part,
+    Search,
+    good_attributes,
+    grow_forest,
+    grow_forest_from,
+    levels_of,
+    parts_of,
+    roots,
+    sample_of,
+    spans_of,
+)
 from leafcover.tree.training import Training, training
 from leafcover.tree.tree import Attribute
-from leafcover.tree.walk import classify
 from tests import naive_sysfor as naive
 from tests import naive_tree
 from tests.tree.strategies import shuffled, trainings

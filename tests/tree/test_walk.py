@@ -6,7 +6,9 @@ from hypothesis import given, settings
 
 from leafcover.errors import NameUnknown, TableError
 from leafcover.table.table import Column, Table
-from leafcover.tree.box import (
+from leafcover.tree.c45 import grow, grow_from
+from leafcover.tree.predict import classify, columns_for, errors_on, places
+from leafcover.tree.tree import (
     ANY,
     ancestors,
     conditions,
@@ -18,9 +20,7 @@ from leafcover.tree.box import (
     set_boxes,
     siblings,
 )
-from leafcover.tree.box import Test as Condition
-from leafcover.tree.grow import grow, grow_from
-from leafcover.tree.walk import classify, columns_for, errors_on, places
+from leafcover.tree.tree import Test as Condition
 from tests.tree.strategies import shuffled, trainings
 
 
@@ -189,7 +189,7 @@ def test_conditions_keep_only_the_tightest_ends():
 
 
 def test_leaf_of_names_the_one_leaf_a_row_reaches():
-    from leafcover.tree.walk import leaf_of
+    from leafcover.tree.predict import leaf_of
     from tests.tables import mixed
 
     table = mixed(1)

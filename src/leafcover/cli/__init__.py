@@ -1,5 +1,5 @@
 """The command line: read, call one function, show."""
 
-from leafcover.cli.start import main
+from leafcover.cli.main import main
 
 __all__ = ["main"]

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
-from leafcover.cli.reading import Reading, refuse_unknown, with_reading
-from leafcover.cli.reports import check_report, outward, pages
+from leafcover.cli.options import Reading, check_report, outward, pages, refuse_unknown, with_reading
 from leafcover.errors import OutputError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.measuring.measures import Measures
-    from leafcover.releasing.recall import Recalled
+    from leafcover.engine.files import Recalled
+    from leafcover.metrics.suite import Measures
 
 Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.", readable=False)]
 STANDARD_OUTPUT = Path("-")
@@ -70,13 +69,11 @@ def measure(
 
     Pairs, plan and held-out rows are found beside a table that `leafcover release` wrote.
     """
-    from leafcover.measuring.words import words as measured_words
-    from leafcover.releasing.comparison import Comparison
-    from leafcover.releasing.limit import limited_risks, refuse_above
-    from leafcover.releasing.measure import measure_all
-    from leafcover.releasing.planfile import read_plan
-    from leafcover.releasing.recall import read_like, recall
-    from leafcover.releasing.told import told_of
+    from leafcover.engine.evaluate import Comparison, limited_risks, measure_all, refuse_above
+    from leafcover.engine.files import read_like, recall
+    from leafcover.engine.manifest import told_of
+    from leafcover.metrics.suite import words as measured_words
+    from leafcover.recipes.plan import read_plan
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
@@ -144,7 +141,7 @@ def _check_files(
     original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
 ) -> None:
     """No output may be an input or another output."""
-    from leafcover.table.whole import check_place
+    from leafcover.table.atomic import check_place
 
     check_report(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
@@ -166,7 +163,7 @@ def _write(
     publish_tree: bool,
 ) -> None:
     """All outputs or none."""
-    from leafcover.table.whole import together
+    from leafcover.table.atomic import together
 
     texts: dict[Path, tuple[str, bool]] = {}
     if json_file is not None and json_file != STANDARD_OUTPUT:
@@ -181,6 +178,6 @@ def _write(
 def _figures(measures: "Measures") -> str:
     import json
 
-    from leafcover.measuring.plain import plain
+    from leafcover.metrics.suite import plain
 
     return json.dumps(plain(measures), indent=1, ensure_ascii=False) + "\n"

@@ -1,23 +1,24 @@
 """``leafcover release``: a table goes in, a release comes out."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Json, Quiet, app, guarded, progress, warn
-from leafcover.cli.reading import Reading, refuse_unknown, with_reading
-from leafcover.cli.reports import check_report, outward, pages
+from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
+from leafcover.cli.options import Reading, check_report, outward, pages, refuse_unknown, with_reading
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.draws import Key
-    from leafcover.measuring.measures import Measures
-    from leafcover.releasing.deliver import Places
-    from leafcover.releasing.plan import Plan
-    from leafcover.releasing.run import Progress, Release
+    from leafcover.engine.manifest import Places
+    from leafcover.engine.run import Progress, Release
+    from leafcover.metrics.suite import Measures
+    from leafcover.recipes.plan import Plan
+    from leafcover.rng import Key
     from leafcover.table.table import Table
+
 
 TableFile = Annotated[
     Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
@@ -73,14 +74,15 @@ def release(
     reading: Reading,
 ) -> None:
     """Release TABLE: keep its patterns, hide its people, and say what that cost."""
-    from leafcover.draws import key_text
-    from leafcover.releasing.deliver import Places, deliver
-    from leafcover.releasing.hold import hold_out as set_aside
-    from leafcover.releasing.limit import MOST_ALONE, certain_linkage, refuse_alone
-    from leafcover.releasing.run import run
-    from leafcover.releasing.summary import summary
-    from leafcover.table.alone import taken_alone
-    from leafcover.table.whole import check_place
+    from leafcover.engine.evaluate import MOST_ALONE, certain_linkage, refuse_alone
+    from leafcover.engine.evaluate import hold_out as set_aside
+    from leafcover.engine.files import deliver
+    from leafcover.engine.manifest import Places
+    from leafcover.engine.run import run
+    from leafcover.engine.summary import summary
+    from leafcover.rng import key_text
+    from leafcover.table.atomic import check_place
+    from leafcover.table.table import taken_alone
 
     _check(max_risk, hold_out, key_file, seed, keep_order)
     places = Places(out)
@@ -186,7 +188,7 @@ def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
 
 def _key(key_file: Path | None, seed: int | None) -> tuple["Key", bool]:
     """The key to use, and whether it is new; a new one is kept only when the release is written."""
-    from leafcover.draws import Key, key_from_file
+    from leafcover.rng import Key, key_from_file
 
     if seed is not None:
         return Key.from_seed(seed), False
@@ -204,7 +206,7 @@ def _plan(
     bins: int | None,
     made: dict[Any, Any],
 ) -> "Plan":
-    from leafcover.releasing.planfile import read_plan
+    from leafcover.recipes.plan import read_plan
 
     if file is not None:
         if recipe is not None or settings or bins is not None:
@@ -227,7 +229,7 @@ def plan_from(
     made: dict[Any, Any] | None = None,
 ) -> "Plan":
     """The plan of a recipe with what the command line set."""
-    from leafcover.releasing.recipes import plan_for, recipe_named
+    from leafcover.recipes import plan_for, recipe_named
 
     given: dict[str, Any] = {}
     for one in settings:
@@ -258,17 +260,143 @@ def _measured(
     """Hold the release against its limit and write its reports, where either was asked for."""
     if max_risk is None and report is None:
         return None, {}
-    from leafcover.releasing.comparison import compared_to
+    from leafcover.engine.evaluate import compared_to
 
     compared = compared_to(original, made, control)
     if max_risk is not None:
-        from leafcover.releasing.limit import limited_risks, refuse_above
+        from leafcover.engine.evaluate import limited_risks, refuse_above
 
         tell("attacking the release", 0.0)
         refuse_above(limited_risks(compared), max_risk)
     if report is None:
         return None, {}
-    from leafcover.releasing.measure import measure_all
+    from leafcover.engine.evaluate import measure_all
 
     measures = measure_all(compared, tell=tell)
     return measures, pages(report, compared.pair, made, measures, publish_tree=publish_tree)
+
+
+# ``leafcover verify``: is this the table that was released, and does it keep its promises?
+
+
+@app.command()
+@guarded
+def verify(
+    released: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", readable=False)
+    ],
+    original: Annotated[
+        Path | None, typer.Option(metavar="TABLE", help="The original: check every promise.", readable=False)
+    ] = None,
+    key_file: Annotated[
+        Path | None, typer.Option(metavar="K", help="The key: release it again, byte by byte.", readable=False)
+    ] = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Check hash and schema; with the original every promise; with the key every byte. Exit 1 when one fails."""
+    from leafcover.engine.manifest import Places, check_manifests, manifest_of
+    from leafcover.engine.verify import verify as checked
+    from leafcover.rng import key_from_file
+
+    if key_file is not None and original is None:
+        raise PlanError("--key-file needs the table it was used on. Add --original TABLE.")
+    if key_file is not None and not key_file.exists():
+        raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
+    check_manifests(released)
+    table = None
+    if original is not None:
+        told = manifest_of(Places(released).internal)["reading"]
+        roles = told["roles"]
+        lists = {role: tuple(n for n, r in roles.items() if r == role) for role in set(roles.values()) - {"target"}}
+        reading = Reading(
+            drop=tuple(told["drop"]),
+            category=tuple(told["category"]),
+            missing=tuple(f"{name}={','.join(tokens)}" for name, tokens in told["missing"].items()),
+            encoding=told["encoding"],
+            delimiter=told["delimiter"],
+            **lists,
+        )
+        table = reading.read(original, target=told["target"])
+    checks = checked(released, original=table, key=None if key_file is None else key_from_file(key_file))
+    if as_json:
+        typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
+    elif not quiet:
+        for check in checks:
+            mark = "ok    " if check.holds else "FAILED"
+            typer.echo(f"{mark}  {check.what}{': ' + check.detail if check.detail else ''}")
+    if not all(check.holds for check in checks):
+        raise typer.Exit(1)
+
+
+# ``leafcover recipes`` and ``leafcover plan``: what can be done, and what would be done.
+
+
+@app.command()
+@guarded
+def recipes(as_json: Json = False) -> None:
+    """List every recipe: where it comes from, what it keeps, what it hides, what --set may give."""
+    from leafcover.recipes import RECIPES
+
+    rows = [
+        {
+            "name": r.name,
+            "source": r.source,
+            "keeps": r.keeps,
+            "hides": r.hides,
+            "needs_target": r.needs_target,
+            "parameters": {name: p.default for name, p in r.parameters.items()},
+        }
+        for r in RECIPES.values()
+    ]
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    for r in RECIPES.values():
+        settings = ", ".join(f"{n}={'auto' if p.default is None else p.default}" for n, p in r.parameters.items())
+        typer.echo(f"{r.name}  ({r.source})\n  keeps  {r.keeps}\n  hides  {r.hides}\n  --set  {settings}\n")
+
+
+@app.command()
+@guarded
+@with_reading
+def plan(
+    table: TableFile,
+    *,
+    target: Target = None,
+    recipe: Annotated[str, typer.Option(help="Which recipe; see `leafcover recipes`.")] = "cover",
+    settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
+    bins: Bins = None,
+    reading: Reading,
+) -> None:
+    """Print the plan a recipe writes for TABLE, as TOML to read, change and hand to `release --plan`."""
+    from leafcover.recipes.plan import to_toml
+
+    data = reading.read(table, target=target)
+    refuse_unknown(data, reading, target)
+    for words in data.warnings:
+        warn(words)
+    typer.echo(to_toml(plan_from(data, recipe, target, settings, bins)), nl=False)
+
+
+# ``leafcover demo``: the main job on a table that ships with the package.
+
+
+@app.command()
+@guarded
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the results go.", readable=False)] = Path(
+        "leafcover-demo"
+    ),
+    force: Force = False,
+) -> None:
+    """Release the shipped Adult table by `cover`, with a report and a manifest."""
+    from leafcover.cli.options import Reading
+    from leafcover.table.io import sample
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"The folder '{folder}' cannot be made: {error.strerror}. Name another one.") from None
+    given = {**Reading().__dict__, "table": sample("adult"), "out": folder / "released.csv"}
+    release(**given, target="income", report=folder / "report.html", force=force)

@@ -1,17 +1,23 @@
 """``leafcover survey``: ask people what they would rather not say, and learn shares, not secrets."""
 
 import json
+import os
+from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, warn
+from leafcover.cli.tree import TreeFormat
 from leafcover.errors import NameUnknown, OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.survey.questionnaire import Survey
+    from leafcover.survey.schema import Survey
+    from leafcover.survey.server.app import Certificate
     from leafcover.table.table import Table
+
 
 survey_app = typer.Typer(
     help="Ask questions whose answers are disguised before they leave the device of who answers.",
@@ -40,8 +46,8 @@ def new(
     quiet: Quiet = False,
 ) -> None:
     """Write an example of a survey, every key explained, to change into your own."""
-    from leafcover.survey.example import example
-    from leafcover.table.whole import whole
+    from leafcover.survey.schema import example
+    from leafcover.table.atomic import whole
 
     if file.suffix != ".toml":
         raise ValueOutOfRange("The name of a survey", str(file), "one that ends in .toml, such as habits.toml")
@@ -70,7 +76,7 @@ def design(
     """Say what a survey gives away of a person, and how many answers a wanted precision needs."""
     from leafcover.survey.design import as_text
     from leafcover.survey.design import design as designed
-    from leafcover.survey.questionnaire import read_survey
+    from leafcover.survey.schema import read_survey
 
     found = designed(read_survey(file), error=error, share=share, answers=answers)
     typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else as_text(found))
@@ -90,9 +96,8 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Estimate the share of every answer, with its interval, from a hundred answers on."""
-    from leafcover.survey.answers import read_answers
-    from leafcover.survey.questionnaire import read_survey
-    from leafcover.survey.results import as_text, results
+    from leafcover.survey.results import read_answers, results, results_text
+    from leafcover.survey.schema import read_survey
 
     survey = read_survey(file)
     literals = dict(_literal(survey, words) for words in where)
@@ -107,7 +112,7 @@ def estimate(
     elif literals:
         _say_where(survey, table, literals, as_json=as_json)
     else:
-        typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else as_text(found))
+        typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else results_text(found))
 
 
 @survey_app.command()
@@ -125,10 +130,9 @@ def tokens(
     quiet: Quiet = False,
 ) -> None:
     """Make one-time links, one a line, in a file for you alone; each lets one person answer once."""
-    from leafcover.survey.questionnaire import read_survey
-    from leafcover.survey.secret import secret_place, survey_secret
-    from leafcover.survey.tokens import MOST_TOKENS, token
-    from leafcover.table.whole import whole
+    from leafcover.survey.client import MOST_TOKENS, secret_place, survey_secret, token
+    from leafcover.survey.schema import read_survey
+    from leafcover.table.atomic import whole
 
     survey = read_survey(file)
     if not survey.tokens:
@@ -168,9 +172,9 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write the disguised answers as a table, shuffled, without ids and days."""
-    from leafcover.survey import answers
-    from leafcover.survey.questionnaire import read_survey
-    from leafcover.table.whole import check_place
+    from leafcover.survey import results as answers
+    from leafcover.survey.schema import read_survey
+    from leafcover.table.atomic import check_place
 
     survey = read_survey(file)
     answers.checked_export(out)
@@ -221,7 +225,7 @@ def _say_where(survey: "Survey", table: "Table", literals: dict[str, str | float
 
 
 def _say_by(survey: "Survey", table: "Table", by: str, literals: dict[str, str | float], *, as_json: bool) -> None:
-    from leafcover.survey import groups
+    from leafcover.survey import results as groups
 
     if literals:
         asked = [literals]
@@ -239,4 +243,154 @@ def _say_by(survey: "Survey", table: "Table", by: str, literals: dict[str, str |
         return
     typer.echo(f"{survey.title}: {len(table):,} answers, in groups by {by}")
     for one, of in found:
-        typer.echo(f"\n{_said(one)}\n{groups.as_text(of)}")
+        typer.echo(f"\n{_said(one)}\n{groups.groups_text(of)}")
+
+
+# ``leafcover survey serve`` and ``survey page``: ask people, in a browser.
+
+
+@survey_app.command()
+@guarded
+def serve(
+    survey: SurveyFile,
+    *,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE", help="Where answers are kept: a file, or postgresql://... [default: NAME.sqlite]"
+        ),
+    ] = None,
+    host: Annotated[str, typer.Option(help="Where to listen; on loopback only this machine can answer.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8000,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Certificate chain (PEM), to serve over https.")
+    ] = None,
+    certificate_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate.")
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Serve the survey's page, take answers that were disguised in the browser, show the holder what they add up to."""
+    from leafcover.survey.client import secret_place, survey_secret
+    from leafcover.survey.schema import read_survey
+    from leafcover.survey.server.app import checked_installed, is_loopback, listening
+    from leafcover.survey.server.app import serve as run
+    from leafcover.survey.storage import open_store
+
+    proof = _certificate(certificate, certificate_key)
+    checked_installed()
+    asked = read_survey(survey)
+    place = store or str(survey.with_suffix(".sqlite"))
+    first = open_store(place, asked)
+    kept, others = first.count(), first.others()
+    first.close()
+    new = not secret_place(survey).exists()
+    secret = survey_secret(survey).secret
+    waiting = listening(host, port)
+    address = _address(host, waiting.getsockname()[1], secure=proof is not None)
+    if not quiet:
+        typer.echo(f"Asking “{asked.title}” at {address}/ ({kept} answers so far).")
+        typer.echo(f"Holder's pages: {address}/holder; the secret is in '{secret_place(survey)}'", nl=False)
+        typer.echo(" (made now: keep it to yourself)." if new else ".")
+        typer.echo("Stop with Ctrl-C.")
+    for file in _open_to_others(secret_place(survey), Path(place)):
+        warn(f"Other users of this machine can read or write '{file}'. Keep it to yourself: chmod 600.")
+    if others:
+        warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")
+    if not is_loopback(host) and proof is None:
+        warn("Others can reach this page without https: whoever is between can change its script. Give --certificate.")
+    run(asked, partial(open_store, place, asked), secret, waiting, proof)
+
+
+@survey_app.command()
+@guarded
+def page(
+    survey: SurveyFile,
+    *,
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="The HTML file to write.", readable=False)],
+    address: Annotated[str, typer.Option(metavar="URL", help="Of the collector that the file sends to.")],
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write the survey as one file that works offline until it sends, and print the hash to publish."""
+    from leafcover.survey.pages import offline_page
+    from leafcover.survey.schema import read_survey
+    from leafcover.table.atomic import whole
+
+    asked = read_survey(survey)
+    if not asked.offline:
+        raise PlanError("The collector takes no answers from files yet. Write offline = true into the survey first.")
+    html, digest = offline_page(asked, address)
+    with whole(out, force=force) as part:
+        part.write_bytes(html)
+    if not quiet:
+        typer.echo(f"Wrote '{out}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
+    typer.echo(f"sha256 {digest}")
+
+
+def _certificate(chain: Path | None, key: Path | None) -> "Certificate | None":
+    from leafcover.survey.server.app import Certificate, checked_certificate
+
+    if chain is None and key is None:
+        return None
+    if chain is None or key is None:
+        raise PlanError("A certificate and its key go together. Got one of them. Give both or none.")
+    for file in (chain, key):
+        if not file.is_file():
+            raise ValueOutOfRange("A certificate file", str(file), "one that exists")
+    checked_certificate(Certificate(chain, key))
+    return Certificate(chain, key)
+
+
+def _open_to_others(*files: Path) -> list[Path]:
+    """The files (an address of a database is none) that not only their owner may use, where the system can tell."""
+    return [file for file in files if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077]
+
+
+def _address(host: str, port: int, *, secure: bool) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"{'https' if secure else 'http'}://{shown}:{port}"
+
+
+# ``leafcover survey tree``: which answers go together, from disguised answers alone.
+
+
+class Criterion(StrEnum):
+    """What the best test has most of."""
+
+    gain = "gain"
+    ratio = "ratio"
+
+
+@survey_app.command()
+@guarded
+def tree(
+    file: SurveyFile,
+    source: Source,
+    *,
+    target: Annotated[str, typer.Option("--target", metavar="QUESTION", help="The question to predict.")],
+    form: Annotated[TreeFormat, typer.Option("--format", help="How to show it.")] = TreeFormat.text,
+    criterion: Annotated[Criterion, typer.Option(help="Information gain, or its ratio.")] = Criterion.gain,
+    min_support: Annotated[float, typer.Option(metavar="N", help="People that a branch must hold, as estimated.")] = 10,
+    significance: Annotated[
+        float, typer.Option(metavar="P", help="Chance that the noise of the coins alone makes a test look so good.")
+    ] = 0.05,
+    test_share: Annotated[float, typer.Option(metavar="SHARE", help="Of the answers, set aside to test with.")] = 0.3,
+) -> None:
+    """Grow the tree that predicts one question from the others, and say how often it is right, with its error."""
+    from leafcover.randomized_response.tree import Rules
+    from leafcover.survey.results import read_answers, results, tree_of
+    from leafcover.survey.schema import read_survey
+
+    survey = read_survey(file)
+    rules = Rules(criterion.value, min_support=min_support, significance=significance)
+    table = read_answers(survey, source)
+    found = tree_of(survey, table, target, rules, test_share)
+    for words in results(survey, table).warnings:
+        warn(words)
+    if form is TreeFormat.json:
+        typer.echo(json.dumps(found.as_json(), ensure_ascii=False))
+    elif form is TreeFormat.svg:
+        typer.echo(found.picture)
+    else:
+        typer.echo(f"{found.rules if form is TreeFormat.rules else found.text}\n{found.words}")

@@ -8,12 +8,12 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
 from leafcover.cli.interrupt import stoppable
-from leafcover.cli.reading import Reading, refuse_unknown, with_reading
+from leafcover.cli.options import Reading, refuse_unknown, with_reading
 from leafcover.cli.release import Bins, TableFile
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.sweeping.sweep import Sweep
+    from leafcover.tuning.sweep import Sweep
 
 Names = list[str]
 
@@ -63,13 +63,12 @@ def sweep(
     reading: Reading,
 ) -> None:
     """Try recipes and strengths on TABLE: a map of risk against utility, and what to take of it."""
-    from leafcover.measuring.plain import plain
-    from leafcover.sweeping.candidates import grid_of
-    from leafcover.sweeping.report import report as page
-    from leafcover.sweeping.report import report_tools
-    from leafcover.sweeping.sweep import sweep as tried
-    from leafcover.sweeping.words import what_then, what_to_take
-    from leafcover.table.whole import check_place, whole
+    from leafcover.metrics.suite import plain
+    from leafcover.table.atomic import check_place, whole
+    from leafcover.tuning.grid import grid_of
+    from leafcover.tuning.report import report as page
+    from leafcover.tuning.report import report_tools, what_then, what_to_take
+    from leafcover.tuning.sweep import sweep as tried
 
     _check_files(table, report, scores)
     if report is not None:
@@ -154,7 +153,7 @@ def _show(found: "Sweep", table: Path, report: Path | None, scores: Path | None)
     from rich.console import Console
     from rich.table import Table as Lines
 
-    from leafcover.sweeping.words import reasons, what_to_take
+    from leafcover.tuning.report import reasons, what_to_take
 
     lines = Lines(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name in ("", "way", "linkage", "up to", "learned", "agrees", "others", "accuracy"):

@@ -1,18 +1,23 @@
 """``leafcover tree``: the C4.5 tree of a table."""
 
 import json
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Quiet, app, guarded, warn
-from leafcover.cli.reading import Reading, refuse_unknown, with_reading
-from leafcover.cli.release import Bins, TableFile
+from leafcover.cli.app import Json, Quiet, app, guarded, warn
+from leafcover.cli.options import Reading, refuse_unknown, with_reading
+from leafcover.cli.release import Bins, TableFile, Target
+from leafcover.errors import ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.table.identifiers import ColumnFacts, TableFacts
 
 
-class Format(StrEnum):
+class TreeFormat(StrEnum):
     """How a tree is shown."""
 
     text = "text"
@@ -36,7 +41,7 @@ def tree(
     table: TableFile,
     *,
     target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
-    form: Annotated[Format, typer.Option("--format", help="How to show it.")] = Format.text,
+    form: Annotated[TreeFormat, typer.Option("--format", help="How to show it.")] = TreeFormat.text,
     test: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Count errors on these rows too.", readable=False)
     ] = None,
@@ -49,12 +54,12 @@ def tree(
     reading: Reading,
 ) -> None:
     """Grow the tree of C4.5 Release 8 that predicts a column from the others."""
-    from leafcover.table.guard import identifiers
-    from leafcover.tree.grow import grown
-    from leafcover.tree.picture import picture
-    from leafcover.tree.show import as_json, rules, text
+    from leafcover.table.identifiers import identifiers
+    from leafcover.tree.c45 import grown
+    from leafcover.tree.export import as_json, rules, text
+    from leafcover.tree.plot import picture
+    from leafcover.tree.predict import errors_on
     from leafcover.tree.training import training
-    from leafcover.tree.walk import errors_on
 
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
@@ -65,12 +70,12 @@ def tree(
     both = grown(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
     other = None if test is None else reading.read(test, target=target)
-    if form is Format.json:
+    if form is TreeFormat.json:
         unpruned = None if no_prune else both.unpruned
         typer.echo(json.dumps(as_json(shown, rows, unpruned=unpruned, test=other, confidence=confidence)))
-    elif form is Format.svg:
+    elif form is TreeFormat.svg:
         typer.echo(picture(shown, table=data))
-    elif form is Format.rules:
+    elif form is TreeFormat.rules:
         typer.echo(rules(shown, table=data))
     else:
         typer.echo(text(shown, table=data))
@@ -80,3 +85,131 @@ def tree(
         typer.echo(f"\n{words}, estimate {found['estimated_error']:.1%}")
         if other is not None:
             typer.echo(f"on {test}: errors {errors_on(shown, other)} of {int((~other[target].missing).sum())}")
+
+
+# ``leafcover forest``: the SysFor forest of a table.
+
+
+class ForestFormat(StrEnum):
+    """How a forest is shown."""
+
+    text = "text"
+    rules = "rules"
+    json = "json"
+
+
+class Incomplete(StrEnum):
+    """What becomes of rows without some value."""
+
+    auto = "auto"
+    drop = "drop"
+    share = "share"
+
+
+@app.command()
+@guarded
+@with_reading
+def forest(
+    table: TableFile,
+    *,
+    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
+    form: Annotated[ForestFormat, typer.Option("--format", help="How to show it.")] = ForestFormat.text,
+    trees: Annotated[int, typer.Option(help="Trees at most.")] = 60,
+    goodness: Annotated[float, typer.Option(help="How much less than the best a root may gain (as a ratio).")] = 0.3,
+    separation: Annotated[float, typer.Option(help="How far apart two cuts of a number are, of its range.")] = 0.3,
+    min_records: Annotated[int, typer.Option(help="Rows that at least two branches of a test must hold.")] = 10,
+    confidence: Annotated[float, typer.Option(help="Of pruning; smaller prunes more.")] = 0.25,
+    incomplete: Annotated[
+        Incomplete, typer.Option(help="Rows without some value; auto: dropped while half of all are complete.")
+    ] = Incomplete.auto,
+    test: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Count errors on these rows too.", readable=False)
+    ] = None,
+    bins: Bins = None,
+    quiet: Quiet = False,
+    reading: Reading,
+) -> None:
+    """Grow the forest of SysFor: trees that begin with one good test after the other, and the rules they share."""
+    from leafcover.table.identifiers import identifiers
+    from leafcover.tree.export import Shown, forest_json, forest_rules, forest_text
+    from leafcover.tree.sysfor import grow_forest_from
+    from leafcover.tree.training import training
+
+    if bins is not None and test is not None:
+        raise ValueOutOfRange("--test", test.name, "left out beside --bins: groups of a number are those of the table")
+    data = reading.read(table, target=target)
+    refuse_unknown(data, reading, target)
+    rows = training(data, target, bins=bins)
+    if not quiet:
+        for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
+            warn(words)
+    grown = grow_forest_from(
+        rows,
+        n_trees=trees,
+        goodness=goodness,
+        separation=separation,
+        min_records=min_records,
+        confidence=confidence,
+        incomplete=incomplete.value,
+    )
+    other = None if test is None else reading.read(test, target=target)
+    shown = Shown(grown, rows, table=data, test=other, test_name=str(test))
+    if form is ForestFormat.json:
+        typer.echo(json.dumps(forest_json(shown, confidence=confidence)))
+    else:
+        typer.echo(forest_rules(shown) if form is ForestFormat.rules else forest_text(shown), nl=False)
+
+
+# ``leafcover inspect``: what a table holds, before anything is decided.
+
+
+LONGEST = 40  # letters of a level that are shown
+
+
+@app.command()
+@guarded
+@with_reading
+def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, reading: Reading) -> None:
+    """Show kinds, roles, domains, missing values, and how many rows are unique."""
+    from leafcover.table.identifiers import describe, identifiers
+
+    data = reading.read(table, target=target)
+    refuse_unknown(data, reading, target)
+    found = describe(data)
+    for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
+        warn(words)
+    typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _lines(found))
+
+
+def _lines(found: "TableFacts") -> str:
+    """One line a column, aligned."""
+    head = ("column", "kind", "role", "distinct", "missing", "values")
+    rows = [(c.name, c.kind, c.role or "", f"{c.distinct:,}", f"{c.missing:,}", _values(c)) for c in found.columns]
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(5)]
+    lines = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in [head, *rows]
+    ]
+    count = (
+        f"{found.rows:,} rows, {len(found.columns)} columns; {found.unique_rows:,} rows are unique over all columns."
+    )
+    return "\n".join([*lines, "", count])
+
+
+def _values(facts: "ColumnFacts") -> str:
+    if facts.domain is not None:
+        return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
+    shown = ", ".join(f"{_short(level)} ({rows:,})" for level, rows in facts.common)
+    return shown + (", …" if facts.distinct > len(facts.common) else "")
+
+
+def _steps(facts: "ColumnFacts") -> str:
+    if facts.grid is None:
+        return ""
+    units = {"date": {1.0: "a day"}, "time": {1.0: "a second", 60.0: "a minute", 3_600.0: "an hour", 86_400.0: "a day"}}
+    return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
+
+
+def _short(level: str) -> str:
+    """A level on one line, cut where it would fill the screen; --json tells it whole."""
+    text = "".join(letter if letter.isprintable() else "·" for letter in level)
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

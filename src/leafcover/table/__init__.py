@@ -1,1 +1,1 @@
-"""What a table is, and how it is read and written."""
+"""Tables: what they are, how they are read and written."""

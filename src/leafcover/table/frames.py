@@ -13,12 +13,10 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
-from leafcover.table.columnar import plain_type
-from leafcover.table.files import assembled
+from leafcover.table.arrow import plain_type
+from leafcover.table.io import assembled
 from leafcover.table.output import as_typed
-from leafcover.table.schema import Role
-from leafcover.table.source import Raw, Source
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Raw, Role, Source, Table
 
 
 def from_frame(
@@ -154,3 +152,12 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return pandas.Series(array.to_pylist(), dtype=object)
     # Through arrow's own array, since the plain way turns whole numbers with gaps into floats.
     return pandas.Series(pandas.array(array, dtype=pandas.ArrowDtype(array.type))).astype(dtype)
+
+
+def as_table(given: Any) -> Table:
+    """A table, or the one in a frame; the library for frames is loaded only when one comes."""
+    if isinstance(given, Table):
+        return given
+    from leafcover.table.frames import from_frame
+
+    return from_frame(given)

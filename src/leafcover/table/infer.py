@@ -12,13 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from leafcover.arrays import MISSING, Bools, Codes, Rows
 from leafcover.errors import TableError
-from leafcover.fast.arrays import MISSING, Bools, Codes, Rows
-from leafcover.table.dates import moments
-from leafcover.table.numbers import PLAIN, Parsed, grid_of, parsed, spelling_of, time_grid
-from leafcover.table.schema import Grid, Spelling
-from leafcover.table.source import Raw
-from leafcover.table.table import Column
+from leafcover.table.formatting import PLAIN, Parsed, grid_of, moments, parsed, spelling_of, time_grid
+from leafcover.table.table import Column, Grid, Raw, Spelling
 
 TOKENS = ("", "?", "NA", "NaN", "nan")  # missing in CSV and TSV; ARFF and C4.5 know only '?' and the empty cell
 FEW = 0.25  # a sample with fewer distinct texts than this share of it: work on the distinct ones

@@ -1,19 +1,161 @@
-"""A column on its way out: as text for text formats, typed for the others; nothing but its values leaves.
+"""A column with other values: taken from other rows, or newly drawn and spelled as the column spells.
 
-What leaves holds no unused level, no value under a null and no metadata.
+Before and after ``drawn``: every value gets the column's spelling, also one that is what it was. If that kept its own
+text, an odd spelling (or digits that float64 does not hold) would tell whose value did not change.
+
+    text    value   new value   new text
+    7.50    7.5     7.5         7.50
+    8.0     8.0     8.0         8.00
+    08.00   8.0     9.1         9.10
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.fast.arrays import MISSING
-from leafcover.table.change import typed
-from leafcover.table.dates import zone_of
-from leafcover.table.table import Column
-from leafcover.table.text import is_text, plain_text, spelled
+from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
+from leafcover.table.formatting import SECOND_DIGITS, is_text, plain_text, spelled, zone_of
+from leafcover.table.table import Column, Grid
+
+
+def moved(column: Column, source_rows: Rows) -> Column:
+    """The column whose row i holds what row ``source_rows[i]`` held, text included."""
+    return column.take(source_rows)
+
+
+def drawn(column: Column, values: Array) -> Column:
+    """The column with new values (or codes), all of them written anew; what is missing keeps its token.
+
+    >>> price = Column("price", "number", np.array([1.5, 2.0, np.nan]), stored=pa.array(["1.50", "2", "?"]))
+    >>> drawn(price, np.array([1.5, 3.25, np.nan])).stored.to_pylist()
+    ['1.5', '3.25', '?']
+    """
+    if column.is_category:
+        codes = np.asarray(values, np.int32)
+        stored = None if column.stored is None else _stored_codes(column, codes)
+        return replace(column, values=codes, stored=stored)
+    new = np.asarray(values, np.float64)
+    if column.grid is not None and column.kind != "number":
+        new = _snapped(column.grid, new)
+    if column.grid is not None and column.kind == "number" and not _on_grid(column, new):
+        stored = None if column.stored is None else _stored_numbers(column, new, continuous=True)
+        return replace(column, values=new, stored=stored, grid=None)
+    stored = None if column.stored is None else _stored_numbers(column, new, continuous=column.grid is None)
+    return replace(column, values=new, stored=stored)
+
+
+def _snapped(grid: Grid, values: Floats) -> Floats:
+    """The nearest day or second: unlike a number, a date between two dates cannot be written."""
+    known = ~np.isnan(values)
+    snapped = values.copy()
+    snapped[known] = grid.value(grid.index(values[known]))
+    return snapped
+
+
+def _on_grid(column: Column, values: Floats) -> bool:
+    assert column.grid is not None
+    known = values[~np.isnan(values)]
+    return bool(np.array_equal(column.grid.value(column.grid.index(known)), known))
+
+
+def _stored_codes(column: Column, codes: Codes) -> Any:
+    stored = column.stored
+    gone = codes == MISSING
+    if is_text(stored) and pa.types.is_dictionary(stored.type) and _leads_with(stored, column.levels):
+        # Known rows: index is code. Missing rows keep their token; a newly missing one takes the first token.
+        old = np.asarray(stored.indices.fill_null(0), np.int32)
+        nulls = np.asarray(stored.indices.is_null())
+        fresh = gone & ~column.missing
+        texts = stored.dictionary
+        if fresh.any() and len(texts) == len(column.levels):
+            texts = pa.concat_arrays([texts, pa.array([""], texts.type)])
+        index = np.where(fresh, np.int32(len(column.levels)), np.where(gone, old, codes))
+        mask = nulls & gone
+        return pa.DictionaryArray.from_arrays(pa.array(index, mask=mask if mask.any() else None), texts)
+    if pa.types.is_dictionary(stored.type):  # its own order of levels stays
+        place = pc.index_in(pa.array(column.levels, pa.string()), value_set=stored.dictionary.cast(pa.string()))
+        index = place.take(pa.array(codes, mask=gone)).cast(stored.type.index_type)
+        keep = column.missing & gone  # a token the user named stays as it is
+        index = pc.if_else(pa.array(keep), stored.indices, index) if keep.any() else index
+        return pa.DictionaryArray.from_arrays(index, stored.dictionary, ordered=stored.type.ordered)
+    levels = pa.array(column.levels, pa.string()).cast(stored.type)
+    new = levels.take(pa.array(codes, mask=gone))
+    keep = column.missing & gone  # the token or null that stood there
+    return pc.if_else(pa.array(keep), stored, new) if keep.any() else new
+
+
+def _leads_with(stored: Any, levels: tuple[str, ...]) -> bool:
+    texts = stored.dictionary
+    return len(texts) >= len(levels) and texts[: len(levels)].to_pylist() == list(levels)
+
+
+def _stored_numbers(column: Column, values: Floats, *, continuous: bool) -> Any:
+    written = ~(np.isnan(values) & np.isnan(column.values))
+    if not written.any():
+        return column.stored
+    if is_text(column.stored):
+        text = plain_text(column.stored)
+        new = spelled(column, values[written])
+        if new.null_count:
+            new = new.fill_null("")
+        return _exchanged(text, written, new.cast(text.type))
+    if continuous and pa.types.is_integer(column.stored.type) and not _whole(values):
+        return pa.array(values, from_pandas=True)
+    if continuous and pa.types.is_decimal(column.stored.type):
+        return pa.array(values, from_pandas=True)
+    if pa.types.is_integer(column.stored.type) and not _fits(values, column.stored.type):
+        return typed(column.kind, pa.int64(), values)
+    return _exchanged(column.stored, written, typed(column.kind, column.stored.type, values[written]))
+
+
+def _exchanged(stored: Any, written: Bools, new: Any) -> Any:
+    return new if written.all() else pc.replace_with_mask(stored, pa.array(written), new)
+
+
+def _fits(values: Floats, to: Any) -> bool:
+    """Whether whole numbers stay inside a type: noise may leave the 127 of eight bits."""
+    ends = np.iinfo(to.to_pandas_dtype())
+    known = values[~np.isnan(values)]
+    return not len(known) or bool(ends.min <= known.min() and known.max() <= ends.max)
+
+
+def _whole(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    return bool(np.array_equal(np.rint(known), known))
+
+
+def typed(kind: str, to: Any, values: Floats) -> Any:
+    """Values as an arrow array of a given type; nan becomes null.
+
+    >>> typed("date", pa.date32(), np.array([0.0, np.nan])).to_pylist()
+    [datetime.date(1970, 1, 1), None]
+    """
+    missing = np.isnan(values)
+    mask = missing if missing.any() else None
+    if pa.types.is_floating(to):
+        return pa.array(values, mask=mask).cast(to, safe=False)
+    if pa.types.is_decimal(to):
+        return pa.array(values, mask=mask).cast(to, safe=False)
+    counted = np.where(missing, 0, values)
+    factor = 1
+    if pa.types.is_timestamp(to):
+        digits = SECOND_DIGITS[to.unit]
+        counted = counted * 10.0 ** min(digits, 6)  # float64 holds today's microseconds, not nanoseconds
+        factor = 1000 if digits == 9 else 1
+    elif pa.types.is_date64(to):
+        factor = 86_400_000
+    whole = pa.array(np.rint(counted).astype(np.int64) * factor, mask=mask)
+    if pa.types.is_date32(to):
+        return whole.cast(pa.int32()).cast(to)
+    return whole.cast(to)
+
+
+# A column on its way out: as text for text formats, typed for the others; nothing but its values leaves.
+#
+# What leaves holds no unused level, no value under a null and no metadata.
 
 
 def as_text(column: Column, *, missing: str = "", replace_tokens: bool = False) -> Any:

@@ -1,1 +1,1 @@
-"""Decision trees as data: grown, pruned, walked and shown."""
+"""Decision trees as data: grown, pruned, applied, shown."""

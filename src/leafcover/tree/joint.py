@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.fast.arrays import MISSING, Array, Bools, Codes, Rows
+from leafcover.arrays import MISSING, Array, Bools, Codes, Rows
 from leafcover.table.table import Column
-from leafcover.tree.bins import bin_columns, quantile_codes
+from leafcover.tree.histogram import bin_columns, quantile_codes
 from leafcover.tree.tree import Attribute
 
 BINS = 32  # places where a number may be cut
@@ -31,9 +31,9 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     A cut counts by what it tells of all columns but its own, less what chance alone would. Information is mutual, so
     a column that the others do not explain would not explain them: leave it out.
     """
-    from leafcover.fast.joint import Question, Room
-    from leafcover.fast.joint import refine_jointly as refine
-    from leafcover.fast.mix import rows_by_cell
+    from leafcover.kernels.joint import Question, Room
+    from leafcover.kernels.joint import refine_jointly as refine
+    from leafcover.kernels.permute import rows_by_cell
 
     codes, classes, sizes = _coded(columns)
     first = np.concatenate([[0], np.cumsum([int(c.max()) + 1 for c in classes])]).astype(np.int64)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from leafcover.arrays import Array, Codes, Floats, Rows, Words
 from leafcover.errors import TableError
-from leafcover.fast.arrays import Array, Codes, Floats, Rows, Words
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute, Tree
 
 if TYPE_CHECKING:
-    from leafcover.fast.kd import Nodes, Scaled
+    from leafcover.kernels.kd import Nodes, Scaled
 
 Scale = Literal["minmax", "max", "raw", "z"]
 Cut = Literal["midrange", "median"]
@@ -49,7 +49,7 @@ def grow_kd(
     other side, then at the median, then in the column spread next; a node that cannot be cut is a leaf, however
     many rows it has. A missing value stands at the mean of its column.
     """
-    from leafcover.fast.kd import Rule, grow
+    from leafcover.kernels.kd import Rule, grow
 
     matrix, steps = working(table, by)
     order, _ = own_order(matrix)
@@ -128,7 +128,7 @@ def _mean(values: Floats) -> float:
 
 def own_order(matrix: Floats) -> tuple[Rows, Words]:
     """Row numbers by a mark of the row's values, and the marks: sums then round alike, however a table is ordered."""
-    from leafcover.fast.kd import marks
+    from leafcover.kernels.kd import marks
 
     found = marks((matrix + 0.0).view(np.uint64))  # the sum turns -0.0 into 0.0
     order = np.argsort(found, kind="stable")
@@ -137,7 +137,7 @@ def own_order(matrix: Floats) -> tuple[Rows, Words]:
 
 def scales(matrix: Floats, steps: Floats, scale: Scale) -> "Scaled":
     """How columns of `working` are compared."""
-    from leafcover.fast.kd import Scaled, midpoint
+    from leafcover.kernels.kd import Scaled, midpoint
 
     low, high = (matrix.min(axis=0), matrix.max(axis=0)) if len(matrix) else np.zeros((2, matrix.shape[1]))
     half = np.maximum(high / 2 - low / 2, _SMALLEST)  # of the range: the whole may be too large for a float

@@ -5,24 +5,157 @@ for each of these roots, trees that go on with the good attributes of its branch
 tree holds what the best test finds, the others what it hides.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import floor
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
+from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.errors import TableError, ValueOutOfRange
-from leafcover.fast.arrays import Array
 from leafcover.table.table import Table
-from leafcover.tree.good import Good, Part, Search, good_attributes, parts_of, spans_of
-from leafcover.tree.grow import MOST_ROWS_EXACT, grow_forced, kernel_inputs
-from leafcover.tree.prune import check_confidence, pruned
+from leafcover.tree.c45 import MOST_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, pruned, singles
+from leafcover.tree.predict import Forest
 from leafcover.tree.training import Training, take, training
-from leafcover.tree.tree import Tree
+from leafcover.tree.tree import Boxes, Test, Tree, leaf_boxes
 
 if TYPE_CHECKING:
-    from leafcover.fast.growing_room import Inputs
+    from leafcover.kernels.c45_grow import Inputs
+
+
+# The good attributes of some rows: the tests that SysFor puts at the root of a tree, one after the other.
+#
+# A number may be good at several cuts, if they stand far enough apart. A test is good when its gain ratio falls short
+# of the best one by at most ``goodness``, an absolute difference (Islam and Giggins 2011).
+
+
+_DIGITS = 12  # of a ratio: ratios that are equal on paper are equal here, whatever the order of their sums
+
+
+@dataclass(frozen=True)
+class Good:
+    """A test that is good at the root: an attribute, and the middle of the gap in which a number is cut."""
+
+    attribute: int
+    middle: float  # nan for a category
+    ratio: float
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some of the training rows; one that lacks the value tested above stands in several parts by its weight."""
+
+    rows: Rows
+    weight: Floats  # (rows,) above 0, at most 1
+
+
+@dataclass(frozen=True)
+class Search:
+    """What makes a test good."""
+
+    goodness: float = 0.3
+    separation: float = 0.3
+    min_records: int = 10
+
+
+def good_attributes(training: Training, part: Part, spans: Floats, search: Search) -> tuple[Good, ...]:
+    """The good tests of a part, best first; of equal ones the earlier attribute, of its cuts the lower.
+
+    A cut leaves ``min_records`` on both sides, and two levels of a category hold as many. ``spans`` are the ranges of
+    numbers in the whole table: cuts stand further apart than ``separation`` of them. Rows of one class have no good
+    test. A row without the value lowers the gain by its weight and is one more part of the split information, as in
+    C4.5.
+    """
+    labels = training.labels[part.rows]
+    too_few = part.weight.sum() < 2 * search.min_records - 0.5  # a quick look: a category may have very many branches
+    if too_few or (labels == labels[0]).all():
+        return ()
+    pool: list[Good] = []
+    for number, attribute in enumerate(training.attributes):
+        values = training.columns[number][part.rows]
+        if attribute.is_number:
+            cuts = _cuts(values, labels, part.weight, len(training.classes), search.min_records)
+            pool += _separate(number, *cuts, spans[number], search)
+        else:
+            pool += _category(number, values, labels, part.weight, training, search.min_records)
+    pool.sort(key=lambda good: -good.ratio)
+    return tuple(good for good in pool if pool[0].ratio - good.ratio <= search.goodness)
+
+
+def spans_of(training: Training) -> Floats:
+    """The range of each number in 32 bits, as trees read it; 0 for categories and columns without values."""
+    spans = np.zeros(len(training.attributes))
+    for number, attribute in enumerate(training.attributes):
+        if attribute.is_number:
+            values = singles(training.columns[number]).astype(np.float64)
+            known = values[~np.isnan(values)]
+            spans[number] = np.ptp(known) if len(known) else 0.0
+    return spans
+
+
+def parts_of(training: Training, part: Part, good: Good) -> Iterator[Part]:
+    """The rows of each branch of a test; those without the value go to every branch with rows, by its share."""
+    values = training.columns[good.attribute][part.rows]
+    attribute = training.attributes[good.attribute]
+    if attribute.is_number:
+        value = singles(values).astype(np.float64)
+        branch, forks = np.where(np.isnan(value), MISSING, value > good.middle).astype(np.int64), 2
+    else:
+        branch, forks = values.astype(np.int64), len(attribute.levels)
+    order = np.argsort(branch, kind="stable")
+    ends = np.searchsorted(branch[order], np.arange(MISSING, forks), side="right")
+    unknown = order[: ends[0]]
+    total = part.weight[order[ends[0] :]].sum()
+    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        known = order[begin:end]
+        share = part.weight[known].sum() / total
+        shared = unknown if share > 0 else unknown[:0]
+        both = np.concatenate([known, shared])
+        yield Part(part.rows[both], np.concatenate([part.weight[known], part.weight[shared] * share]))
+
+
+def _cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
+    from leafcover.kernels.c45_criterion import cut_ratios
+    from leafcover.kernels.kd import stable_order
+
+    single = singles(values)
+    order = stable_order(single)
+    middles, ratios = cut_ratios(single[order], labels[order], weight[order], classes, float(least))
+    return middles, _rounded(ratios)
+
+
+def _rounded(ratios: Floats) -> Floats:
+    rounded: Floats = np.maximum(np.round(ratios, _DIGITS), 0.0)
+    return rounded
+
+
+def _separate(number: int, middles: Floats, ratios: Floats, span: float, search: Search) -> Iterator[Good]:
+    """The best cut, the best of those far enough from it, and so on while they are good."""
+    best = ratios.max(initial=0.0)
+    while len(ratios):
+        taken = int(ratios.argmax())
+        if best - ratios[taken] > search.goodness:
+            return
+        yield Good(number, float(middles[taken]), float(ratios[taken]))
+        left = np.abs(middles - middles[taken]) / span > search.separation
+        middles, ratios = middles[left], ratios[left]
+
+
+def _category(
+    number: int, codes: Array, labels: Array, weight: Floats, training: Training, least: int
+) -> Iterator[Good]:
+    from leafcover.kernels.c45_criterion import level_ratio
+
+    levels, classes = len(training.attributes[number].levels), len(training.classes)
+    line = np.where(codes == MISSING, levels, codes).astype(np.int64)
+    counts: Array = np.bincount(line * classes + labels, weight, (levels + 1) * classes)
+    ratio = level_ratio(counts.reshape(levels + 1, classes), float(least))
+    if ratio >= 0:
+        yield Good(number, np.nan, float(_rounded(np.array([ratio]))[0]))
+
 
 Incomplete: TypeAlias = Literal["auto", "drop", "share"]
 Tests: TypeAlias = tuple[Good | None, ...]  # of the root, and at level 1 of each of its children; None is a leaf
@@ -137,7 +270,7 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
 
 
 def _grown(training: Training, inputs: "Inputs", tests: Tests, confidence: float) -> Tree:
-    from leafcover.fast.growing_room import Forced
+    from leafcover.kernels.c45_grow import Forced
 
     tested = np.array([-1 if test is None else test.attribute for test in tests], np.int32)
     cut = np.array([_cut(inputs, test) for test in tests], np.float32)
@@ -181,3 +314,91 @@ def _is(kind: type, value: object) -> bool:
 def _check_incomplete(incomplete: str) -> None:
     if incomplete not in ("auto", "drop", "share"):
         raise ValueOutOfRange("incomplete", incomplete, "'auto', 'drop' or 'share'")
+
+
+# What the trees of a forest have in common: rules, roots and attributes.
+#
+# A rule is the box of a leaf and its class, whatever the order of the tests that led there; two rules are the same when
+# all their values are.
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one leaf says, and the numbers (from 0) of the trees that say it."""
+
+    tests: tuple[Test, ...]  # in the order of attributes; none for a tree that is one leaf
+    label: str
+    trees: tuple[int, ...]
+    rows: float  # weighted training rows in the leaf of the first of these trees
+    errors: float  # those among them that have another class
+
+
+@dataclass(frozen=True)
+class Root:
+    """A test at the root of trees."""
+
+    attribute: str
+    cut: float | None  # None for a category
+    trees: tuple[int, ...]
+
+
+def shared_rules(trees: Forest) -> tuple[Rule, ...]:
+    """Every rule of the forest once: those of most trees first, then those of most rows. Empty leaves say nothing."""
+    found: dict[bytes, tuple[Boxes, int, int, list[int]]] = {}
+    for number, tree in enumerate(trees):
+        boxes = leaf_boxes(tree)
+        held = tree.counts[tree.leaves].sum(axis=1)
+        for leaf, node in enumerate(tree.leaves.tolist()):
+            if held[leaf] > 0:
+                key = b"".join(part[leaf].tobytes() for part in (boxes.low, boxes.high, boxes.allowed))
+                key += int(tree.label[node]).to_bytes(4)
+                found.setdefault(key, (boxes, leaf, node, []))[3].append(number)
+    rules = [_rule(trees[numbers[0]], boxes, leaf, node, numbers) for boxes, leaf, node, numbers in found.values()]
+    return tuple(sorted(rules, key=lambda rule: (-len(rule.trees), -rule.rows)))
+
+
+def _rule(tree: Tree, boxes: Boxes, leaf: int, node: int, numbers: list[int]) -> Rule:
+    return Rule(
+        tests=tuple(_tests(tree, boxes, leaf)),
+        label=tree.classes[tree.label[node]],
+        trees=tuple(numbers),
+        rows=float(tree.counts[node].sum()),
+        errors=float(tree.errors[node]),
+    )
+
+
+def _tests(tree: Tree, boxes: Boxes, leaf: int) -> Iterator[Test]:
+    for a, attribute in enumerate(tree.attributes):
+        if boxes.low[leaf, a] > -np.inf:
+            yield Test(attribute.name, ">", float(boxes.low[leaf, a]))
+        if boxes.high[leaf, a] < np.inf:
+            yield Test(attribute.name, "<=", float(boxes.high[leaf, a]))
+        if boxes.allowed[leaf, a] >= 0:
+            yield Test(attribute.name, "=", attribute.levels[boxes.allowed[leaf, a]])
+
+
+def roots(trees: Forest) -> tuple[Root, ...]:
+    """The tests at the roots, each once, in the order of the trees; a tree that is one leaf has none."""
+    found: dict[tuple[int, bytes], list[int]] = {}
+    for number, tree in enumerate(trees):
+        if tree.tested[0] >= 0:
+            found.setdefault((int(tree.tested[0]), tree.cut[0].tobytes()), []).append(number)
+    return tuple(_root(trees[numbers[0]], numbers) for numbers in found.values())
+
+
+def _root(tree: Tree, numbers: list[int]) -> Root:
+    attribute = tree.attributes[tree.tested[0]]
+    return Root(attribute.name, float(tree.cut[0]) if attribute.is_number else None, tuple(numbers))
+
+
+def levels_of(trees: Forest) -> tuple[int, ...]:
+    """The level of each tree: 0 when it is the first with its root, 1 when it goes on from an earlier one."""
+    first = {root.trees[0] for root in roots(trees)}
+    return tuple(int(number not in first and tree.tested[0] >= 0) for number, tree in enumerate(trees))
+
+
+def attributes_tested(trees: Forest) -> dict[str, int]:
+    """How many trees test each attribute, most first; attributes that none tests are left out."""
+    count = Counter(a for tree in trees for a in np.unique(tree.tested[tree.tested >= 0]).tolist())
+    ordered = sorted(count.items(), key=lambda item: (-item[1], item[0]))
+    return {trees[0].attributes[a].name: number for a, number in ordered}

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from leafcover.arrays import MISSING, Array, Codes, Rows
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
-from leafcover.fast.arrays import MISSING, Array, Codes, Rows
+from leafcover.table.formatting import text_of
 from leafcover.table.table import Column, Table
-from leafcover.table.text import text_of
 from leafcover.tree.tree import Attribute
 
 MOST_CLASSES_OF_A_NUMBER = 10  # a number with more distinct values needs bins to be a target

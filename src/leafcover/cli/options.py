@@ -1,0 +1,169 @@
+"""The options with which every command reads a table: roles, missing tokens, encoding."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from leafcover.errors import NameUnknown, OutputError, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.engine.run import Release
+    from leafcover.metrics.pair import Pair
+    from leafcover.metrics.suite import Measures
+    from leafcover.table.table import Table
+
+
+_Names = list[str]
+
+
+def _option(name: str, words: str, *, metavar: str = "COL") -> Any:
+    return Annotated[_Names, typer.Option(name, help=words, metavar=metavar, rich_help_panel="Columns")]
+
+
+OPTIONS: dict[str, tuple[Any, Any]] = {
+    "drop": (_option("--drop", "Leave the column out."), []),
+    "unchanged": (_option("--unchanged", "Release the column as it is (it is then not protected)."), []),
+    "key": (_option("--key", "An attacker may know this column."), []),
+    "confidential": (_option("--confidential", "What must not be learned of a person."), []),
+    "unit": (_option("--unit", "Says which person or household a row belongs to; not released."), []),
+    "weight": (_option("--weight", "A survey weight; trees do not test it."), []),
+    "category": (_option("--category", "Read the column as a category, its text kept."), []),
+    "missing": (
+        _option(
+            "--missing",
+            "What stands for a missing value in a column, in place of '', ?, NA and NaN; several by commas.",
+            metavar="COL=TOKENS",
+        ),
+        [],
+    ),
+    "encoding": (
+        Annotated[str, typer.Option("--encoding", help="Of a text file.", rich_help_panel="Columns")],
+        "utf-8",
+    ),
+    "delimiter": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--delimiter", help="Of a .csv or .tsv; else seen from its header.", rich_help_panel="Columns"
+            ),
+        ],
+        None,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table is to be read."""
+
+    drop: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    confidential: tuple[str, ...] = ()
+    unit: tuple[str, ...] = ()
+    weight: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+    def read(self, path: Path, *, target: str | None = None) -> "Table":
+        """The table with its roles."""
+        from leafcover.table.io import read
+
+        used = [*self.roles(target), *self.category, *self.missing_tokens()]
+        if both := [name for name in used if name in self.drop]:
+            raise ValueOutOfRange(f"Column {both[0]!r}", "--drop and another option", "dropped or used, not both")
+        return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
+
+    def arguments(self) -> dict[str, Any]:
+        """How the text is read; the same for the original and its release."""
+        return {
+            "missing": self.missing_tokens(),
+            "category": list(self.category),
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+        }
+
+    def roles(self, target: str | None) -> dict[str, Any]:
+        """Each column has at most one role."""
+        found: dict[str, Any] = {}
+        for role in ("unchanged", "key", "confidential", "unit", "weight"):
+            for name in getattr(self, role):
+                if name in found:
+                    raise ValueOutOfRange(f"Column {name!r}", f"{found[name]} and {role}", "given one role")
+                found[name] = role
+        if target is not None and found.get(target) in ("unit", "weight"):
+            raise ValueOutOfRange(f"Column {target!r}", f"target and {found[target]}", "given one role")
+        if target is not None and found.get(target) not in ("unchanged", "confidential", "key"):
+            found[target] = "target"
+        return found
+
+    def missing_tokens(self) -> dict[str, list[str]]:
+        """The tokens of each column."""
+        found = {}
+        for one in self.missing:
+            name, sign, tokens = one.partition("=")
+            if not sign:
+                raise ValueOutOfRange("--missing", one, "COLUMN=TOKENS, such as --missing country=-,unknown")
+            found[name] = [token for token in tokens.split(",") if token]
+        return found
+
+
+def with_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the reading options and hand them over as one ``reading``."""
+    own = inspect.signature(command)
+
+    def run(**given: Any) -> None:
+        taken = {name: given.pop(name) for name in OPTIONS}
+        frozen: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in taken.items()}
+        command(**given, reading=Reading(**frozen))
+
+    parameters = [p for p in own.parameters.values() if p.name != "reading"]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, (kind, default) in OPTIONS.items()
+    ]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # what typer looks at
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None:
+    """A role or target that names no column is an error, with a near name."""
+    given = (*reading.unchanged, *reading.key, *reading.confidential, *reading.unit, *reading.weight)
+    for name in (*given, *(n for n in names if n is not None)):
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names)
+
+
+# Where reports go: the steward's under the name given, the public one beside it.
+
+
+def outward(report: Path) -> Path:
+    """The report that may be published."""
+    return report.with_name(report.stem + ".external" + report.suffix)
+
+
+def check_report(report: Path | None) -> None:
+    """Refuse a name that is no page, or that of the public report."""
+    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
+        raise OutputError(
+            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
+        )
+
+
+def pages(
+    report: Path, pair: "Pair", release: "Release | None", measures: "Measures", *, publish_tree: bool
+) -> dict[Path, tuple[str, bool]]:
+    """Both faces: where each goes, its text, and whether it is private."""
+    from leafcover.reporting.page import report as page
+
+    inward = page(pair, release=release, measures=measures, face="internal", publish_tree=True)
+    public = page(pair, release=release, measures=measures, face="external", publish_tree=publish_tree)
+    return {report: (inward, True), outward(report): (public, False)}

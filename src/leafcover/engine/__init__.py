@@ -1,0 +1,1 @@
+"""Run a plan: release, measure, save, load and verify."""

@@ -1,0 +1,202 @@
+"""Write a release and what belongs beside it, all or nothing."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from hashlib import file_digest, sha256
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from leafcover.arrays import Rows
+from leafcover.engine.attacker import Known
+from leafcover.engine.evaluate import refuse_same_people
+from leafcover.engine.manifest import Places, external, internal, told_of
+from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, not_reached
+from leafcover.errors import LeafcoverError, TableError
+from leafcover.metrics.pair import Pair, pair_of
+from leafcover.recipes.plan import Plan, from_toml
+from leafcover.table.atomic import together
+from leafcover.table.io import beside, fill, read
+from leafcover.table.table import Table, taken_alone
+
+
+def deliver(
+    release: Release,
+    places: Places,
+    *,
+    reading: Mapping[str, Any],
+    rows: Rows,
+    force: bool = False,
+    publish_tree: bool = False,
+    held_out: Table | None = None,
+    texts: Mapping[Path, tuple[str, bool]] | None = None,
+) -> dict[str, Any]:
+    """Write the table, both manifests, the pairs and further texts (path → content and whether it is private).
+
+    ``rows`` are the rows of the original file that were released (all but those held out); pairs speak of the file.
+    Everything is written beside its place first; only when all of it stands are the files renamed, the table last.
+    """
+    with together(force=force) as part:
+        # Renamed in reverse order of entry: the table, entered first, appears last.
+        table_part = part(places.table, False)
+        fill(release.table, places.table, table_part)
+        for path, content in beside(release.table, places.table).items():  # the .names of a C4.5 table
+            part(path, False).write_text(content, "utf-8")
+        with table_part.open("rb") as file:
+            mark = file_digest(file, "sha256").hexdigest()
+        outward = external(release, file=places.table.name, sha256=mark, publish_tree=publish_tree)
+        if few := not_reached(release.plan, release.partitions, published=True):
+            outward["not_reached"] = list(few)
+        inward = internal(release, outward, reading=reading)
+        text = _json(outward)
+        inward["manifest_sha256"] = sha256_of(text.encode())
+        part(places.manifest, False).write_text(text, "utf-8")
+        part(places.internal, True).write_text(_json(inward), "utf-8")
+        write_pairs(part(places.pairs, True), rows[release.source])
+        if held_out is not None:
+            fill(held_out, places.held_out, part(places.held_out, True))
+        for path, (content, private) in (texts or {}).items():
+            part(path, private).write_text(content, "utf-8")
+    return outward
+
+
+def sha256_of(data: bytes) -> str:
+    """The hash of some bytes, as text."""
+    return sha256(data).hexdigest()
+
+
+def _json(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def write_pairs(path: Path, source: Rows) -> None:
+    """The original row of each released row, one number a line."""
+    with path.open("wb") as file:
+        np.savetxt(file, source, fmt="%d")
+
+
+def read_pairs(path: Path) -> Rows | None:
+    """The pairs beside a release, if they are there."""
+    if not path.exists():
+        return None
+    try:
+        text = path.read_text("ascii") if path.is_file() else ""
+        return np.loadtxt(StringIO(text), dtype=np.int64, ndmin=1) if text.strip() else np.empty(0, np.int64)
+    except OSError as error:
+        raise TableError(f"The pairs {str(path)!r} cannot be read: {error.strerror}. Name another file.") from None
+    except (ValueError, OverflowError):
+        raise TableError(
+            f"The pairs {str(path)!r} cannot be read as row numbers, one a line (row 0 is the first). "
+            "Release the table again, or name another file."
+        ) from None
+
+
+# A release as its files tell of it: read back what was written beside the table.
+
+
+@dataclass(frozen=True, eq=False)
+class Recalled:
+    """Two tables from files, paired as far as the files say, and how the second was made, if they say."""
+
+    original: Table  # the rows that were released
+    pair: Pair
+    known: Known | None
+    release: Release | None
+
+
+def read_like(
+    path: Path,
+    original: Table,
+    *,
+    missing: Mapping[str, Sequence[str]],
+    category: Sequence[str],
+    drop: Sequence[str],
+    **text: Any,
+) -> Table:
+    """A second table, read as the original was, as far as it has the columns; categories of the original are some here.
+
+    A category may look like a number where the values that do not are gone. ``text`` is encoding and delimiter.
+    """
+    table = read(path, **text)
+    looks = [c.name for c in table if c.name in original.names and original[c.name].is_category and not c.is_category]
+    chosen: dict[str, Any] = {
+        "missing": {name: tokens for name, tokens in missing.items() if name in table.names},
+        "category": [name for name in dict.fromkeys([*category, *looks]) if name in table.names],
+        "drop": [name for name in drop if name in table.names],
+    }
+    return read(path, **text, **chosen) if any(chosen.values()) else table
+
+
+def recall(
+    path: Path,
+    original: Table,
+    released: Table,
+    *,
+    target: str,
+    pairs: Path | None = None,
+    control: Table | None = None,
+    plan: Plan | None = None,
+) -> Recalled:
+    """Put an original and a released table together; pairs, plan and facts come from the files beside it."""
+    source = read_pairs(Places(path).pairs if pairs is None else pairs)
+    if pairs is not None and source is None:
+        raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
+    told = told_of(path)
+    original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
+    weight = [n for n in original.with_role("weight") if n in released.names]
+    pair = pair_of(
+        original,
+        released,
+        source,
+        target=target,
+        keys=[n for n in original.with_role("key") if n in released.names],
+        confidential=[n for n in original.with_role("confidential") if n in released.names],
+        weight=weight[0] if weight else "",
+        control=control,
+    )
+    if control is not None:
+        refuse_same_people(pair)
+    if source is not None:
+        original = taken_alone(original, np.sort(source))
+    chosen = plan if plan is not None else _plan(told)
+    known = None
+    if chosen is not None:
+        try:
+            known = Known.made_anew(original.select(pair.names), chosen)
+        except LeafcoverError as error:
+            raise TableError(f"The plan of the release does not fit the original: {error}") from None
+    release = None if told is None or known is None or source is None else _release(told, known, released, source)
+    return Recalled(original, pair, known, release)
+
+
+def _plan(told: Mapping[str, Any] | None) -> Plan | None:
+    if told is None:
+        return None
+    plan = from_toml(told["plan"])
+    return Plan(*plan.steps, recipe=plan.recipe, target=plan.target, settings=told.get("recipe_settings"))
+
+
+def _release(told: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
+    """The facts of a release, as its internal manifest tells them."""
+    cells = tuple(_fact(CellFact, {**fact, "columns": tuple(fact["columns"])}) for fact in told["cells"])
+    return Release(
+        table=released,
+        plan=known.plan,
+        source=np.searchsorted(np.sort(source), source),
+        columns=tuple(_fact(ColumnFact, fact) for fact in told["columns"]),
+        trees=tuple(_fact(TreeFact, fact) for fact in told["trees"]),
+        cells=cells,
+        warnings=tuple(told["warnings"]),
+        fingerprint=told["input_fingerprint"],
+        publishable=not str(told.get("why_not_publishable", "")).startswith("made with a seed"),
+        kept_order=told["row_order"] == "kept",
+        unprotected=tuple(told["not_protected"]),
+        partitions=known.partitions,
+    )
+
+
+def _fact(kind: Any, told: Mapping[str, Any]) -> Any:
+    return kind(**{field.name: told[field.name] for field in fields(kind)})

@@ -1,0 +1,220 @@
+"""What is written beside a release, in two faces: for whoever gets the table, and for the steward alone.
+
+The external face holds nothing from which a person could be told: no count under five, no extremes, no rare value, no
+per-row list, no cut of a tree unless the steward publishes it. Neither face holds the key or a seed.
+"""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from leafcover.engine.run import (
+    CellFact,
+    ColumnFact,
+    Release,
+    TreeFact,
+)
+from leafcover.errors import TableError
+from leafcover.recipes.plan import to_toml
+
+FORMAT = 1
+FEWEST = 5  # rows that a published share may tell apart
+
+
+def external(release: Release, *, file: str, sha256: str, publish_tree: bool = False) -> dict[str, Any]:
+    """The manifest that may be published with the table."""
+    rows = len(release.table)
+    found: dict[str, Any] = {
+        "leafcover": FORMAT,
+        "publishable": release.publishable and not release.kept_order,
+        "output": {"file": file, "sha256": sha256, "rows": len(release.table)},
+        "input_fingerprint": release.fingerprint,
+        "recipe": release.plan.recipe or "own plan",
+        "target": release.plan.target or None,
+        "row_order": "kept" if release.kept_order else "keyed",
+        "columns": [
+            {
+                "name": fact.name,
+                "kind": column.kind,
+                "changed": _coarse(fact.changed, rows),
+                "room": _coarse(fact.room, rows),
+            }
+            for fact, column in zip(release.columns, release.table, strict=True)
+        ],
+        "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
+        "rows_alone_in_their_cell": _coarse(release.alone, rows),
+        "not_protected": list(release.unprotected),
+        "promises": _promises(release),
+        "versions": versions(),
+    }
+    if not release.publishable:
+        found["why_not_publishable"] = "made with a seed: whoever guesses it can undo the noise"
+    elif release.kept_order:
+        found["why_not_publishable"] = "rows stand in their original order: whoever knows it knows every row"
+    if publish_tree:
+        found["plan"] = to_toml(release.plan)
+    return found
+
+
+def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything the steward may want to know, and what ``verify`` needs to do it all again."""
+    return {
+        **outward,
+        "face": "internal: not for publication",
+        "plan": to_toml(release.plan),
+        "recipe_settings": None if release.plan.settings is None else dict(release.plan.settings),
+        "reading": dict(reading),
+        "columns": [asdict(fact) for fact in release.columns],
+        "trees": [asdict(fact) for fact in release.trees],
+        "cells": [{**asdict(fact), "columns": list(fact.columns)} for fact in release.cells],
+        "rows_alone_in_their_cell": release.alone,
+        "warnings": list(release.warnings),
+    }
+
+
+def versions() -> dict[str, str]:
+    """What the bytes of a replay depend on."""
+    packages = ("leafcover", "numpy", "scipy", "pyarrow", "numba", "cryptography")
+    found = {name: version(name) for name in packages}
+    return {"python": platform.python_version(), "machine": platform.machine(), **found}
+
+
+def _coarse(share: float, rows: int) -> float:
+    """Two places, and in a small table steps of five rows, so that no count under five can be read off.
+
+    >>> _coarse(0.014, 210), _coarse(0.9912, 1000)
+    (0.02, 0.99)
+    """
+    step = max(0.01, FEWEST / max(rows, 1))
+    return round(min(1.0, step * round(share / step)), 2)
+
+
+def _promises(release: Release) -> list[str]:
+    return list(dict.fromkeys(promise for step in release.plan.steps for promise in step.noise.promises))
+
+
+# What the manifests beside a release must tell before it can be checked or measured; damaged ones get one line.
+
+
+@dataclass(frozen=True)
+class _Output:
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class _Named:
+    name: str
+
+
+@dataclass(frozen=True)
+class _Outward:
+    """What is read of the external manifest."""
+
+    output: _Output
+    columns: list[_Named]
+    publishable: bool
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """How the original was read."""
+
+    roles: dict[str, str]
+    drop: list[str]
+    category: list[str]
+    missing: dict[str, list[str]]
+    encoding: str
+    delimiter: str | None
+    target: str | None
+
+
+@dataclass(frozen=True)
+class _Inward:
+    """What is read of the internal manifest."""
+
+    output: _Output
+    plan: str
+    reading: _Reading
+    columns: list[ColumnFact]
+    trees: list[TreeFact]
+    cells: list[CellFact]
+    warnings: list[str]
+    not_protected: list[str]
+    row_order: str
+    input_fingerprint: str
+
+
+def told_of(path: Path) -> dict[str, Any] | None:
+    """The internal manifest beside a released table, if there is one."""
+    place = Places(path).internal
+    return _checked(place, _Inward) if place.exists() else None
+
+
+def check_manifests(path: Path) -> None:
+    """Refuse manifests that lack what is read of them."""
+    _checked(Places(path).manifest, _Outward)
+    told_of(path)
+
+
+def _checked(place: Path, form: type) -> dict[str, Any]:
+    from pydantic import TypeAdapter, ValidationError
+
+    found = manifest_of(place)
+    try:
+        TypeAdapter(form).validate_python(found)
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise TableError(f"The manifest {str(place)!r} is damaged at {where!r}. Release the table again.") from None
+    return found
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the files of a release stand."""
+
+    table: Path
+
+    def beside(self, ending: str) -> Path:
+        """A file that belongs to the table."""
+        return self.table.with_name(self.table.name + ending)
+
+    @property
+    def manifest(self) -> Path:
+        """The external manifest."""
+        return self.beside(".manifest.json")
+
+    @property
+    def internal(self) -> Path:
+        """The internal one."""
+        return self.beside(".internal.json")
+
+    @property
+    def pairs(self) -> Path:
+        """Which released row is which original row: never to be published."""
+        return self.beside(".pairs")
+
+    @property
+    def held_out(self) -> Path:
+        """Rows that were set aside before anything else happened."""
+        stem, *endings = self.table.name.split(".")
+        return self.table.with_name(".".join([stem, "held-out", *endings]))
+
+
+def manifest_of(path: Path) -> dict[str, Any]:
+    """A manifest, or one line that says why not."""
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise TableError(
+            f"There is no manifest {str(path)!r} beside the table. Verify a table that release wrote."
+        ) from None
+    except (OSError, ValueError):
+        raise TableError(f"The manifest {str(path)!r} cannot be read as JSON. Release the table again.") from None
+    if not isinstance(found, dict) or "output" not in found:
+        raise TableError(f"{str(path)!r} is not a manifest of Leafcover. Release the table again.")
+    return found

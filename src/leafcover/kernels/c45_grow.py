@@ -1,0 +1,404 @@
+"""Grow C4.5's tree: rows wait in two stacks, and every numeric order is carried from parent to child.
+
+A node's rows are one segment of a stack, once in the order of each number and once more in row order, the last
+line. Its children are written on top of the other stack, so that one stable pass per order replaces all sorting,
+and what a parent held is free again while its children are at work. What stands in a line are records (see
+dealing), so that nothing but the branch of a row is ever looked up by row number.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
+from leafcover.kernels.c45_criterion import (
+    EPSILON,
+    NO_GAIN,
+    choose,
+    count_levels,
+    score_category,
+    score_category_whole,
+    score_number,
+    score_number_whole,
+    whole_terms,
+)
+from leafcover.kernels.c45_rows import (
+    Halves,
+    Packing,
+    branch_by_level,
+    branch_by_number,
+    count_halves,
+    deal,
+    deal_two,
+    known_end,
+    label_of,
+    row_of,
+    share_weights,
+    taller,
+    weigh_branches,
+    wider,
+    word_of,
+)
+
+# What the grower works on: the training rows, forced tests, and room that every node uses anew.
+
+
+class Inputs(NamedTuple):
+    """The training rows as kernels see them."""
+
+    packing: Packing
+    classes: int
+    slot: Codes  # (attributes,) which of the numbers or of the categories the attribute is
+    levels: Codes  # (attributes,) how many levels; 0 for a number
+    orders: Codes  # (numbers, rows) rows by value, missing last
+    ascending: Singles  # (numbers, rows) their values in this order, nan when missing
+    codes: Array  # (rows, categories) -1 when missing; 16 bits unless there are more levels
+    branch_of: Array  # (rows,) room for the branch of each row, as narrow as codes
+    in_average: Bools  # (attributes,) whether its gain counts for the average
+    min_records: float
+
+
+class Forced(NamedTuple):
+    """Tests that stand whatever they gain: of the root, node 0, and if longer of its children, nodes 1 and on."""
+
+    tested: Codes  # (nodes,) the attribute, -1 where C4.5 chooses
+    cut: Singles  # (nodes,) of a number, one of its values
+
+
+class Work(NamedTuple):
+    """Room that every node uses anew."""
+
+    terms: Floats  # (rows + 1,) n log2 n
+    weight: Singles  # (rows,) of the node's rows
+    gains: Singles  # (attributes,)
+    infos: Singles
+    places: Codes  # (attributes,) behind which place of its order a number is cut
+    knowns: Rows  # (attributes,) rows of the node with a value
+    used: Bools  # (attributes,) tested above
+    try_bits: Singles  # (rows,) of each cut
+    try_low: Singles
+    try_place: Codes
+    level_counts: Singles  # (levels + 1 of all categories, classes)
+    level_parts: Singles
+    totals: Rows  # (classes,)
+    low: Rows
+    active: Rows  # (attributes,) categories to count
+    starts: Rows
+
+
+class Branches(NamedTuple):
+    """Room for the branches of one node."""
+
+    shares: Singles  # (branches,)
+    sizes: Rows
+    items: Singles
+    counts: Singles  # (branches, classes)
+    begins: Rows
+    steps: Rows
+    ends: Rows
+
+
+@njit(cache=True)
+def is_forced(forced: Forced, node: int) -> bool:
+    """Whether the test of a node is given."""
+    return node < len(forced.tested) and forced.tested[node] >= 0
+
+
+@njit(cache=True)
+def make_room(inputs: Inputs) -> tuple[Work, Branches]:
+    """Room for the largest node there can be."""
+    rows, attributes, classes = inputs.orders.shape[1], len(inputs.slot), inputs.classes
+    most, lines = 2, 0
+    for a in range(attributes):
+        most = max(most, inputs.levels[a])
+        lines += inputs.levels[a] + 1
+    work = Work(
+        whole_terms(rows), np.ones(rows, np.float32),
+        np.empty(attributes, np.float32), np.empty(attributes, np.float32), np.empty(attributes, np.int32),
+        np.empty(attributes, np.int64), np.empty(attributes, np.bool_),
+        np.empty(rows, np.float32), np.empty(rows, np.float32), np.empty(rows, np.int32),
+        np.empty((lines, classes), np.float32), np.empty(most + 1, np.float32),
+        np.empty(classes, np.int64), np.empty(classes, np.int64), np.empty(attributes, np.int64),
+        np.empty(attributes, np.int64),
+    )  # fmt: skip
+    branches = Branches(
+        np.empty(most, np.float32), np.empty(most, np.int64), np.empty(most, np.float32),
+        np.empty((most, classes), np.float32), np.empty(most, np.int64), np.empty(most, np.int64),
+        np.empty(most, np.int64),
+    )  # fmt: skip
+    return work, branches
+
+
+@njit(cache=True)
+def root_records(inputs: Inputs, width: int) -> Words:
+    """All rows in the lines of the first stack: by each number, and in row order with a weight of one."""
+    numbers, rows = inputs.orders.shape
+    records = np.empty(2 * (numbers + 1) * width, np.uint64)
+    words, singles = records.view(np.uint32), records.view(np.float32)
+    for j in range(numbers):
+        for i in range(rows):
+            at = 2 * (j * width + i)
+            words[at], singles[at + 1] = word_of(inputs.orders[j, i], inputs.packing), inputs.ascending[j, i]
+    for i in range(rows):
+        at = 2 * (numbers * width + i)
+        words[at], singles[at + 1] = word_of(i, inputs.packing), 1.0
+    return records
+
+
+TESTED, FIRST, BRANCHES, PARENT, LABEL, WHOLE = range(6)  # columns of a node's whole numbers
+CUT, ITEMS, COUNTS = range(3)  # columns of its 32-bit figures; the classes' counts from COUNTS on
+
+
+@njit(cache=True)
+def _cut_behind(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
+    """The cut behind a place in a node's order: the largest value of all training data up to the middle."""
+    lower, upper = singles[2 * (base + place) + 1], singles[2 * (base + place) + 3]
+    middle = np.float32(np.float32(lower + upper) / np.float32(2.0))
+    low, high = 0, inputs.ascending.shape[1]
+    while low < high:
+        at = (low + high) // 2
+        if inputs.ascending[number, at] <= middle:  # false for a missing one
+            low = at + 1
+        else:
+            high = at
+    cut = inputs.ascending[number, low - 1]
+    # Rounded to 32 bits the middle can be the upper value itself; the last one would leave nobody above.
+    return lower if cut >= singles[2 * (base + known) - 1] else cut
+
+
+@njit(cache=True)
+def _score_all(
+    inputs: Inputs, work: Work, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles, base: int,
+    width: int, rows: int,
+) -> None:  # fmt: skip
+    """Gain and split information of every attribute at one node; ``base`` is where its first line begins."""
+    # every field once by name: numba counts references as fields are taken out, 8 % of the time when in the loop
+    packing, slots, levels_of, classes = inputs.packing, inputs.slot, inputs.levels, inputs.classes
+    gains, infos, places, knowns, used, weight = (
+        work.gains,
+        work.infos,
+        work.places,
+        work.knowns,
+        work.used,
+        work.weight,
+    )
+    terms, totals, low, bits, lows, try_place = (
+        work.terms, work.totals, work.low, work.try_bits, work.try_low, work.try_place,
+    )  # fmt: skip
+    level_counts, parts = work.level_counts, work.level_parts
+    items, least, line = figures[node, ITEMS], inputs.min_records, 0
+    if inputs.codes.shape[1]:
+        in_rows = base + inputs.orders.shape[0] * width
+        count_levels(
+            words, singles, in_rows, rows, packing, inputs.codes, levels_of, slots, used, work.active, work.starts,
+            level_counts,
+        )  # fmt: skip
+    for a in range(len(slots)):
+        gains[a], infos[a], places[a] = NO_GAIN, 0.0, -1
+        slot, levels = slots[a], levels_of[a]
+        for c in range(classes):
+            totals[c] = int(figures[node, COUNTS + c])
+        if levels > 0:
+            if not used[a]:
+                counts = level_counts[line : line + levels + 1]
+                if whole:
+                    gain, info = score_category_whole(counts, items, least, parts, totals, terms)
+                else:
+                    gain, info = score_category(counts, items, least, parts)
+                gains[a], infos[a] = gain, info
+            line += levels + 1
+            continue
+        at = base + slot * width
+        known = known_end(singles, at, rows)
+        if whole:
+            for i in range(at + known, at + rows):
+                totals[label_of(words[2 * i], packing)] -= 1
+            gain, info, place = score_number_whole(
+                words, singles, at, known, rows, packing, totals, terms, least, low, bits, try_place
+            )
+        else:
+            gain, info, place = score_number(
+                words, singles, at, known, rows, packing, classes, weight, items, least, bits, lows, try_place
+            )
+        gains[a], infos[a], places[a], knowns[a] = gain, info, place, known
+
+
+@njit(cache=True)
+def _write_child(
+    whole: Codes, figures: Singles, child: int, branches: Branches, b: int, parent: int, inherited: int
+) -> None:
+    """A child as a leaf; an empty one answers its parent's class."""
+    counts, best = branches.counts, 0
+    whole[child, TESTED], whole[child, FIRST], whole[child, BRANCHES] = -1, -1, 0
+    whole[child, PARENT], whole[child, LABEL] = parent, inherited
+    figures[child, CUT], figures[child, ITEMS] = np.nan, branches.items[b]
+    for c in range(counts.shape[1]):
+        figures[child, COUNTS + c] = counts[b, c]
+        if counts[b, c] > counts[b, best]:
+            best = c
+    if branches.sizes[b] > 0:
+        whole[child, LABEL] = best
+
+
+@njit(cache=True)
+def _is_settled(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
+    """Nothing to divide: one class only, or too few rows for two branches."""
+    items = figures[node, ITEMS]
+    return figures[node, COUNTS + whole[node, LABEL]] == items or items < 2 * min_records
+
+
+@njit(cache=True)
+def _fork(
+    inputs: Inputs, work: Work, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
+    whole: bool, words: Halves, singles: Singles, base: int, width: int, rows: int,
+) -> int:  # fmt: skip
+    """Write the branch of each row at a node, and each branch's weight; returns how many rows are unknown."""
+    packing, branch_of, slot = inputs.packing, inputs.branch_of, inputs.slot[best]
+    in_rows = base + inputs.orders.shape[0] * width
+    if inputs.levels[best] > 0:
+        branch_by_level(words, in_rows, rows, inputs.codes, slot, packing, branch_of)
+    else:
+        at = base + slot * width
+        if is_forced(forced, node):
+            known, cut = known_end(singles, at, rows), forced.cut[node]
+        else:
+            known = work.knowns[best]
+            cut = _cut_behind(inputs, slot, singles, at, work.places[best], known)
+        figures[node, CUT] = cut
+        low = branch_by_number(words, singles, at, known, rows, cut, packing, branch_of)
+        if whole and known == rows:
+            for c in range(inputs.classes):
+                work.totals[c] = int(figures[node, COUNTS + c])
+            count_halves(words, at, low, packing, work.totals, branches.sizes, branches.items, branches.counts)
+            return 0
+    return weigh_branches(
+        words, singles, in_rows, rows, packing, branch_of, max(2, inputs.levels[best]), branches.shares,
+        branches.sizes, branches.items, branches.counts,
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _deal_lines(
+    inputs: Inputs, branches: Branches, records: Words, words: Halves, singles: Singles, side: int, start: int,
+    rows: int, forks: int, unknown: int,
+) -> None:  # fmt: skip
+    """Copy all lines of a node to its children in the other stack."""
+    begins, steps, ends, branch_of = branches.begins, branches.steps, branches.ends, inputs.branch_of
+    lines = inputs.orders.shape[0] + 1
+    width, shift = len(records) // (2 * lines), inputs.packing.shift
+    for line in range(lines):
+        source, target = (side * lines + line) * width + start, ((1 - side) * lines + line) * width
+        if forks == 2 and unknown == 0:
+            low, high = target + begins[0], target + begins[1]
+            deal_two(records, source, rows, branch_of, shift, low, steps[0], high, steps[1])
+        else:
+            deal(records, source, rows, branch_of, shift, forks, begins, steps, ends, target)
+            if unknown and line == lines - 1:
+                share_weights(
+                    words, singles, source, rows, branch_of, inputs.packing, forks, branches.shares, begins, steps,
+                    ends, target,
+                )  # fmt: skip
+
+
+@njit(cache=True)
+def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
+    """All nodes before collapse and pruning, children side by side and after their parent.
+
+    The root is node 0 and its children are nodes 1 and on, so that forced tests are found by number.
+    Returns whole numbers (nodes, 6) and 32-bit figures (nodes, 2 + classes); see TESTED and CUT for columns.
+    """
+    work, branches = make_room(inputs)
+    numbers, rows_all = inputs.orders.shape
+    lines, width = numbers + 1, rows_all + 1  # one more, for records thrown away
+    records = root_records(inputs, width)
+    words, singles = records.view(np.uint32), records.view(np.float32)
+    top = np.zeros(2, np.int64)
+    pending = np.zeros((64, 4), np.int64)  # node, stack, start, stop
+    pending[0, 3] = rows_all
+    whole, figures = np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32)
+    root = int(top[0])  # 0, but no literal: for that numba would compile a second version
+    inputs.branch_of[:] = 0
+    weigh_branches(
+        words, singles, numbers * width, rows_all, inputs.packing, inputs.branch_of, root + 1, branches.shares,
+        branches.sizes, branches.items, branches.counts,
+    )  # fmt: skip
+    _write_child(whole, figures, root, branches, root, root - 1, root)
+    whole[0, WHOLE] = 1
+    settled = _is_settled(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
+    nodes, waiting = 1, 0 if settled else 1
+    while waiting:
+        waiting -= 1
+        node, side, start, stop = pending[waiting, 0], pending[waiting, 1], pending[waiting, 2], pending[waiting, 3]
+        top[side] = start
+        rows, is_whole, base = stop - start, whole[node, WHOLE] == 1, side * lines * width + start
+        if not is_whole:  # a row of a whole node has never been in another: its weight still is one
+            for i in range(base + numbers * width, base + numbers * width + rows):
+                work.weight[row_of(words[2 * i], inputs.packing)] = singles[2 * i + 1]
+        for a in range(len(work.used)):
+            work.used[a] = False
+        above = whole[node, PARENT]
+        while above >= 0:
+            work.used[whole[above, TESTED]] = True
+            above = whole[above, PARENT]
+        if is_forced(forced, node):
+            best = int(forced.tested[node])
+        else:
+            _score_all(inputs, work, figures, node, is_whole, words, singles, base, width, rows)
+            best = choose(work.gains, work.infos, inputs.in_average)
+        if best < 0:
+            continue
+        forks = max(2, inputs.levels[best])
+        unknown = _fork(
+            inputs, work, branches, forced, figures, node, best, is_whole, words, singles, base, width, rows
+        )
+        if nodes + forks > len(whole):
+            whole, figures = taller(whole, 2 * (nodes + forks)), taller(figures, 2 * (nodes + forks))
+        if waiting + forks > len(pending):
+            pending = taller(pending, 2 * (waiting + forks))
+        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, nodes, forks
+        other = 1 - side
+        begin = top[other]
+        for b in range(forks):
+            child = nodes + b
+            _write_child(whole, figures, child, branches, b, node, int(whole[node, LABEL]))
+            whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
+            branches.steps[b] = 0
+            settled = _is_settled(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
+            if branches.sizes[b] == 0 or settled:
+                continue  # a leaf: nobody asks for its rows again
+            pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = child, other, begin
+            branches.begins[b], branches.steps[b] = begin, 1
+            begin += branches.sizes[b] + unknown
+            pending[waiting, 3] = begin
+            waiting += 1
+        nodes += forks
+        if begin >= width:
+            records, width = wider(records, 2 * lines, 2 * begin), 2 * begin
+            words, singles = records.view(np.uint32), records.view(np.float32)
+        if begin > top[other]:
+            for b in range(forks):
+                if branches.steps[b] == 0:
+                    branches.begins[b] = begin  # behind everything: thrown away
+            _deal_lines(inputs, branches, records, words, singles, side, start, rows, forks, unknown)
+            top[other] = begin
+    return whole[:nodes], figures[:nodes]
+
+
+@njit(cache=True)
+def collapse(whole: Codes, figures: Singles, forced: Forced) -> None:
+    """Turn every subtree that errs no less than its leaf would into that leaf, but never a forced test."""
+    errors = np.zeros(len(whole), np.float32)
+    for node in range(len(whole) - 1, -1, -1):
+        alone = np.float32(figures[node, ITEMS] - figures[node, COUNTS + whole[node, LABEL]])
+        errors[node] = alone
+        if whole[node, TESTED] < 0:
+            continue
+        below = np.float32(0.0)
+        for b in range(whole[node, BRANCHES]):
+            below = np.float32(below + errors[whole[node, FIRST] + b])
+        if below >= np.float64(alone) - EPSILON and not is_forced(forced, node):
+            whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = -1, -1, 0
+            figures[node, CUT] = np.nan
+        else:
+            errors[node] = below

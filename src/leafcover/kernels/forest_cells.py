@@ -1,0 +1,402 @@
+"""Cells where the leaves of many trees meet: split tree after tree, and small ones pooled with the most alike."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
+from leafcover.kernels.c45_rows import longer
+
+TOGETHER = -1  # a row in the cell of the row before it
+
+
+@njit(cache=True)
+def split_cells(order: Rows, apart: Codes, place: Codes, places: int, tree: int) -> None:
+    """Split every cell by the places of its rows in one more tree, in place and by counting.
+
+    ``order`` lists the rows cell by cell; ``apart`` says for each of them which tree first parted it from the one
+    before, or TOGETHER. After all trees the cells stand in order of their places, the first tree's first.
+    """
+    held, met = np.zeros(places, np.int64), np.empty(places, np.int32)
+    spare = np.empty_like(order)
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and apart[end] == TOGETHER:
+            end += 1
+        if end - begin > 1 and not _alike(order[begin:end], place):
+            _split(order, apart, place, begin, end, tree, held, met, spare)
+        begin = end
+
+
+@njit(cache=True)
+def _alike(rows: Rows, place: Codes) -> bool:
+    first = place[rows[0]]
+    for row in rows:  # noqa: SIM110  # the compiler knows no all()
+        if place[row] != first:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _split(
+    order: Rows, apart: Codes, place: Codes, begin: int, end: int, tree: int, held: Rows, met: Codes, spare: Rows
+) -> None:
+    kinds = 0
+    for i in range(begin, end):
+        here = place[order[i]]
+        if held[here] == 0:
+            met[kinds] = here
+            kinds += 1
+        held[here] += 1
+    met[:kinds].sort()
+    at = begin
+    for k in range(kinds):
+        if k:
+            apart[at] = tree
+        size, held[met[k]] = held[met[k]], at
+        at += size
+    for i in range(begin, end):
+        here = place[order[i]]
+        spare[held[here]] = order[i]
+        held[here] += 1
+    order[begin:end] = spare[begin:end]
+    held[met[:kinds]] = 0
+
+
+@njit(cache=True)
+def narrow(place: Codes, low_of: Floats, high_of: Floats, low: Floats, high: Floats) -> None:
+    """Keep of each row's range what its place in one more tree leaves."""
+    for row in range(len(place)):
+        low[row] = max(low[row], low_of[place[row]])
+        high[row] = min(high[row], high_of[place[row]])
+
+
+@njit(cache=True)
+def pool_cells(places: Array, rows: Rows, sizes: Rows, apart: Codes, min_cell: int, window: int) -> Codes:
+    """For each cell the number of its pool; a cell of ``min_cell`` rows is a pool of its own.
+
+    ``rows`` names a row of each cell, ``places`` (rows, trees) where it stands, ``apart`` the first tree in which a
+    cell differs from the one before. Smaller cells wait. From the last tree back to the first, those that are alike in
+    all trees before it pool as soon as they have ``min_cell`` rows together. What waits in the end joins the cells
+    that differ from it in fewest trees.
+    """
+    number = np.full(len(rows), -1, np.int32)
+    waiting, count, pools = np.empty(len(rows), np.int64), 0, 0
+    depth, begins, open_nodes = np.empty(places.shape[1] + 1, np.int64), np.empty(places.shape[1] + 1, np.int64), 0
+    for cell in range(len(rows) + 1):
+        if cell:
+            tree = apart[cell] if cell < len(rows) else -1
+            begin = count - int(number[cell - 1] < 0)
+            while open_nodes and depth[open_nodes - 1] > tree:  # no later cell is alike in the trees before this one
+                open_nodes -= 1
+                begin = begins[open_nodes]
+                count, pools = _pool(places, rows, sizes, min_cell, window, waiting, begin, count, number, pools)
+            if tree >= 0 and (not open_nodes or depth[open_nodes - 1] < tree):
+                depth[open_nodes], begins[open_nodes] = tree, begin
+                open_nodes += 1
+        if cell < len(rows):
+            if sizes[cell] >= min_cell:
+                number[cell] = pools
+                pools += 1
+            else:
+                waiting[count] = cell
+                count += 1
+    nearest = np.array([_nearest(places, rows, number, cell) for cell in waiting[:count]], np.int64)
+    for i in range(count):
+        number[waiting[i]] = number[nearest[i]] if pools else 0
+    return number
+
+
+@njit(cache=True)
+def _pool(
+    places: Array, rows: Rows, sizes: Rows, min_cell: int, window: int, waiting: Rows, begin: int, count: int,
+    number: Codes, pools: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Make pools of the cells that wait from ``begin`` on; how many wait afterwards, and how many pools there are."""
+    left = sizes[waiting[begin:count]].sum()
+    if left < min_cell:
+        return count, pools
+    agreed, breaks = np.empty(places.shape[1], np.bool_), np.empty(count - begin, np.int64)
+    first = begin
+    while left >= min_cell:
+        end = _enough(sizes, waiting, first, count, min_cell, window)
+        cells = waiting[first:end]
+        left -= _gather(places, rows, sizes, min_cell, cells, number, pools, agreed, breaks)
+        pools += 1
+        first = end  # what still waits of these cells moves to where the further ones begin
+        for i in range(len(cells) - 1, -1, -1):
+            if number[cells[i]] < 0:
+                first -= 1
+                waiting[first] = cells[i]
+    waiting[begin : begin + count - first] = waiting[first:count].copy()
+    return begin + count - first, pools
+
+
+@njit(cache=True)
+def _enough(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: int, window: int) -> int:
+    """Where ``window`` cells from ``first`` on end, or more where these hold too few rows."""
+    end, held = first, 0
+    while end < count and (end - first < window or held < min_cell):
+        held += sizes[waiting[end]]
+        end += 1
+    return end
+
+
+@njit(cache=True)
+def _gather(
+    places: Array, rows: Rows, sizes: Rows, min_cell: int, cells: Rows, number: Codes, pool: int, agreed: Bools,
+    breaks: Rows,
+) -> int:  # fmt: skip
+    """Pool the first of the cells with others until there are enough rows; how many rows there are.
+
+    Each time the one joins that breaks fewest of the trees in which the pool agrees so far, of equal ones the first.
+    """
+    seed = places[rows[cells[0]]]
+    number[cells[0]], size = pool, sizes[cells[0]]
+    agreed[:] = True
+    for i in range(1, len(cells)):
+        breaks[i] = _differences(places[rows[cells[i]]], seed)
+    while size < min_cell:
+        best = -1
+        for i in range(1, len(cells)):
+            if number[cells[i]] < 0 and (best < 0 or breaks[i] < breaks[best]):
+                best = i
+        if breaks[best] == 0:  # neither it nor any other of this kind breaks anything more
+            for i in range(best, len(cells)):
+                if size < min_cell and number[cells[i]] < 0 and breaks[i] == 0:
+                    number[cells[i]], size = pool, size + sizes[cells[i]]
+            continue
+        number[cells[best]], size = pool, size + sizes[cells[best]]
+        for tree in range(len(seed)):
+            if agreed[tree] and places[rows[cells[best]], tree] != seed[tree]:
+                agreed[tree] = False
+                for i in range(1, len(cells)):
+                    breaks[i] -= places[rows[cells[i]], tree] != seed[tree]
+    return size
+
+
+@njit(cache=True)
+def _differences(one: Array, other: Array) -> int:
+    found = 0
+    for tree in range(len(one)):
+        found += one[tree] != other[tree]
+    return found
+
+
+@njit(cache=True)
+def _nearest(places: Array, rows: Rows, number: Codes, cell: int) -> int:
+    """The cell in a pool that differs from this one in fewest trees; -1 when there is no pool."""
+    best, least = -1, places.shape[1] + 1
+    for other in range(len(rows)):
+        if number[other] >= 0:
+            apart = _differences(places[rows[other]], places[rows[cell]])
+            if apart < least:
+                best, least = other, apart
+    return best
+
+
+# The sets of leaves that rows reach: each numbered once, by hash and comparison, and where its boxes meet.
+
+
+EMPTY = -1
+
+
+class LeafSets(NamedTuple):
+    """Sets of leaves in the order they were met; set s holds ``leaves[start[s]:start[s + 1]]``, ascending."""
+
+    slot: Rows  # (a power of two,) the set whose hash leads there, or EMPTY
+    mark: Words  # (sets,) the hash of each set
+    start: Rows  # (sets + 1,)
+    leaves: Codes
+
+
+def no_sets() -> LeafSets:
+    """No set yet."""
+    return LeafSets(np.full(16, EMPTY), np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
+
+
+@njit(cache=True)
+def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes]:
+    """The sets with new ones beside them, and the number of each new one; the leaves of each are put in order."""
+    known, held = len(sets.mark), len(sets.leaves)
+    mark, start = longer(sets.mark, known + len(ends)), longer(sets.start, known + len(ends) + 1)
+    members = longer(sets.leaves, held + len(leaves))
+    slot = _roomy(sets, known + len(ends))
+    number, begin = np.empty(len(ends), np.int32), 0
+    for i in range(len(ends)):
+        one = leaves[begin : ends[i]]
+        one.sort()
+        begin = ends[i]
+        hashed = _hash(one)
+        at = _find(slot, mark, start, members, hashed, one)
+        if slot[at] == EMPTY:
+            slot[at], mark[known] = known, hashed
+            members[held : held + len(one)] = one
+            known, held = known + 1, held + len(one)
+            start[known] = held
+        number[i] = slot[at]
+    return LeafSets(slot, mark[:known].copy(), start[: known + 1].copy(), members[:held].copy()), number
+
+
+@njit(cache=True)
+def _roomy(sets: LeafSets, count: int) -> Rows:
+    """The slots of the sets, at least twice as many as ``count``."""
+    size = len(sets.slot)
+    if size >= 2 * count:
+        return sets.slot
+    while size < 2 * count:
+        size *= 2
+    slot = np.full(size, EMPTY)
+    for number in range(len(sets.mark)):
+        at = sets.mark[number] & np.uint64(size - 1)
+        while slot[at] != EMPTY:
+            at = (at + np.uint64(1)) & np.uint64(size - 1)
+        slot[at] = number
+    return slot
+
+
+@njit(cache=True)
+def _find(slot: Rows, mark: Words, start: Rows, members: Codes, hashed: np.uint64, one: Codes) -> np.uint64:
+    """The slot of a set, or the empty one where it belongs."""
+    last = np.uint64(len(slot) - 1)
+    at = hashed & last
+    while slot[at] != EMPTY:
+        number = slot[at]
+        if mark[number] == hashed and np.array_equal(members[start[number] : start[number + 1]], one):
+            break
+        at = (at + np.uint64(1)) & last
+    return at
+
+
+@njit(cache=True)
+def _hash(one: Codes) -> np.uint64:
+    x = np.uint64(len(one))
+    for leaf in one:
+        x = (x ^ np.uint64(leaf)) * np.uint64(0xBF58476D1CE4E5B9)
+        x ^= x >> np.uint64(29)
+    x *= np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(32))
+
+
+@njit(cache=True)
+def meet(
+    low: Floats, high: Floats, allowed: Codes, start: Rows, leaves: Codes, any_level: int, no_level: int
+) -> tuple[Floats, Floats, Codes]:
+    """Where the boxes of each set's leaves meet: the ends of numbers; the one level of a category, or any, or none."""
+    shape = (len(start) - 1, low.shape[1])
+    lows, highs, levels = np.empty(shape), np.empty(shape), np.empty(shape, np.int32)
+    for s in range(len(start) - 1):
+        first = leaves[start[s]]
+        lows[s], highs[s], levels[s] = low[first], high[first], allowed[first]
+        for leaf in leaves[start[s] + 1 : start[s + 1]]:
+            for a in range(low.shape[1]):
+                lows[s, a] = max(lows[s, a], low[leaf, a])
+                highs[s, a] = min(highs[s, a], high[leaf, a])
+                if levels[s, a] == any_level:
+                    levels[s, a] = allowed[leaf, a]
+                elif allowed[leaf, a] != any_level and allowed[leaf, a] != levels[s, a]:
+                    levels[s, a] = no_level
+    return lows, highs, levels
+
+
+# Lead rows down a tree: to one leaf, or by several branches where a value is missing or was never seen.
+
+
+SEVERAL = -1
+
+
+class Ways(NamedTuple):
+    """What walking needs of a tree."""
+
+    tested: Codes  # (nodes,) which column of the values, -1 at a leaf
+    is_number: Array  # (nodes,)
+    cut: Floats  # (nodes,)
+    first: Codes  # (nodes,)
+    branches: Codes  # (nodes,)
+    weight: Singles  # (nodes,) weighted training rows
+
+
+@njit(cache=True)
+def take(ways: Ways, node: int, value: float) -> int:
+    """The child a value leads to; SEVERAL when it is missing or no branch is known for it."""
+    if np.isnan(value):
+        return SEVERAL
+    if ways.is_number[node]:
+        return ways.first[node] + int(value > ways.cut[node])
+    level = int(value)
+    if 0 <= level < ways.branches[node]:
+        return ways.first[node] + level
+    return SEVERAL
+
+
+@njit(cache=True)
+def one_leaf(ways: Ways, values: Floats, leaf: Codes) -> None:
+    """The leaf of each row of ``values`` (rows, columns), or SEVERAL."""
+    for row in range(len(values)):
+        node = 0
+        while node >= 0 and ways.tested[node] >= 0:
+            node = take(ways, node, values[row, ways.tested[node]])
+        leaf[row] = node
+
+
+@njit(cache=True)
+def many_leaves(ways: Ways, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
+    """All leaves that each of some rows reaches through branches with training rows: ends, leaves in order."""
+    ends = np.empty(len(rows), np.int64)
+    found, count = np.empty(1024, np.int32), 0
+    stack = np.empty(len(ways.tested), np.int32)
+    for i in range(len(rows)):
+        stack[0], height = 0, 1
+        while height:
+            height -= 1
+            node = stack[height]
+            if ways.tested[node] < 0:
+                if count == len(found):
+                    found = longer(found, 2 * count)
+                found[count] = node
+                count += 1
+                continue
+            child = take(ways, node, values[rows[i], ways.tested[node]])
+            if child >= 0:
+                stack[height] = child
+                height += 1
+                continue
+            for b in range(ways.branches[node] - 1, -1, -1):
+                if ways.weight[ways.first[node] + b] > 0:
+                    stack[height] = ways.first[node] + b
+                    height += 1
+        ends[i] = count
+    return ends, found[:count]
+
+
+@njit(cache=True)
+def votes(ways: Ways, counts: Singles, label: Codes, values: Floats, rows: Rows) -> Singles:
+    """Class weights (rows, classes) of rows that reach several leaves, each by its share, summed in 32 bits."""
+    sums = np.zeros((len(rows), counts.shape[1]), np.float32)
+    stack, share = np.empty(len(ways.tested), np.int32), np.empty(len(ways.tested), np.float32)
+    for i in range(len(rows)):
+        stack[0], share[0], height = 0, 1.0, 1
+        while height:
+            height -= 1
+            node, part = stack[height], share[height]
+            if ways.tested[node] < 0:
+                if ways.weight[node] > 0:
+                    for c in range(counts.shape[1]):
+                        sums[i, c] += np.float32(np.float32(part * counts[node, c]) / ways.weight[node])
+                else:
+                    sums[i, label[node]] += part
+                continue
+            child = take(ways, node, values[rows[i], ways.tested[node]])
+            if child >= 0:
+                stack[height], share[height] = child, part
+                height += 1
+                continue
+            for b in range(ways.branches[node] - 1, -1, -1):
+                child = ways.first[node] + b
+                if ways.weight[child] > 0:
+                    stack[height] = child
+                    share[height] = np.float32(np.float32(part * ways.weight[child]) / ways.weight[node])
+                    height += 1
+    return sums

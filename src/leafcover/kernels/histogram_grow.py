@@ -1,0 +1,562 @@
+"""The kernel that grows C4.5's tree from histograms while every row is whole.
+
+Counts of the largest child are the parent's less its siblings'. The smaller children are finished first, each
+in a buffer one further, and the largest then takes over what is left in the parent's; since a smaller child
+has at most half the rows, log2(rows) buffers are enough at any depth.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Codes, Floats, Rows
+from leafcover.kernels.c45_prune import extra_errors
+from leafcover.kernels.histogram import (
+    EPSILON,
+    SLACK,
+    TOTAL,
+    Records,
+    Rules,
+    Scratch,
+    choose,
+    count_rows,
+    fill,
+    inner,
+    list_filled,
+    list_marked,
+    log_table,
+    longer,
+    look_at_category,
+    look_at_number,
+    move_apart,
+    move_into_groups,
+)
+
+# The nodes a histogram grower makes, and what is done with them afterwards: collapse, prune, put in order.
+
+
+_ENOUGH = 0.1  # a leaf replaces a subtree that is better by no more than this
+
+
+TESTED, FIRST, BRANCHES, PARENT, LAST, FOLLOWING, KNOWN = range(7)
+
+
+class Nodes(NamedTuple):
+    """Nodes in the order they were made: a parent before its children, siblings side by side.
+
+    The columns of ``links``: the attribute tested (-1 at a leaf), the first child, the number of branches,
+    the parent, the last code of the first side of a cut, the next code that held rows, and how many rows came
+    to the node by a known value (kept only once rows are split).
+    """
+
+    links: Rows  # (room, 7)
+    counts: Floats  # (room, classes) weight of each class
+    share: Floats  # (room,) the share of rows of unknown value that came along
+
+
+@inner
+def _room(room: int, classes: int) -> Nodes:
+    return Nodes(np.zeros((room, 7), np.int64), np.zeros((room, classes)), np.zeros(room))
+
+
+@inner
+def _with_room(nodes: Nodes, size: int, room: int) -> Nodes:
+    """The same nodes with room for more, if it has not got it."""
+    if room <= nodes.share.size:
+        return nodes
+    new = _room(2 * room, nodes.counts.shape[1])
+    for node in range(size):
+        for j in range(7):
+            new.links[node, j] = nodes.links[node, j]
+        for k in range(nodes.counts.shape[1]):
+            new.counts[node, k] = nodes.counts[node, k]
+        new.share[node] = nodes.share[node]
+    return new
+
+
+@inner
+def nodes_with_root(target: Codes, classes: int) -> Nodes:
+    """A tree that is only a root."""
+    nodes = _room(256, classes)
+    nodes.links[0, TESTED] = nodes.links[0, FIRST] = nodes.links[0, PARENT] = -1
+    for i in range(target.size):
+        nodes.counts[0, target[i]] += 1.0
+    return nodes
+
+
+@inner
+def rows_of(nodes: Nodes, node: int) -> float:
+    """The weight of a node."""
+    rows = 0.0
+    for k in range(nodes.counts.shape[1]):
+        rows += nodes.counts[node, k]
+    return rows
+
+
+@inner
+def splittable(nodes: Nodes, node: int, min_records: float) -> bool:
+    """Whether a node has two classes and rows for two branches."""
+    rows, most = 0.0, 0.0
+    for k in range(nodes.counts.shape[1]):
+        rows += nodes.counts[node, k]
+        most = max(most, nodes.counts[node, k])
+    return most < rows and rows >= 2.0 * (min_records - SLACK)
+
+
+@inner
+def add_children(
+    nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: Rules, cut: Codes
+) -> tuple[Nodes, int]:
+    """Make the children of a node from the counts of the attribute it tests: nodes and their number.
+
+    Rows of unknown value go to every branch that has rows, by its share of the known ones.
+    """
+    classes, number = rules.classes, rules.is_number[tested]
+    branches = 2 if number else rules.sizes[tested] - 1
+    nodes = _with_room(nodes, size, size + branches)
+    links, counts = nodes.links, nodes.counts
+    links[node, TESTED] = tested
+    links[node, FIRST] = size
+    links[node, BRANCHES] = branches
+    if number:
+        links[node, LAST] = cut[tested, 0]
+        links[node, FOLLOWING] = cut[tested, 1]
+    total = 0.0
+    for code in range(1, rules.sizes[tested]):
+        branch = size + code - 1
+        if number:
+            branch = size if code <= cut[tested, 0] else size + 1
+        for k in range(classes):
+            here = of_one[begin + code * classes + k]
+            counts[branch, k] += here
+            total += here
+    for child in range(size, size + branches):
+        links[child, TESTED] = links[child, FIRST] = -1
+        links[child, PARENT] = node
+        nodes.share[child] = rows_of(nodes, child) / total
+        for k in range(classes):
+            counts[child, k] += of_one[begin + k] * nodes.share[child]
+    return nodes, size + branches
+
+
+@inner
+def _sum(values: Floats, start: int, count: int) -> float:
+    total = 0.0
+    for i in range(start, start + count):
+        total += values[i]
+    return total
+
+
+@inner
+def _cut_off(nodes: Nodes, node: int) -> None:
+    nodes.links[node, TESTED] = nodes.links[node, FIRST] = -1
+    nodes.links[node, BRANCHES] = 0
+
+
+@njit(cache=True)
+def close(nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float) -> tuple[Codes, Floats, Floats]:
+    """Collapse and, if asked, prune from the leaves up: the class, errors and estimate of every node.
+
+    A node that becomes a leaf loses its test; its old descendants are left behind.
+    """
+    counts = nodes.counts
+    label = np.zeros(size, np.int32)
+    errors, estimate = np.zeros(size), np.full(size, np.nan)
+    for node in range(size):
+        best = 0
+        for k in range(1, counts.shape[1]):
+            if counts[node, k] > counts[node, best] + SLACK:  # the first of equal classes, rounding or not
+                best = k
+        rows = rows_of(nodes, node)
+        label[node] = best if rows > 0.0 or node == 0 else label[nodes.links[node, PARENT]]
+        errors[node] = rows - counts[node, best]
+    for node in range(size - 1, -1, -1):
+        first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+        rows, as_leaf = rows_of(nodes, node), errors[node]
+        if branches:
+            errors[node] = _sum(errors, first, branches)
+            if errors[node] >= as_leaf - EPSILON:
+                _cut_off(nodes, node)
+                errors[node], branches = as_leaf, 0
+        if not prune:
+            continue
+        estimate[node] = as_leaf + extra_errors(rows, as_leaf, confidence, coefficient) if rows > 0.0 else 0.0
+        if branches:
+            of_subtree = _sum(estimate, first, branches)
+            if estimate[node] <= of_subtree + _ENOUGH:
+                _cut_off(nodes, node)
+                errors[node] = as_leaf
+            else:
+                estimate[node] = of_subtree
+    return label, errors, estimate
+
+
+@njit(cache=True)
+def breadth_first(nodes: Nodes, size: int) -> Rows:
+    """The nodes still reached from the root, level by level."""
+    order = np.empty(size, np.int64)
+    order[0] = 0
+    done, found = 0, 1
+    while done < found:
+        node = order[done]
+        done += 1
+        for b in range(nodes.links[node, BRANCHES]):
+            order[found] = nodes.links[node, FIRST] + b
+            found += 1
+    return order[:found]
+
+
+_FRESH = 0  # count the node's rows
+_SMALLER = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
+_REST = 2  # what is left in the parent's counts is this node's
+
+
+@inner
+def _scratch(rows: int, rules: Rules) -> Scratch:
+    classes, attributes, widest = rules.classes, rules.sizes.size, 1
+    for a in range(attributes):
+        widest = max(widest, rules.sizes[a])
+    return Scratch(
+        log_table(rows),
+        np.empty(widest + 1, np.int32),
+        np.zeros((widest + 63) // 64, np.uint64),
+        np.zeros((3, classes), np.int64),
+        np.zeros(widest * classes, np.int32),
+        np.empty(attributes),
+        np.empty(attributes),
+        np.empty((attributes, 2), np.int32),
+    )
+
+
+@inner
+def _count_few(
+    records: Records, start: int, stop: int, attribute: int, size: int, classes: int, scratch: Scratch
+) -> int:
+    """Count a few rows and list the bins that hold them."""
+    codes, target, few, marks = records.codes, records.target, scratch.few, scratch.marks
+    for i in range(start, stop):
+        code = np.int64(codes[i, attribute])
+        few[code * classes + target[i]] += 1
+        marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    return list_marked(marks, (size + 63) // 64, scratch.bins)
+
+
+@inner
+def _clear(filled: int, classes: int, bins: Codes, few: Codes) -> None:
+    for i in range(filled):
+        fill(few, bins[i] * classes, (bins[i] + 1) * classes, 0)
+
+
+@inner
+def _look_at_few(records: Records, start: int, stop: int, rules: Rules, scratch: Scratch) -> None:
+    """Judge every attribute of a node with fewer rows than places to count in: touch only what is used."""
+    few, bins, classes, sizes = scratch.few, scratch.bins, rules.classes, rules.sizes
+    for i in range(rules.numbers.size):
+        a = rules.numbers[i]
+        filled = _count_few(records, start, stop, a, sizes[a], classes, scratch)
+        look_at_number(few, 0, filled, a, rules, scratch)
+        _clear(filled, classes, bins, few)
+    for i in range(rules.categories.size):
+        a = rules.categories[i]
+        filled = _count_few(records, start, stop, a, sizes[a], classes, scratch)
+        look_at_category(few, 0, filled, a, rules, scratch)
+        _clear(filled, classes, bins, few)
+
+
+@inner
+def _look_at_counts(counts: Codes, rules: Rules, scratch: Scratch) -> None:
+    """Judge every attribute of a node whose rows are counted."""
+    classes, bins, sizes, offsets = rules.classes, scratch.bins, rules.sizes, rules.offsets
+    for i in range(rules.numbers.size):
+        a = rules.numbers[i]
+        filled = list_filled(counts, offsets[a], sizes[a], classes, bins)
+        look_at_number(counts, offsets[a], filled, a, rules, scratch)
+    for i in range(rules.categories.size):
+        a = rules.categories[i]
+        filled = list_filled(counts, offsets[a], sizes[a], classes, bins)
+        look_at_category(counts, offsets[a], filled, a, rules, scratch)
+
+
+@inner
+def _count_one(records: Records, start: int, stop: int, attribute: int, classes: int, few: Array) -> None:
+    for i in range(start, stop):
+        few[records.codes[i, attribute] * classes + records.target[i]] += 1
+
+
+@inner
+def _counts_of_node(
+    records: Records, start: int, stop: int, how: int, is_large: bool, here: Codes, above: Codes, rules: Rules
+) -> None:
+    """Count a large node's rows, and take a smaller node's rows from the counts its sibling waits for."""
+    if is_large and how != _REST:
+        fill(here, 0, here.size, 0)
+        count_rows(records, start, stop, rules.tests, rules.offsets, rules.classes, 1, here)
+    if how == _SMALLER and is_large:
+        for i in range(here.size):
+            above[i] -= here[i]
+    elif how == _SMALLER:
+        count_rows(records, start, stop, rules.tests, rules.offsets, rules.classes, -1, above)
+
+
+@inner
+def _move(records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, place: Rows, rules: Rules) -> int:
+    """Put the rows of each branch together, starting at begins; return the largest branch."""
+    first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+    largest = 0
+    for b in range(branches):
+        begins[b + 1] = begins[b] + np.int64(rows_of(nodes, first + b))
+        if begins[b + 1] - begins[b] > begins[largest + 1] - begins[largest]:
+            largest = b
+    if rules.is_number[tested]:
+        fill(place, 0, rules.sizes[tested], 0)
+        fill(place, 0, nodes.links[node, LAST] + 1, 1)
+        move_apart(records, begins[0], begins[2], tested, place)
+    else:
+        move_into_groups(records, tested, branches, begins, place)
+    return largest
+
+
+@njit(cache=True)
+def grow_counts(records: Records, rules: Rules) -> tuple[Nodes, int, Rows, Floats]:
+    """The tree before pruning: nodes, children after their parent and side by side, and how many.
+
+    A node is left as it is when its test has rows of unknown value; (node, start, stop) of such nodes follow,
+    and the table of n·log2 n.
+    """
+    rows, classes, attributes = records.target.size, rules.classes, rules.sizes.size
+    places = rules.offsets[attributes]
+    large = max(places // max(attributes, 1), 64)  # from here on counting costs more than looking through the counts
+    scratch = _scratch(rows, rules)
+    widest = scratch.bins.size
+    slots = 2
+    while (large << (slots - 2)) < rows:
+        slots += 1
+    counts = np.zeros((slots, places), np.int32)
+    begins, place = np.zeros(widest + 1, np.int64), np.zeros(widest + 1, np.int64)
+    nodes, size = nodes_with_root(records.target, classes), 1
+    unfinished, left_over = np.empty((16, 3), np.int64), 0
+    stack, waiting = np.empty((64, 5), np.int64), 0  # node, start, stop, slot, how to count
+    if splittable(nodes, 0, rules.min_records):
+        _push(stack, 0, 0, 0, rows, 0, _FRESH)
+        waiting = 1
+    while waiting:
+        waiting -= 1
+        node, start, stop = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+        slot, how = stack[waiting, 3], stack[waiting, 4]
+        is_large = stop - start >= large
+        here, above = counts[slot], counts[max(slot - 1, 0)]
+        _counts_of_node(records, start, stop, how, is_large, here, above, rules)
+        for k in range(classes):
+            scratch.rows[TOTAL, k] = np.int64(nodes.counts[node, k])
+        if is_large:
+            _look_at_counts(here, rules, scratch)
+        else:
+            _look_at_few(records, start, stop, rules, scratch)
+        tested = choose(rules, scratch)
+        if tested < 0:
+            continue
+        of_one, begin = scratch.few, np.int64(0)
+        if is_large:
+            of_one, begin = here, rules.offsets[tested]
+        else:
+            _count_one(records, start, stop, tested, classes, of_one)
+        unknown = 0
+        for k in range(classes):
+            unknown += of_one[begin + k]
+        if unknown:
+            unfinished = longer(unfinished, left_over, left_over + 1)
+            unfinished[left_over, 0] = node
+            unfinished[left_over, 1] = start
+            unfinished[left_over, 2] = stop
+            left_over += 1
+        else:
+            nodes, size = add_children(nodes, size, node, tested, of_one, begin, rules, scratch.cut)
+        if not is_large:
+            fill(of_one, 0, rules.sizes[tested] * classes, 0)
+        if unknown:
+            continue
+        first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+        begins[0] = start
+        largest = _move(records, nodes, node, tested, begins, place, rules)
+        keeps = begins[largest + 1] - begins[largest] >= large
+        keeps = keeps and splittable(nodes, first + largest, rules.min_records)
+        stack = longer(stack, waiting, waiting + branches)
+        if keeps:
+            _push(stack, waiting, first + largest, begins[largest], begins[largest + 1], slot, _REST)
+            waiting += 1
+        for b in range(branches):
+            if keeps and b == largest:
+                continue
+            if splittable(nodes, first + b, rules.min_records):
+                method = _SMALLER if keeps else _FRESH
+                _push(stack, waiting, first + b, begins[b], begins[b + 1], slot + keeps, method)
+                waiting += 1
+            elif keeps:
+                count_rows(records, begins[b], begins[b + 1], rules.tests, rules.offsets, classes, -1, here)
+    return nodes, size, unfinished[:left_over], scratch.table
+
+
+@inner
+def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how: int) -> None:
+    stack[at, 0] = node
+    stack[at, 1] = start
+    stack[at, 2] = stop
+    stack[at, 3] = slot
+    stack[at, 4] = how
+
+
+# The kernel for the part of a tree below a test whose value some rows miss: rows are split into shares.
+#
+# A row of unknown value enters every branch with its share of the weight. The rows of a node stay one range:
+# the unknown ones stand before a branch while it is grown, and are then moved behind it, before the next.
+
+
+@inner
+def _weighted_scratch(table: Floats, rules: Rules) -> Scratch:
+    classes, attributes, widest = rules.classes, rules.sizes.size, 1
+    for a in range(attributes):
+        widest = max(widest, rules.sizes[a])
+    return Scratch(
+        table,
+        np.empty(widest + 1, np.int32),
+        np.zeros((widest + 63) // 64, np.uint64),
+        np.zeros((3, classes)),
+        np.zeros(widest * classes),
+        np.empty(attributes),
+        np.empty(attributes),
+        np.empty((attributes, 2), np.int32),
+    )
+
+
+@inner
+def _weigh(records: Records, start: int, stop: int, attribute: int, rules: Rules, scratch: Scratch) -> int:
+    """Add up the weight of each bin and class of an attribute; return how many bins hold rows."""
+    codes, target, weight = records.codes, records.target, records.along
+    few, marks, classes = scratch.few, scratch.marks, rules.classes
+    for i in range(start, stop):
+        code = np.int64(codes[i, attribute])
+        few[code * classes + target[i]] += weight[i]
+        marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    return list_marked(marks, (rules.sizes[attribute] + 63) // 64, scratch.bins)
+
+
+@inner
+def _weighted_clear(filled: int, classes: int, scratch: Scratch) -> None:
+    for i in range(filled):
+        fill(scratch.few, scratch.bins[i] * classes, (scratch.bins[i] + 1) * classes, 0.0)
+
+
+@inner
+def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, rules: Rules, scratch: Scratch) -> int:
+    for k in range(rules.classes):
+        scratch.rows[TOTAL, k] = counts[node, k]
+    for i in range(rules.numbers.size):
+        a = rules.numbers[i]
+        filled = _weigh(records, start, stop, a, rules, scratch)
+        look_at_number(scratch.few, 0, filled, a, rules, scratch)
+        _weighted_clear(filled, rules.classes, scratch)
+    for i in range(rules.categories.size):
+        a = rules.categories[i]
+        filled = _weigh(records, start, stop, a, rules, scratch)
+        look_at_category(scratch.few, 0, filled, a, rules, scratch)
+        _weighted_clear(filled, rules.classes, scratch)
+    return choose(rules, scratch)
+
+
+@inner
+def _part(
+    records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: Rules
+) -> int:
+    """Put rows of unknown value first, then branch by branch; return how many are unknown."""
+    links = nodes.links
+    tested, first, last = links[node, TESTED], links[node, FIRST], links[node, LAST]
+    number = rules.is_number[tested]
+    unknown = 0
+    for i in range(start, stop):
+        code = np.int64(records.codes[i, tested])
+        if code == 0:
+            unknown += 1
+        elif number:
+            links[first + (code > last), KNOWN] += 1
+        else:
+            links[first + code - 1, KNOWN] += 1
+    fill(place, 0, rules.sizes[tested], 0)
+    place[0] = 1
+    move_apart(records, start, stop, tested, place)
+    if number:
+        fill(place, 0, last + 1, 1)
+        move_apart(records, start + unknown, stop, tested, place)
+    else:
+        begins[0] = start + unknown
+        for b in range(links[node, BRANCHES]):
+            begins[b + 1] = begins[b] + links[first + b, KNOWN]
+        move_into_groups(records, tested, links[node, BRANCHES], begins, place)
+    return unknown
+
+
+@inner
+def _change_weights(records: Records, start: int, rows: int, attribute: int, factor: float) -> None:
+    """Multiply the weight of the rows whose value is unknown."""
+    for i in range(start, start + rows):
+        if records.codes[i, attribute] == 0:
+            records.along[i] *= factor
+
+
+@inner
+def _step_over(records: Records, start: int, known: int, unknown: int, attribute: int, place: Rows) -> int:
+    """Move the unknown rows behind a finished branch; return where they stand then."""
+    if unknown and known:
+        fill(place, 1, place.size, 1)
+        place[0] = 0
+        move_apart(records, start, start + known + unknown, attribute, place)
+    return start + known
+
+
+@njit(cache=True)
+def grow_weighted(
+    records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: Rules, table: Floats
+) -> tuple[Nodes, int]:
+    """Grow the tree below a node whose rows stand between start and stop: nodes and their number."""
+    scratch = _weighted_scratch(table, rules)
+    widest = scratch.bins.size
+    begins, place = np.zeros(widest + 1, np.int64), np.zeros(widest, np.int64)
+    # node, start (of the unknown rows and the branch behind them), stop, branch at work (-1: none yet), unknown rows
+    path = np.empty((64, 5), np.int64)
+    depth = 0
+    path[0, 0], path[0, 1], path[0, 2], path[0, 3] = node, start, stop, -1
+    while depth >= 0:
+        node, start, stop = path[depth, 0], path[depth, 1], path[depth, 2]
+        branch, unknown = path[depth, 3], path[depth, 4]
+        if branch < 0:
+            tested = _choose(records, start, stop, nodes.counts, node, rules, scratch)
+            if tested < 0:
+                depth -= 1
+                continue
+            filled = _weigh(records, start, stop, tested, rules, scratch)
+            nodes, size = add_children(nodes, size, node, tested, scratch.few, 0, rules, scratch.cut)
+            _weighted_clear(filled, rules.classes, scratch)
+            unknown = _part(records, start, stop, nodes, node, begins, place, rules)
+            branch = 0
+        else:
+            tested = nodes.links[node, TESTED]
+            child = nodes.links[node, FIRST] + branch
+            known = nodes.links[child, KNOWN]
+            _change_weights(records, start, known + unknown, tested, 1.0 / nodes.share[child])
+            start = _step_over(records, start, known, unknown, tested, place)
+            branch += 1
+        first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+        while branch < branches and not splittable(nodes, first + branch, rules.min_records):
+            start = _step_over(records, start, nodes.links[first + branch, KNOWN], unknown, tested, place)
+            branch += 1
+        if branch == branches:
+            depth -= 1
+            continue
+        rows = nodes.links[first + branch, KNOWN] + unknown
+        _change_weights(records, start, rows, tested, nodes.share[first + branch])
+        path[depth, 1], path[depth, 3], path[depth, 4] = start, branch, unknown
+        depth += 1
+        path = longer(path, depth, depth + 1)
+        path[depth, 0], path[depth, 1], path[depth, 2] = first + branch, start, start + rows
+        path[depth, 3] = -1
+    return nodes, size

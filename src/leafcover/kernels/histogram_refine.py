@@ -1,0 +1,352 @@
+"""The kernel of refining: inside every cell a tree of two-way splits whose leaves all keep the floor."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+from leafcover.kernels.histogram import (
+    Records,
+    count_rows,
+    fill,
+    inner,
+    list_filled,
+    list_marked,
+    log_table,
+    log_term,
+    longer,
+    move_apart,
+)
+
+_FRESH = 0  # count the node's rows
+_SMALLER = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
+_REST = 2  # what is left in the parent's counts is this node's
+
+_TOTAL, _LEFT = 0, 1  # of each class: rows of the node, rows on the first side
+
+
+class Question(NamedTuple):
+    """What may be tested and how a split is judged."""
+
+    tests: Rows  # (tests,) attributes that may be tested, rising
+    sizes: Rows  # (tests,) number of codes of each
+    offsets: Rows  # (tests + 1,) where the counts of each begin
+    is_number: Bools  # (tests,)
+    classes: int
+    floor: int
+    min_gain_bits: float
+    max_depth: int
+
+
+class Scratch(NamedTuple):
+    """Room that every node uses again."""
+
+    table: Floats  # n·log2 n
+    bins: Codes  # (largest size,) bins that hold rows
+    ordered: Codes  # (largest size,) the same in the order a cut runs through
+    best: Codes  # (largest size,) codes on the first side of the best split so far
+    share: Floats  # (largest size,) share of the main class in each level
+    rows: Rows  # (2, classes) see above
+    place: Codes  # (classes,) the place of a class among those present in a small node
+    local: Codes  # (rows of a small node,) these places for its rows
+    marks: Array  # bits of the bins that hold rows
+    side: Codes  # (largest size,) 1 for the codes on the first side
+
+
+class Split(NamedTuple):
+    """The best split of a node so far."""
+
+    test: int  # -1: none
+    value: float  # bits gained less the bits it takes to name the split
+    gain: float  # bits gained
+    firsts: int  # how many codes ``scratch.best`` lists
+    below: int  # rows on the first side
+    classes: int  # classes that the node holds
+
+
+@njit(cache=True)
+def complexity(classes: int, rows: int) -> float:
+    """The bits that fitting class shares to rows gains by chance: the multinomial's parametric complexity.
+
+    Kontkanen and Myllymäki 2007: C(k + 2) = C(k + 1) + rows/k · C(k), from C(1) = 1 and Szpankowski's C(2).
+    """
+    if classes < 2 or rows < 1:
+        return 0.0
+    ratio = math.sqrt(rows * math.pi / 2.0) + 2.0 / 3.0 + math.sqrt(2.0 * math.pi / rows) / 24.0
+    bits = math.log2(ratio)
+    for k in range(1, classes - 1):
+        ratio = 1.0 + rows / (k * ratio)
+        bits += math.log2(ratio)
+    return bits
+
+
+@inner
+def _spread(rows: Rows, classes: int, table: Floats) -> float:
+    """The bits it takes to tell the classes of a node's rows: rows times entropy."""
+    total, of_classes = 0, 0.0
+    for k in range(classes):
+        total += rows[_TOTAL, k]
+        of_classes += log_term(rows[_TOTAL, k], table)
+    return log_term(total, table) - of_classes
+
+
+# The functions below have no ``return`` before their end and no branch that alone uses an array, for the reason
+# given in ``histogram_gain``.
+
+
+@inner
+def _cut(
+    counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
+) -> tuple[float, int, int, int, int]:
+    """The best cut through ordered bins: bits left over, last bin and rows of the first side, cuts allowed.
+
+    The number of classes in the node comes last.
+    """
+    total, right_sum, present = 0, 0.0, 0
+    for k in range(classes):
+        rows[_LEFT, k] = 0
+        total += rows[_TOTAL, k]
+        present += rows[_TOTAL, k] > 0
+        right_sum += log_term(rows[_TOTAL, k], table)
+    least, at, first_rows, tries, below, left_sum = np.inf, -1, 0, 0, 0, 0.0
+    i = 0
+    while i < filled - 1 and total - below >= floor:
+        begin = offset + ordered[i] * classes
+        for k in range(classes):
+            here = counts[begin + k]
+            if here:
+                was = rows[_LEFT, k]
+                rest = rows[_TOTAL, k] - was
+                left_sum += log_term(was + here, table) - log_term(was, table)
+                right_sum += log_term(rest - here, table) - log_term(rest, table)
+                rows[_LEFT, k] = was + here
+                below += here
+        if below >= floor and total - below >= floor:
+            tries += 1
+            score = log_term(below, table) - left_sum + log_term(total - below, table) - right_sum
+            if score < least:
+                least, at, first_rows = score, i, below
+        i += 1
+    return least, at, first_rows, tries, present
+
+
+@inner
+def _order(
+    counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
+) -> None:
+    """Order levels by their share of the most frequent class: with two classes the best subset is then a cut."""
+    main = 0
+    for k in range(1, classes):
+        if rows[_TOTAL, k] > rows[_TOTAL, main]:
+            main = k
+    for i in range(levels):
+        begin = offset + bins[i] * classes
+        of_level = 0
+        for k in range(classes):
+            of_level += counts[begin + k]
+        share[bins[i]] = counts[begin + main] / of_level
+    # Shell's sort by (share, code): levels are mostly few, and numpy's argsort compiles for 3 s more.
+    gap = levels // 2
+    while gap:
+        for i in range(gap, levels):
+            code, j = ordered[i], i
+            while j >= gap and (
+                share[ordered[j - gap]] > share[code]
+                or (share[ordered[j - gap]] == share[code] and ordered[j - gap] > code)
+            ):
+                ordered[j] = ordered[j - gap]
+                j -= gap
+            ordered[j] = code
+        gap //= 2
+
+
+@inner
+def _judge(
+    best: Split,
+    test: int,
+    counts: Codes,
+    offset: int,
+    classes: int,
+    filled: int,
+    spread: float,
+    question: Question,
+    scratch: Scratch,
+) -> Split:
+    """The better of the best split so far and the best one of this attribute; the earlier wins a tie."""
+    bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
+    for i in range(filled):
+        ordered[i] = bins[i]
+    levels = 0 if question.is_number[test] else filled
+    _order(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
+    least, at, below, tries, present = _cut(
+        counts, offset, classes, ordered, filled, question.floor, rows, scratch.table
+    )
+    gain = spread - least
+    # A cut is one of ``tries``; a set of levels is one of 2^(levels - 1) - 1.
+    value = gain - (float(filled - 1) if levels else math.log2(max(tries, 1)))
+    better = gain > 0.0 and (best.test < 0 or value > best.value)
+    for i in range(at + 1 if better else 0):
+        scratch.best[i] = ordered[i]
+    if better:
+        best = Split(test, value, gain, at + 1, below, present)
+    return best
+
+
+@inner
+def _split_large(counts: Codes, question: Question, scratch: Scratch) -> Split:
+    """The best split of a node whose rows are counted already."""
+    classes = question.classes
+    for k in range(classes):
+        scratch.rows[_TOTAL, k] = 0
+        for b in range(question.sizes[0]):
+            scratch.rows[_TOTAL, k] += counts[b * classes + k]
+    best = Split(-1, 0.0, 0.0, 0, 0, 0)
+    spread = _spread(scratch.rows, classes, scratch.table)
+    for t in range(question.tests.size if spread > 0.0 else 0):
+        offset = question.offsets[t]
+        filled = list_filled(counts, offset, question.sizes[t], classes, scratch.bins)
+        best = _judge(best, t, counts, offset, classes, filled, spread, question, scratch)
+    return best
+
+
+@inner
+def _split_small(records: Records, start: int, stop: int, counts: Codes, question: Question, scratch: Scratch) -> Split:
+    """The best split of a node with fewer rows than places to count in: only places in use are touched.
+
+    ``counts`` is all zero before and after. Classes are renumbered among those present.
+    """
+    codes, target = records.codes, records.target
+    place, local, rows, bins = scratch.place, scratch.local, scratch.rows, scratch.bins
+    best = Split(-1, 0.0, 0.0, 0, 0, 0)
+    for k in range(question.classes):
+        rows[_TOTAL, k] = 0
+    for i in range(start, stop):
+        rows[_TOTAL, target[i]] += 1
+    classes = 0
+    for k in range(question.classes):
+        if rows[_TOTAL, k]:
+            place[k] = classes
+            rows[_TOTAL, classes] = rows[_TOTAL, k]
+            classes += 1
+    for i in range(start, stop):
+        local[i - start] = place[target[i]]
+    spread = _spread(rows, classes, scratch.table)
+    for t in range(question.tests.size if classes > 1 else 0):
+        attribute = question.tests[t]
+        for i in range(start, stop):
+            code = np.int64(codes[i, attribute])
+            counts[code * classes + local[i - start]] += 1
+            scratch.marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+        filled = list_marked(scratch.marks, (question.sizes[t] + 63) // 64, bins)
+        best = _judge(best, t, counts, 0, classes, filled, spread, question, scratch)
+        for i in range(filled):
+            fill(counts, bins[i] * classes, (bins[i] + 1) * classes, 0)
+    return best
+
+
+@inner
+def _scratch(rows: int, large: int, question: Question) -> Scratch:
+    widest = 1
+    for t in range(question.sizes.size):
+        widest = max(widest, question.sizes[t])
+    return Scratch(
+        log_table(rows),
+        np.empty(widest, np.int32),
+        np.empty(widest, np.int32),
+        np.empty(widest, np.int32),
+        np.empty(widest),
+        np.zeros((2, question.classes), np.int64),
+        np.zeros(question.classes, np.int32),
+        np.empty(large, np.int32),
+        np.zeros((widest + 63) // 64, np.uint64),
+        np.zeros(widest, np.int32),
+    )
+
+
+@inner
+def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: Scratch) -> int:
+    """Move the rows of the best split's first side to the front; return where the second begins."""
+    side, best = scratch.side, scratch.best
+    for i in range(firsts):
+        side[best[i]] = 1
+    middle = move_apart(records, start, stop, attribute, side)
+    for i in range(firsts):
+        side[best[i]] = 0
+    return middle
+
+
+@inner
+def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, how: int) -> None:
+    stack[at, 0] = start
+    stack[at, 1] = stop
+    stack[at, 2] = depth
+    stack[at, 3] = slot
+    stack[at, 4] = how
+
+
+@njit(cache=True)
+def refine(records: Records, starts: Rows, question: Question) -> tuple[Bools, Floats, Floats, int]:
+    """Split the ranges between ``starts`` (the last entry is the number of rows) as long as it pays.
+
+    Moves the records. Returns which places begin a new cell, the bits gained by each test, the same after
+    costs, and how many of the ranges were split. Buffers are shared as in ``histogram_grow``.
+    """
+    rows, classes, tests = records.target.size, question.classes, question.tests.size
+    begins = np.zeros(rows, np.bool_)
+    gains, nets = np.zeros(tests), np.zeros(tests)
+    places = question.offsets[tests]
+    large = max(places // max(tests, 1), 64)  # from here on counting costs more than looking through the counts
+    scratch = _scratch(rows, large, question)
+    slots = 2
+    while (large << (slots - 2)) < rows:
+        slots += 1
+    counts = np.zeros((slots, places), np.int32)
+    few = np.zeros(scratch.bins.size * min(classes, large), np.int32)
+    stack = np.empty((64, 5), np.int64)  # start, stop, depth, slot, how to count
+    split_cells = 0
+    for cell in range(starts.size - 1):
+        _push(stack, 0, starts[cell], starts[cell + 1], 0, 0, _FRESH)
+        waiting = 1 if starts[cell] < starts[cell + 1] else 0
+        while waiting:
+            waiting -= 1
+            start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+            slot, how = stack[waiting, 3], stack[waiting, 4]
+            begins[start] = True
+            ends = stop - start < 2 * question.floor or depth >= question.max_depth or tests == 0
+            is_large = stop - start >= large and not ends
+            here, above = counts[slot], counts[max(slot - 1, 0)]
+            if is_large and how != _REST:
+                fill(here, 0, places, 0)
+                count_rows(records, start, stop, question.tests, question.offsets, classes, 1, here)
+            if how == _SMALLER and is_large:
+                for i in range(places):
+                    above[i] -= here[i]
+            elif how == _SMALLER:
+                count_rows(records, start, stop, question.tests, question.offsets, classes, -1, above)
+            if ends:
+                continue
+            if is_large:
+                best = _split_large(here, question, scratch)
+            else:
+                best = _split_small(records, start, stop, few, question, scratch)
+            if best.test < 0:
+                continue
+            extra = complexity(best.classes, best.below) + complexity(best.classes, stop - start - best.below)
+            net = best.value - extra + complexity(best.classes, stop - start)
+            if net < question.min_gain_bits:
+                continue
+            split_cells += depth == 0
+            gains[best.test] += best.gain
+            nets[best.test] += net
+            middle = _divide(records, start, stop, question.tests[best.test], best.firsts, scratch)
+            first_is_rest = middle - start > stop - middle
+            low, high = (start, middle) if first_is_rest else (middle, stop)
+            keeps = is_large and high - low >= large and depth + 1 < question.max_depth
+            stack = longer(stack, waiting, waiting + 2)
+            _push(stack, waiting, low, high, depth + 1, slot, _REST if keeps else _FRESH)
+            low, high = (middle, stop) if first_is_rest else (start, middle)
+            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, _SMALLER if keeps else _FRESH)
+            waiting += 2
+    return begins, gains, nets, split_cells

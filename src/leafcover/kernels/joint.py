@@ -1,0 +1,293 @@
+"""One tree for many columns at once: inside each cell, cuts that lower what the columns still tell of each other.
+
+Shuffling columns independently inside a cell destroys what they say of each other there (their total correlation).
+A cut on column j lowers it by the information gained about every other column, so that sum is the score.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+
+# Bits that chance alone gains per degree of freedom: 1 / (2 ln 2).
+CHANCE = 0.7213475204444817
+
+
+class Question(NamedTuple):
+    """What is asked of every node."""
+
+    codes: Array  # (rows, columns) bin of each value, missing first
+    is_number: Bools  # (columns,)
+    classes: Codes  # (columns, most bins) the class a bin belongs to when its column is refined for
+    first: Rows  # (columns + 1,) where the classes of a column start among all classes
+    floor: int  # rows either side of a cut must keep
+    most: int  # rows that choose a cut; of a larger node an even sample does
+
+
+class Room(NamedTuple):
+    """Working space, made once."""
+
+    bins: Codes  # (columns, most)
+    groups: Codes  # (most, columns) class of each value among all classes
+    left: Rows  # (all classes,)
+    right: Rows
+    node: Rows
+    counts: Rows  # (most bins, all classes) how often a level of a category meets a class; all zero between calls
+    held: Rows  # (most bins,)
+    place: Codes  # (most bins,) where a bin stands in the order that is cut
+    order: Rows  # (most,)
+    growth: Floats  # growth[n] = n log2 n - (n - 1) log2 (n - 1)
+    terms: Floats  # n log2 n
+    logs: Floats  # log2 n
+
+
+@njit(cache=True)
+def _load(question: Question, rows: Rows, room: Room) -> None:
+    """The bins and classes of the rows that choose, and how often each class occurs."""
+    room.node[:] = 0
+    for i in range(len(rows)):
+        for j in range(len(question.is_number)):
+            code = question.codes[rows[i], j]
+            room.bins[j, i] = code
+            group = question.first[j] + question.classes[j, code]
+            room.groups[i, j] = group
+            room.node[group] += 1
+
+
+@njit(cache=True)
+def _levels_in_order(question: Question, j: int, size: int, live: Codes, room: Room) -> int:
+    """Place the levels of a category by their share of the commonest class of the column they tell most about.
+
+    Returns how many levels occur; ``room.place`` holds the order.
+    """
+    bins = room.bins[j]
+    for i in range(size):
+        room.held[bins[i]] += 1
+        for t in live:
+            room.counts[bins[i], room.groups[i, t]] += 1
+    best, chosen = -1.0, -1
+    for t in live:
+        if t == j:
+            continue
+        told = 0.0
+        for i in range(size):  # n log n summed over values, as log n summed over rows
+            group = room.groups[i, t]
+            told += room.logs[room.counts[bins[i], group]] - room.logs[room.node[group]]
+        if chosen < 0 or told > best + 1e-9:  # equal ones differ by rounding alone: the first column
+            best, chosen = told, t
+    common = 0
+    if chosen >= 0:
+        begin, end = question.first[chosen], question.first[chosen + 1]
+        common = begin + np.argmax(room.node[begin:end])
+    present = np.flatnonzero(room.held)
+    share = np.empty(len(present))
+    for i in range(len(present)):
+        share[i] = room.counts[present[i], common] / room.held[present[i]]
+    ranked = np.argsort(share, kind="mergesort")
+    for i in range(len(ranked)):
+        room.place[present[ranked[i]]] = i
+    for i in range(size):
+        room.held[bins[i]] = 0
+        for t in live:
+            room.counts[bins[i], room.groups[i, t]] = 0
+    return len(present)
+
+
+@njit(cache=True)
+def _sorted_rows(j: int, size: int, ordered: int, room: Room) -> Rows:
+    """Rows in the order of their bin's place, and where each place ends."""
+    ends = np.zeros(ordered + 1, np.int64)
+    for i in range(size):
+        ends[room.place[room.bins[j, i]] + 1] += 1
+    for p in range(ordered):
+        ends[p + 1] += ends[p]
+    at = ends[:-1].copy()
+    for i in range(size):
+        p = room.place[room.bins[j, i]]
+        room.order[at[p]] = i
+        at[p] += 1
+    return ends[1:]
+
+
+@njit(cache=True)
+def _best_cut(
+    question: Question, j: int, size: int, ordered: int, floor: int, live: Codes, room: Room
+) -> tuple[float, int]:
+    """Score and last place of the first side of the best cut of one column; (-inf, -1) when none is allowed."""
+    ends = _sorted_rows(j, size, ordered, room)
+    tries = 0
+    for p in range(ordered - 1):
+        if ends[p] >= floor and size - ends[p] >= floor and ends[p] > (ends[p - 1] if p else 0):
+            tries += 1
+    if tries == 0:
+        return -np.inf, -1
+    others, cost, held = 0, 0.0, 0.0
+    for t in live:
+        begin, end = question.first[t], question.first[t + 1]
+        for group in range(begin, end):
+            room.left[group] = 0
+            room.right[group] = room.node[group]
+        if t != j:
+            others += 1
+            present = 0
+            for group in range(begin, end):
+                present += room.node[group] > 0
+                held += room.terms[room.node[group]]
+            cost += CHANCE * (present - 1)
+    cost += np.log2(tries) if question.is_number[j] else ordered - 1.0
+    best, last, gained, row = -np.inf, -1, 0.0, 0
+    for p in range(ordered - 1):
+        while row < ends[p]:
+            i = room.order[row]
+            for t in live:
+                if t != j:
+                    group = room.groups[i, t]
+                    gained += room.growth[room.left[group] + 1] - room.growth[room.right[group]]
+                    room.left[group] += 1
+                    room.right[group] -= 1
+            row += 1
+        if row < floor or size - row < floor:
+            continue
+        sides = room.terms[size] - room.terms[row] - room.terms[size - row]
+        # Bits saved over all other columns: N H - N_left H_left - N_right H_right, summed.
+        score = others * sides + gained - cost
+        if score > best + 1e-9:
+            best, last = score, p
+    return best, last
+
+
+@njit(cache=True)
+def _split(question: Question, rows: Rows, floor: int, room: Room, side: Bools) -> tuple[int, float]:
+    """The best column to cut a node by (-1 for none) and its score; ``side`` tells which bins go first."""
+    size = len(rows)
+    _load(question, rows, room)
+    columns = len(question.is_number)
+    live = np.empty(columns, np.int32)
+    count = 0
+    for t in range(columns):
+        present = 0
+        for group in range(question.first[t], question.first[t + 1]):
+            present += room.node[group] > 0
+        if present > 1:
+            live[count] = t
+            count += 1
+    live = live[:count]
+    chosen, best = -1, 0.0
+    for at in range(count):
+        j = int(live[at])
+        if question.is_number[j]:
+            ordered = 0
+            for i in range(size):
+                ordered = max(ordered, room.bins[j, i] + 1)
+            for b in range(ordered):
+                room.place[b] = b
+        else:
+            ordered = _levels_in_order(question, j, size, live, room)
+        if ordered < 2:
+            continue
+        score, last = _best_cut(question, j, size, ordered, floor, live, room)
+        if score > best + 1e-9:
+            chosen, best = j, score
+            side[:] = False
+            for i in range(size):
+                side[room.bins[j, i]] = room.place[room.bins[j, i]] <= last
+            if question.is_number[j]:  # bins that no chosen row has, on their side of the cut
+                for b in range(len(side)):
+                    side[b] = b <= last
+    return chosen, best
+
+
+@njit(cache=True)
+def refine_jointly(question: Question, order: Rows, starts: Rows, room: Room) -> tuple[Bools, float]:
+    """Cut the ranges of ``order`` between ``starts`` as long as it pays; rows in ``order`` move.
+
+    Returns which places of ``order`` begin a cell, and the bits gained after costs.
+    """
+    begins = np.zeros(len(order), np.bool_)
+    side = np.zeros(len(room.place), np.bool_)
+    moved = np.empty(len(order), np.int64)
+    total = 0.0
+    stack = [(0, 0)]
+    stack.pop()
+    for c in range(len(starts) - 1):
+        if starts[c + 1] > starts[c]:
+            stack.append((starts[c], starts[c + 1]))
+            begins[starts[c]] = True
+    while len(stack) > 0:
+        start, stop = stack.pop()
+        size = stop - start
+        if size < 2 * question.floor:
+            continue
+        sample = order[start:stop]
+        floor = question.floor
+        if size > question.most:
+            sample = np.empty(question.most, np.int64)
+            for i in range(question.most):
+                sample[i] = order[start + i * size // question.most]
+            floor = max(1, question.floor * question.most // size)
+        column, score = _split(question, sample, floor, room, side)
+        if column < 0:
+            continue
+        count, rest = 0, 0
+        for i in range(start, stop):
+            row = order[i]
+            if side[question.codes[row, column]]:
+                order[start + count] = row
+                count += 1
+            else:
+                moved[rest] = row
+                rest += 1
+        for i in range(rest):
+            order[start + count + i] = moved[i]
+        if count < question.floor or rest < question.floor:
+            order[start:stop] = np.sort(order[start:stop])  # the sample saw more rows on one side than there are
+            continue
+        total += score
+        begins[start + count] = True
+        stack.append((start, start + count))
+        stack.append((start + count, stop))
+    return begins, total
+
+
+# How much two columns tell of each other inside cells.
+
+
+@njit(cache=True)
+def bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> float:
+    """The sum over cells of n log2 n over the values they hold; ``growth[n]`` is what the n-th row of a value adds."""
+    counts = np.zeros(size, np.int64)
+    total = 0.0
+    for c in range(len(starts) - 1):
+        for i in range(starts[c], starts[c + 1]):
+            code = codes[order[i]]
+            counts[code] += 1
+            total += growth[counts[code]]
+        for i in range(starts[c], starts[c + 1]):
+            counts[codes[order[i]]] = 0
+    return total
+
+
+@njit(cache=True)
+def pair_bits(codes: Codes, sizes: Rows, order: Rows, starts: Rows, source: Rows, growth: Floats) -> Floats:
+    """For every pair of columns the same sum over their pairs of values, the first column taken from ``source`` rows.
+
+    Codes are (columns, rows); the result is (columns, columns), filled above the diagonal.
+    """
+    columns = len(codes)
+    found = np.zeros((columns, columns))
+    counts = np.zeros(sizes.max() * sizes.max(), np.int64)
+    for one in range(columns):
+        for other in range(one + 1, columns):
+            width = sizes[other]
+            total = 0.0
+            for c in range(len(starts) - 1):
+                for i in range(starts[c], starts[c + 1]):
+                    at = codes[one, source[order[i]]] * width + codes[other, order[i]]
+                    counts[at] += 1
+                    total += growth[counts[at]]
+                for i in range(starts[c], starts[c + 1]):
+                    counts[codes[one, source[order[i]]] * width + codes[other, order[i]]] = 0
+            found[one, other] = total
+    return found

@@ -1,0 +1,570 @@
+"""Grow a kd tree: cut each node by the column in which its rows are spread most."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Bools, Codes, Floats, Rows, Singles, Words
+
+ALIKE = 1e-9  # variances that differ by less than this share are equal: rounding must not choose a column
+
+
+class Scaled(NamedTuple):
+    """How columns are compared: a value times ``factor`` less ``shift`` is in 0..1, its variance times ``weight``."""
+
+    factor: Floats  # (columns,)
+    shift: Floats  # (columns,)
+    weight: Floats  # (columns,)
+    middle: Floats  # (columns,) the midrange over all rows
+
+
+class Rule(NamedTuple):
+    """Where nodes are cut, and when no more."""
+
+    median: bool  # else the midrange
+    everywhere: bool  # the midrange over all rows, not the node's
+    reuse: bool  # a column may be cut again further down
+    left: bool  # values equal to a threshold go left
+    leaf_max: int
+    min_child: int
+
+
+class Nodes(NamedTuple):
+    """The tree, breadth first; a node holds a span of the rows, its children are ``first`` and the one after."""
+
+    tested: Codes  # (nodes,) the column, -1 at a leaf
+    cut: Floats  # (nodes,) value <= cut goes to the first child; nan at a leaf
+    first: Codes  # (nodes,) -1 at a leaf
+    parent: Codes  # (nodes,) -1 at the root
+    start: Rows  # (nodes,)
+    stop: Rows  # (nodes,)
+
+
+class _Room(NamedTuple):
+    """What is reckoned of one node."""
+
+    low: Floats  # (columns,)
+    high: Floats  # (columns,)
+    mean: Floats  # (columns,) of scaled values
+    spread: Floats  # (columns,) sum of squared deviations
+    open: Bools  # (columns,) may be cut
+    column: Floats  # (rows,) values of one column
+
+
+@njit(cache=True)
+def marks(words: Words) -> Words:
+    """A 64-bit hash of each line of words: equal lines, equal marks."""
+    found = np.empty(len(words), np.uint64)
+    for i in range(len(words)):
+        x = np.uint64(0)
+        for c in range(words.shape[1]):
+            x = x * np.uint64(0x9E3779B97F4A7C15) + words[i, c]
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            x ^= x >> np.uint64(31)
+        found[i] = x
+    return found
+
+
+@njit(cache=True)
+def midpoint(low: float, high: float) -> float:
+    """The middle of two values; of neighbours, between which there is none, the lower."""
+    middle = (low + high) / 2.0
+    if not np.isfinite(middle):
+        middle = low / 2.0 + high / 2.0
+    return low if middle >= high else middle
+
+
+@njit(cache=True)
+def grow(values: Floats, order: Rows, scaled: Scaled, rule: Rule) -> Nodes:
+    """Cut the rows of ``values`` (rows, columns), which are moved, and their numbers ``order`` with them."""
+    rows, columns = values.shape
+    most = max(1, 2 * (rows // rule.min_child) - 1)
+    tested, first, parent = np.full(most, -1, np.int32), np.full(most, -1, np.int32), np.full(most, -1, np.int32)
+    cut, start, stop = np.full(most, np.nan), np.zeros(most, np.int64), np.zeros(most, np.int64)
+    room = _Room(
+        np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns, np.bool_),
+        np.empty(rows),
+    )  # fmt: skip
+    stop[0], count, node = rows, 1, 0
+    while node < count:
+        begin, end = start[node], stop[node]
+        if end - begin > rule.leaf_max and end - begin >= 2 * rule.min_child:
+            _close_used(room.open, tested, parent, node, rule.reuse)
+            here = values[begin:end]
+            column, at = _choose(here, scaled, rule, room)
+            if column >= 0:
+                left = _part(here, order[begin:end], column, at)
+                tested[node], cut[node], first[node] = column, at, count
+                start[count], stop[count] = begin, begin + left
+                start[count + 1], stop[count + 1] = begin + left, end
+                parent[count] = parent[count + 1] = node
+                count += 2
+        node += 1
+    return Nodes(
+        tested[:count].copy(), cut[:count].copy(), first[:count].copy(), parent[:count].copy(), start[:count].copy(),
+        stop[:count].copy(),
+    )  # fmt: skip
+
+
+@njit(cache=True)
+def _close_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
+    is_open[:] = True
+    while not reuse and parent[node] >= 0:
+        node = parent[node]
+        is_open[tested[node]] = False
+
+
+@njit(cache=True)
+def _choose(values: Floats, scaled: Scaled, rule: Rule, room: _Room) -> tuple[int, float]:
+    """The column to cut and where; -1 when no cut leaves enough rows on both sides.
+
+    One far row would else stop its node: of Adult's rows (k = 10) half would stand in leaves that could be cut.
+    """
+    _measure(values, scaled, room)
+    while True:
+        top, column = -1.0, -1
+        for c in range(len(room.spread)):
+            if room.open[c] and room.low[c] < room.high[c]:
+                top = max(top, room.spread[c])
+        for c in range(len(room.spread) - 1, -1, -1):
+            if room.open[c] and room.low[c] < room.high[c] and room.spread[c] >= top * (1.0 - ALIKE):
+                column = c
+        if column < 0:
+            return -1, np.nan
+        at = _cut(values, column, scaled.middle[column], rule, room)
+        if not np.isnan(at):
+            return column, at
+        room.open[column] = False  # the column spread next
+
+
+@njit(cache=True)
+def _measure(values: Floats, scaled: Scaled, room: _Room) -> None:
+    """Range and spread of every column: the mean first, so that large means cost no digits."""
+    low, high, mean, spread = room.low, room.high, room.mean, room.spread
+    rows, columns = values.shape
+    for c in range(columns):
+        low[c], high[c], mean[c], spread[c] = np.inf, -np.inf, 0.0, 0.0
+    for i in range(rows):
+        for c in range(columns):
+            value = values[i, c]
+            low[c] = min(low[c], value)
+            high[c] = max(high[c], value)
+            mean[c] += value * scaled.factor[c] - scaled.shift[c]
+    for c in range(columns):
+        mean[c] = mean[c] / rows + scaled.shift[c]
+    for i in range(rows):
+        for c in range(columns):
+            away = values[i, c] * scaled.factor[c] - mean[c]
+            spread[c] += away * away
+    for c in range(columns):
+        spread[c] *= scaled.weight[c]
+
+
+@njit(cache=True)
+def _cut(values: Floats, column: int, middle: float, rule: Rule, room: _Room) -> float:
+    """The first of midrange and median, or median alone, that leaves enough rows on both sides; else nan.
+
+    Each is tried with equal values on the side asked for, then on the other.
+    """
+    here = room.column[: len(values)]
+    for i in range(len(values)):
+        here[i] = values[i, column]
+    for attempt in range(1 if rule.median else 0, 2):
+        if attempt == 1:
+            threshold = _median(here)
+        elif rule.everywhere:
+            threshold = middle
+        else:
+            threshold = midpoint(room.low[column], room.high[column])
+        below, equal, largest = 0, 0, -np.inf
+        for value in here:
+            if value < threshold:
+                below += 1
+                largest = max(largest, value)
+            elif value == threshold:
+                equal += 1
+        for turn in range(2):
+            left = rule.left == (turn == 0)
+            first = below + equal if left else below
+            if min(first, len(here) - first) >= rule.min_child:
+                return threshold if left or equal == 0 else largest
+    return np.nan
+
+
+@njit(cache=True)
+def _median(values: Floats) -> float:
+    """The middle value, or the middle of the two; the values are moved."""
+    half = len(values) // 2
+    upper = select(values, half)
+    if len(values) % 2:
+        return upper
+    lower = -np.inf
+    for i in range(half):
+        lower = max(lower, values[i])
+    return midpoint(lower, upper)
+
+
+@njit(cache=True)
+def _part(values: Floats, order: Rows, column: int, cut: float) -> int:
+    """Rows up to the cut first; how many they are."""
+    first, last = 0, len(values) - 1
+    while first <= last:
+        if values[first, column] <= cut:
+            first += 1
+        elif values[last, column] > cut:
+            last -= 1
+        else:
+            for c in range(values.shape[1]):
+                values[first, c], values[last, c] = values[last, c], values[first, c]
+            order[first], order[last] = order[last], order[first]
+    return first
+
+
+# Cut rows into blocks by halving: a kd tree of which only the leaves are kept.
+#
+# A part is cut in the column that spreads most; of rows with equal values the lower ones stay in the first half.
+
+
+_SHOWN = 256  # rows, at least, that show how far a column spreads in a large part: with all a cut costs two thirds more
+
+
+@njit(cache=True)
+def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tuple[Rows, Rows]:
+    """Rows block after block, ascending within a block, and where each block starts (and the last one ends).
+
+    ``values`` is (rows, columns). Parts larger than ``largest`` are cut, the first half always at a multiple of
+    ``unit``: with largest of at least 2 * unit - 1 no block has fewer rows than a unit, if there are so many.
+    """
+    order, keys, second = rows.copy(), np.empty(len(rows)), np.empty_like(rows)
+    starts, count = np.empty(len(rows) // unit + 2, np.int64), 0
+    first, last, waiting = np.empty(64, np.int64), np.empty(64, np.int64), 1
+    first[0], last[0] = 0, len(rows)
+    while waiting > 0:
+        waiting -= 1
+        start, stop = first[waiting], last[waiting]
+        if stop - start <= largest:
+            starts[count] = start
+            count += 1
+            continue
+        half = ((stop - start + unit - 1) // unit // 2) * unit
+        _part_block(values, order[start:stop], half, keys, second)
+        first[waiting], last[waiting] = start + half, stop
+        first[waiting + 1], last[waiting + 1] = start, start + half
+        waiting += 2
+    starts[count] = len(rows)
+    return order, starts[: count + 1]
+
+
+@njit(cache=True)
+def _part_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
+    """Put the rows with the ``half`` least values of the widest column first; both halves keep their order."""
+    column = _widest(values, rows)
+    for i in range(len(rows)):
+        keys[i] = values[rows[i], column]
+    cut = select(keys[: len(rows)], half - 1)
+    room = half
+    for row in rows:
+        room -= values[row, column] < cut
+    kept, moved = 0, 0
+    for row in rows:
+        value = values[row, column]
+        if value < cut or (value == cut and room > 0):
+            room -= value == cut
+            rows[kept] = row
+            kept += 1
+        else:
+            second[moved] = row
+            moved += 1
+    rows[kept:] = second[:moved]
+
+
+@njit(cache=True)
+def _widest(values: Floats, rows: Rows) -> int:
+    """The column of the greatest variance among evenly spaced rows, the first of equal ones."""
+    step, columns = max(1, len(rows) // _SHOWN), values.shape[1]
+    shown = rows[::step]
+    mean, spread = np.zeros(columns), np.zeros(columns)
+    for row in shown:
+        for c in range(columns):
+            mean[c] += values[row, c]
+    mean /= len(shown)
+    for row in shown:
+        for c in range(columns):
+            apart = values[row, c] - mean[c]
+            spread[c] += apart * apart
+    return int(np.argmax(spread))
+
+
+# Halve rows again and again at the median of their first principal component.
+
+
+_MOST_SQUARES = 60
+_STEADY = 1e-12  # gain of a squaring below which the directions that are left explain equally much
+
+
+class _HalfRoom(NamedTuple):
+    """What is reckoned of one node."""
+
+    mean: Floats  # (columns,)
+    matrix: Floats  # (columns, columns) covariance, then its powers
+    square: Floats  # (columns, columns)
+    direction: Floats  # (columns,)
+    score: Floats  # (rows,) the projections
+    moved: Floats  # (rows,) the same in any order
+    values: Floats  # (rows, columns) rows on their way to the right
+    order: Rows  # (rows,)
+    marks: Words  # (rows,)
+
+
+@njit(cache=True)
+def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> Rows:
+    """Halve every span of at least ``most`` rows; all are moved, and where each span starts is returned.
+
+    Rows must come by ascending mark, and equal ones have equal marks. Equal rows stay together: a cut moves to the
+    nearer end of their run, if each side keeps ``most // 2`` rows, and else the span is not cut.
+    """
+    rows, columns = values.shape
+    least = max(1, most // 2)
+    starts = np.zeros(rows // least + 2, np.int64)
+    stack = np.zeros((rows // least + 2, 2), np.int64)
+    room = _HalfRoom(
+        np.empty(columns), np.empty((columns, columns)), np.empty((columns, columns)), np.empty(columns),
+        np.empty(rows), np.empty(rows), np.empty((rows, columns)), np.empty(rows, np.int64),
+        np.empty(rows, np.uint64),
+    )  # fmt: skip
+    stack[0, 1], height, count = rows, 1, 0
+    while height:
+        height -= 1
+        start, stop = stack[height, 0], stack[height, 1]
+        left = 0
+        if stop - start >= max(most, 2):
+            left = _halve_one(values[start:stop], order[start:stop], marks[start:stop], least, room)
+        if left == 0:
+            starts[count] = start
+            count += 1
+            continue
+        stack[height, 0], stack[height, 1] = start + left, stop
+        stack[height + 1, 0], stack[height + 1, 1] = start, start + left
+        height += 2
+    return starts[:count].copy()
+
+
+@njit(cache=True)
+def _halve_one(values: Floats, order: Rows, marks: Words, least: int, room: _HalfRoom) -> int:
+    """Part one span; how many rows are on the left, 0 when it is not cut."""
+    _component(values, room)
+    score, rows = room.score[: len(values)], len(values)
+    for i in range(rows):
+        total = 0.0
+        for c in range(values.shape[1]):
+            total += (values[i, c] - room.mean[c]) * room.direction[c]
+        score[i] = room.moved[i] = total
+    half = rows // 2
+    middle = select(room.moved[:rows], half)
+    below, equal = 0, 0
+    for i in range(rows):
+        below += score[i] < middle
+        equal += score[i] == middle
+    left = _end_of_run(score, marks, middle, below, equal, half, least)
+    if left > 0:
+        _part_span(values, order, marks, middle, left - below, room)
+    return left
+
+
+@njit(cache=True)
+def _end_of_run(score: Floats, marks: Words, middle: float, below: int, equal: int, half: int, least: int) -> int:
+    """Where to cut so that equal rows stay together, as near to the half as can be; 0 for nowhere.
+
+    Rows stand by score, those with the middle score by mark: places ``below`` to ``below + equal``.
+    """
+    if half == below:
+        return half
+    tied = np.empty(equal, np.uint64)
+    at = 0
+    for i in range(len(score)):
+        if score[i] == middle:
+            tied[at] = marks[i]
+            at += 1
+    first = last = half - below
+    while first > 0 and tied[first - 1] == tied[first]:
+        first -= 1
+    while last < equal and tied[last] == tied[first]:
+        last += 1
+    first, last = below + first, below + last
+    if first >= least and (half - first <= last - half or len(score) - last < least):
+        return first
+    return last if len(score) - last >= least else 0
+
+
+@njit(cache=True)
+def _part_span(values: Floats, order: Rows, marks: Words, middle: float, ties: int, room: _HalfRoom) -> None:
+    """Rows below the middle score and the first so many of those at it go left; each side keeps its order."""
+    left = right = 0
+    for i in range(len(values)):
+        goes = room.score[i] < middle
+        if room.score[i] == middle and ties > 0:
+            goes, ties = True, ties - 1
+        if goes:
+            _move(values, order, marks, i, values, order, marks, left)
+            left += 1
+        else:
+            _move(values, order, marks, i, room.values, room.order, room.marks, right)
+            right += 1
+    for i in range(right):
+        _move(room.values, room.order, room.marks, i, values, order, marks, left + i)
+
+
+@njit(cache=True)
+def _move(
+    values: Floats, order: Rows, marks: Words, at: int, to_values: Floats, to_order: Rows, to_marks: Words, to: int
+) -> None:
+    for c in range(values.shape[1]):
+        to_values[to, c] = values[at, c]
+    to_order[to], to_marks[to] = order[at], marks[at]
+
+
+@njit(cache=True)
+def _component(values: Floats, room: _HalfRoom) -> None:
+    """The direction in which the rows vary most; its largest part (of equal ones the first) is positive.
+
+    The covariance squared again and again becomes the projection on that direction, or on all that explain equally
+    much: then the one nearest to a column.
+    """
+    mean, matrix = room.mean, room.matrix
+    rows, columns = values.shape
+    for c in range(columns):
+        mean[c] = 0.0
+        for other in range(columns):
+            matrix[c, other] = 0.0
+    for i in range(rows):
+        for c in range(columns):
+            mean[c] += values[i, c]
+    for c in range(columns):
+        mean[c] /= rows
+    for i in range(rows):
+        for c in range(columns):
+            away = values[i, c] - mean[c]
+            for other in range(c + 1):
+                matrix[c, other] += away * (values[i, other] - mean[other])
+    trace = 0.0
+    for c in range(columns):
+        trace += matrix[c, c]
+        for other in range(c):
+            matrix[other, c] = matrix[c, other]
+    before = 0.0
+    for _ in range(_MOST_SQUARES):
+        if trace <= 0.0:
+            break
+        trace = _square(matrix, trace, room.square)
+        if trace - before < _STEADY:
+            break
+        before = trace
+    largest = 0
+    for c in range(columns):
+        if matrix[c, c] > matrix[largest, largest] * (1.0 + _STEADY):
+            largest = c
+    for c in range(columns):
+        room.direction[c] = matrix[largest, c]
+
+
+@njit(cache=True)
+def _square(matrix: Floats, trace: float, square: Floats) -> float:
+    """Divide the matrix by its trace and multiply it by itself; the new trace."""
+    size = len(matrix)
+    for i in range(size):
+        for j in range(size):
+            matrix[i, j] /= trace
+            square[i, j] = 0.0
+    for i in range(size):
+        for k in range(size):
+            for j in range(size):
+                square[i, j] += matrix[i, k] * matrix[k, j]
+    trace = 0.0
+    for i in range(size):
+        trace += square[i, i]
+        for j in range(size):
+            matrix[i, j] = square[i, j]
+    return trace
+
+
+# The value at a place of sorted values, without sorting them all.
+
+
+@njit(cache=True)
+def select(values: Floats, place: int) -> float:
+    """The value that would stand at a place if all were sorted; they are moved, none before it is larger.
+
+    numpy's takes eight seconds to compile.
+    """
+    low, high = 0, len(values) - 1
+    while low < high:
+        one, two, three = values[low], values[(low + high) // 2], values[high]
+        pivot = max(min(one, two), min(max(one, two), three))
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if place <= j:
+            high = j
+        elif place >= i:
+            low = i
+        else:
+            break
+    return values[place]
+
+
+# A stable order of 32-bit numbers in three counting passes; numpy's stable sort takes five times as long.
+
+
+_BITS = 11
+_SIZE = 1 << _BITS
+
+
+@njit(cache=True)
+def stable_order(values: Singles) -> Codes:
+    """Row numbers by ascending value, equal values in row order, missing ones last.
+
+    >>> stable_order(np.array([2.0, np.nan, -1.0, 2.0], np.float32)).tolist()
+    [2, 0, 3, 1]
+    """
+    n = len(values)
+    keys = np.empty(n, np.uint32)
+    counts = np.zeros((3, _SIZE), np.int64)
+    bits = (values + np.float32(0.0)).view(np.uint32)  # the sum turns -0.0 into 0.0: equal values, equal keys
+    for i in range(n):
+        # the sign bit flipped, and all bits of a negative number: then unsigned order is the order of values
+        word = bits[i]
+        if np.isnan(values[i]):
+            word = np.uint32(0xFFFFFFFF)
+        elif word >> np.uint32(31):
+            word = np.uint32(~word)
+        else:
+            word = np.uint32(word | np.uint32(0x80000000))
+        keys[i] = word
+        for turn in range(3):
+            counts[turn, (word >> np.uint32(turn * _BITS)) & np.uint32(_SIZE - 1)] += 1
+    order = np.arange(n).astype(np.int32)
+    other = np.empty(n, np.int32)
+    for turn in range(3):
+        count = counts[turn]
+        if count.max() == n:
+            continue  # all rows share these bits
+        below = 0
+        for digit in range(_SIZE):
+            count[digit], below = below, below + count[digit]
+        shift = np.uint32(turn * _BITS)
+        for i in range(n):
+            row = order[i]
+            digit = (keys[row] >> shift) & np.uint32(_SIZE - 1)
+            other[count[digit]] = row
+            count[digit] += 1
+        order, other = other, order
+    return order

@@ -1,0 +1,445 @@
+"""Searches for near rows in a tree of boxes: exact, ties counted."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+
+# A tree of boxes over rows of numbers and codes, so that a search for near rows looks at few of them.
+#
+# The distance of two rows is Gower's, summed over columns: the difference of numbers, 1 for codes that differ, and
+# for a missing number (nan) 0 to a missing one and 1 to a known one. Codes stand behind the numbers, as floats.
+
+
+LEAF = 64  # rows compared without a further cut: measured; 8 to 16 cost twice as much, 128 about the same
+_TURNS = 8  # columns after which a search asks whether any row is still near enough
+_PAIRS = 32  # pairs of rows that show how far apart a column holds the rows of a node
+
+
+class Boxes(NamedTuple):
+    """Rows in the order of leaves; a node holds a span of them, its children are ``child`` and the one after."""
+
+    values: Floats  # leaf after leaf, column after column within it: what a search reads stands together
+    numbers: int  # so many of the columns are numbers
+    order: Rows  # (rows,) the row that stands at each place
+    start: Rows  # (nodes,) the first place of a node
+    stop: Rows  # (nodes,) the place after its last
+    child: Rows  # (nodes,) its first child, -1 for a leaf
+    low: Floats  # (nodes, columns) the least known value
+    high: Floats  # (nodes, columns) the greatest
+    holes: Bools  # (nodes, columns) whether a number is missing in some row
+    depth: int  # of the deepest node
+
+
+def grow(values: Floats, numbers: int, leaf: int = LEAF) -> Boxes:
+    """The tree over a matrix (columns, rows) with at most so many rows in a leaf, except where rows are all alike."""
+    columns, rows = values.shape
+    order: Rows = np.arange(rows, dtype=np.int64)
+    start, stop, child, depth = (np.zeros(2 * rows + 1, np.int64) for _ in range(4))
+    count = _split(values, numbers, leaf, order, start, stop, child, depth)
+    start, stop, child = start[:count].copy(), stop[:count].copy(), child[:count].copy()
+    low, high = np.empty((count, columns)), np.empty((count, columns))
+    holes = np.zeros((count, columns), np.bool_)
+    packed = np.empty(values.size)
+    _bound_boxes(values, order, start, stop, child, low, high, holes, packed)
+    return Boxes(packed, numbers, order, start, stop, child, low, high, holes, int(depth.max()))
+
+
+@njit(cache=True)
+def _split(
+    values: Floats, numbers: int, leaf: int, order: Rows, start: Rows, stop: Rows, child: Rows, depth: Rows
+) -> int:
+    """Cut nodes near the middle of the column that holds their rows farthest apart; how many nodes there are."""
+    stop[0], count, node = len(order), 1, 0
+    while node < count:
+        first, last = start[node], stop[node]
+        middle = _cut(values, numbers, order[first:last]) if last - first > leaf else 0
+        child[node] = count if middle > 0 else -1
+        if middle > 0:
+            start[count], stop[count] = first, first + middle
+            start[count + 1], stop[count + 1] = first + middle, last
+            depth[count] = depth[count + 1] = depth[node] + 1
+            count += 2
+        node += 1
+    return count
+
+
+@njit(cache=True)
+def _cut(values: Floats, numbers: int, rows: Rows) -> int:
+    """Sort a node's rows into two parts; how many are in the first, 0 when all rows are alike."""
+    column = _widest(values, numbers, rows)
+    if column < 0:
+        return 0
+    sample = np.empty(2 * _PAIRS)
+    for i in range(len(sample)):
+        sample[i] = values[column, rows[i * len(rows) // len(sample)]]
+    sample.sort()  # missing ones last
+    cut = sample[_PAIRS]
+    if np.isnan(cut):
+        cut = np.inf
+    below, through = 0, 0
+    for value in sample:
+        below += value < cut
+        through += value <= cut
+    together = below == 0 or abs(through - _PAIRS) < abs(below - _PAIRS)
+    middle = _parted(values[column], rows, cut, together)
+    if middle in (0, len(rows)):  # the sample missed the others
+        middle = _parted(values[column], rows, cut, not together)
+    return middle % len(rows)
+
+
+@njit(cache=True)
+def _parted(column: Floats, rows: Rows, cut: float, together: bool) -> int:
+    """Rows below the cut first (with those at it, when together), missing ones behind; how many come first."""
+    first, last = 0, len(rows) - 1
+    while first <= last:
+        value = column[rows[first]]
+        if value < cut or (together and value == cut):
+            first += 1
+        else:
+            rows[first], rows[last] = rows[last], rows[first]
+            last -= 1
+    return first
+
+
+@njit(cache=True)
+def _widest(values: Floats, numbers: int, rows: Rows) -> int:
+    """The column that holds some pairs of these rows farthest apart; -1 when all rows are alike."""
+    best, column, half = 0.0, -1, len(rows) // 2
+    for c in range(len(values)):
+        apart = 0.0
+        for pair in range(_PAIRS):
+            place = pair * half // _PAIRS
+            apart += _distance(values[c, rows[place]], values[c, rows[half + place]], c < numbers)
+        if apart > best:
+            best, column = apart, c
+    if column >= 0:
+        return column
+    for c in range(len(values)):  # the pairs were alike
+        for row in rows:
+            if _distance(values[c, rows[0]], values[c, row], c < numbers) > 0.0:
+                return c
+    return -1
+
+
+@njit(cache=True)
+def _distance(one: float, other: float, number: bool) -> float:
+    if not number:
+        return 1.0 if one != other else 0.0
+    apart = abs(one - other)
+    if not np.isnan(apart):
+        return apart
+    return 0.0 if np.isnan(one) and np.isnan(other) else 1.0
+
+
+@njit(cache=True)
+def _bound_boxes(
+    values: Floats, order: Rows, start: Rows, stop: Rows, child: Rows, low: Floats, high: Floats, holes: Bools,
+    packed: Floats,
+) -> None:  # fmt: skip
+    """Pack the leaves and find the box of each node; children have higher numbers."""
+    for node in range(len(start) - 1, -1, -1):
+        below, to = child[node], start[node] * len(values)
+        for c in range(len(values)):
+            if below >= 0:
+                low[node, c] = min(low[below, c], low[below + 1, c])
+                high[node, c] = max(high[below, c], high[below + 1, c])
+                holes[node, c] = holes[below, c] or holes[below + 1, c]
+                continue
+            low[node, c], high[node, c] = np.inf, -np.inf
+            for place in range(start[node], stop[node]):
+                value = values[c, order[place]]
+                packed[to] = value
+                to += 1
+                if np.isnan(value):
+                    holes[node, c] = True
+                else:
+                    low[node, c], high[node, c] = min(low[node, c], value), max(high[node, c], value)
+
+
+@njit(cache=True)
+def least_distance(query: Floats, boxes: Boxes, node: int) -> float:
+    """No row of the node is nearer than this.
+
+    Added up in the order of `distances`, so that rounding cannot lift it above the distance of a row.
+    """
+    low, high, holes = boxes.low[node], boxes.high[node], boxes.holes[node]
+    total = 0.0
+    for c in range(boxes.numbers, len(query)):
+        if query[c] < low[c] or query[c] > high[c]:
+            total += 1.0
+    for c in range(boxes.numbers):
+        apart = max(low[c] - query[c], query[c] - high[c], 0.0)
+        if np.isnan(query[c]):
+            apart = 0.0 if holes[c] else 1.0
+        elif holes[c]:
+            apart = min(apart, 1.0)
+        total += apart
+    return total
+
+
+@njit(cache=True)
+def next_leaf(query: Floats, boxes: Boxes, nodes: Rows, least: Floats, limit: float) -> int:
+    """The next leaf to look at, nearer children first, -1 when no node is left within the limit.
+
+    ``nodes`` and ``least`` are the nodes put aside and their least distances; nodes[0] tells how many there are.
+    """
+    while nodes[0] > 0:
+        node, bound = nodes[nodes[0]], least[nodes[0]]
+        nodes[0] -= 1
+        while bound <= limit:
+            child = boxes.child[node]
+            if child < 0:
+                return node
+            node, far = child, child + 1
+            bound, other = least_distance(query, boxes, node), least_distance(query, boxes, far)
+            if other < bound:
+                node, far, bound, other = far, node, other, bound
+            if other <= limit:
+                nodes[0] += 1
+                nodes[nodes[0]], least[nodes[0]] = far, other
+    return -1
+
+
+@njit(cache=True)
+def distances(query: Floats, boxes: Boxes, leaf: int, start: int, limit: float, found: Floats) -> int:
+    """Distances to a leaf's rows from a place on, as many as there is room for; how many they are.
+
+    Column by column, so that the processor takes several rows at a time; 0 when no row is within the limit.
+    """
+    rows, count = boxes.stop[leaf] - boxes.start[leaf], min(len(found), boxes.stop[leaf] - start)
+    here = boxes.start[leaf] * (len(query) - 1) + start
+    for i in range(count):
+        found[i] = 0.0
+    for turn in range(len(query)):
+        c = (turn + boxes.numbers) % len(query)
+        column, value = boxes.values[here + c * rows : here + c * rows + count], query[c]
+        if c >= boxes.numbers:
+            for i in range(count):
+                found[i] += 1.0 if column[i] != value else 0.0
+        elif np.isnan(value):
+            for i in range(count):
+                found[i] += 0.0 if np.isnan(column[i]) else 1.0
+        else:
+            for i in range(count):
+                apart = abs(column[i] - value)
+                found[i] += 1.0 if np.isnan(apart) else apart
+        if turn % _TURNS == _TURNS - 1:
+            within = 0
+            for i in range(count):
+                within += found[i] <= limit
+            if within == 0:
+                return 0
+    return count
+
+
+TIE = 1e-9  # distances this close are equal but for rounding
+
+
+@njit(cache=True)
+def nearest_rows(queries: Floats, boxes: Boxes, own: Rows, count: int) -> tuple[Floats, Rows]:
+    """The nearest rows of each query, by distance in whole units of TIE, then by row; row ``own`` is left out.
+
+    They come as a heap, the last of them first; inf and -1 where there are fewer.
+    """
+    near, rows = np.full((len(queries), count), np.inf), np.full((len(queries), count), -1)
+    nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
+    for i in range(len(queries)):
+        query, best, who = queries[i], near[i], rows[i]
+        nodes[0], nodes[1], least[1] = 1, 0, 0.0
+        while True:
+            leaf = next_leaf(query, boxes, nodes, least, best[0] + TIE)
+            if leaf < 0:
+                break
+            for start in range(boxes.start[leaf], boxes.stop[leaf], LEAF):
+                for j in range(distances(query, boxes, leaf, start, best[0] + TIE, block)):
+                    if block[j] <= best[0] + TIE and boxes.order[start + j] != own[i]:
+                        _insert(best, who, block[j], boxes.order[start + j])
+    return near, rows
+
+
+@njit(cache=True)
+def _insert(best: Floats, who: Rows, distance: float, row: int) -> None:
+    """Put a row in the place of the last of the nearest, if it comes before it, and keep the heap."""
+    if not _before(distance, row, best[0], who[0]):
+        return
+    place, child = 0, 1
+    while child < len(best):
+        if child + 1 < len(best) and _before(best[child], who[child], best[child + 1], who[child + 1]):
+            child += 1
+        if not _before(distance, row, best[child], who[child]):
+            break
+        best[place], who[place] = best[child], who[child]
+        place, child = child, 2 * child + 1
+    best[place], who[place] = distance, row
+
+
+@njit(cache=True)
+def _before(distance: float, row: int, other: float, other_row: int) -> bool:
+    key, other_key = np.rint(distance / TIE), np.rint(other / TIE)
+    return key < other_key or (key == other_key and row < other_row)
+
+
+@njit(cache=True)
+def shares_among_nearest(
+    queries: Floats, boxes: Boxes, own: Rows, wanted: Floats, tolerance: Floats, labels: Floats
+) -> Floats:
+    """For each query the share of the nearest rows whose label is the wanted one; row ``own`` is left out."""
+    found = np.zeros(len(queries))
+    nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
+    for i in range(len(queries)):
+        query, best, unclear = queries[i], np.inf, True
+        while unclear:
+            ties, hits, farthest, unclear = 0, 0, -np.inf, False
+            nodes[0], nodes[1], least[1] = 1, 0, 0.0
+            while True:
+                leaf = next_leaf(query, boxes, nodes, least, best + TIE)
+                if leaf < 0:
+                    break
+                for start in range(boxes.start[leaf], boxes.stop[leaf], LEAF):
+                    for j in range(distances(query, boxes, leaf, start, best + TIE, block)):
+                        distance, row = block[j], boxes.order[start + j]
+                        if distance > best + TIE or row == own[i]:
+                            continue
+                        if distance < best:
+                            if best > distance + TIE:
+                                ties, hits, farthest, unclear = 0, 0, distance, False
+                            elif farthest > distance + TIE:
+                                unclear = True  # some counted rows tie no longer: search again from the new best
+                            best = distance
+                        farthest = max(farthest, distance)
+                        ties += 1
+                        hits += _alike(labels[row], wanted[i], tolerance[i])
+        if ties > 0:
+            found[i] = hits / ties
+    return found
+
+
+@njit(cache=True)
+def _alike(label: float, wanted: float, tolerance: float) -> bool:
+    return label == wanted or abs(label - wanted) <= tolerance or (np.isnan(label) and np.isnan(wanted))
+
+
+@njit(cache=True)
+def rows_before_own(queries: Floats, boxes: Boxes, own: Rows, enough: int) -> tuple[Floats, Floats]:
+    """How many rows are nearer than a query's own, and how many others are tied with it.
+
+    The search of a query ends at ``enough`` nearer rows; ties are then not counted.
+    """
+    closer, tied = np.zeros(len(queries)), np.zeros(len(queries))
+    nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
+    home, place = _homes(boxes)
+    for i in range(len(queries)):
+        query, before, ties = queries[i], 0, 0
+        distances(query, boxes, home[own[i]], place[own[i]], np.inf, block)
+        limit = block[0]
+        nodes[0], nodes[1], least[1] = 1, 0, 0.0
+        while before < enough:
+            leaf = next_leaf(query, boxes, nodes, least, limit + TIE)
+            if leaf < 0:
+                break
+            for start in range(boxes.start[leaf], boxes.stop[leaf], LEAF):
+                for j in range(distances(query, boxes, leaf, start, limit + TIE, block)):
+                    before += block[j] < limit - TIE
+                    ties += abs(block[j] - limit) <= TIE
+        if before < enough:
+            closer[i], tied[i] = before, ties - 1
+        else:
+            closer[i] = enough
+    return closer, tied
+
+
+@njit(cache=True)
+def _homes(boxes: Boxes) -> tuple[Rows, Rows]:
+    """The leaf of each row, and its place."""
+    home, place = np.empty(len(boxes.order), np.int64), np.empty(len(boxes.order), np.int64)
+    for node in range(len(boxes.start)):
+        if boxes.child[node] < 0:
+            for there in range(boxes.start[node], boxes.stop[node]):
+                home[boxes.order[there]], place[boxes.order[there]] = node, there
+    return home, place
+
+
+# How two values compare, and the weight that a table of weights gives to the comparison; for many pairs of rows.
+
+
+FINEST = 30  # halvings of a number's range that are told apart
+COMPARISONS = FINEST + 3  # equal, each halving, and one missing
+_EXPONENT = 1022  # of a float64 between a half and one
+_INFINITE = 0x7FF0000000000000  # the bits of infinity
+_AT_ONCE = 4_096  # distances kept beside each other, so that their bits can be read
+
+
+@njit(cache=True)
+def compared(one: Floats, other: Floats) -> Array:
+    """A number for how two numbers compare: 0 equal, then by halvings of their distance, last when one is missing."""
+    found = np.empty(len(one), np.int64)
+    bits = np.abs(one - other).view(np.int64)
+    for i in range(len(one)):
+        found[i] = _comparison(bits[i], one[i], other[i])
+    return found
+
+
+@njit(cache=True)
+def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats) -> None:
+    """Add to (ours, theirs) the weight of each comparison of numbers."""
+    apart = np.empty(_AT_ONCE)
+    bits = apart.view(np.int64)
+    for start in range(0, len(theirs), _AT_ONCE):
+        some = theirs[start : start + _AT_ONCE]
+        for i in range(len(ours)):
+            for j in range(len(some)):
+                apart[j] = abs(ours[i] - some[j])
+            for j in range(len(some)):
+                total[i, start + j] += weights[_comparison(bits[j], ours[i], some[j])]
+
+
+@njit(cache=True)
+def add_by_level(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
+    """Add to (ours, theirs) the weight of each pair of codes; a missing one, -1, stands last."""
+    for i in range(len(ours)):
+        mine = weights[ours[i]]
+        for j in range(len(theirs)):
+            total[i, j] += mine[theirs[j]]
+
+
+@njit(cache=True)
+def add_by_sameness(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
+    """Add to (ours, theirs) the weight of equal codes and of others."""
+    for i in range(len(ours)):
+        for j in range(len(theirs)):
+            total[i, j] += weights[0] if ours[i] == theirs[j] else weights[1]
+
+
+@njit(cache=True)
+def _comparison(bits: int, one: float, other: float) -> int:
+    """By the bits of the distance: its exponent is read from them, a tenth of the cost of a logarithm."""
+    if bits == 0:
+        return 0
+    if bits > _INFINITE:  # not a number
+        return 0 if np.isnan(one) and np.isnan(other) else FINEST + 2
+    return min(max(1 + _EXPONENT - (bits >> 52), 0), FINEST) + 1
+
+
+# Squared distances, added up in the order of columns: every search that must give the same groups takes them here.
+
+
+@njit(cache=True)
+def squared_distance(values: Floats, row: int, point: Floats) -> float:
+    """Of one row of a matrix from a point."""
+    total = 0.0
+    for c in range(len(point)):
+        apart = values[row, c] - point[c]
+        total += apart * apart
+    return total
+
+
+@njit(cache=True)
+def squared_distances(values: Floats, point: Floats) -> Floats:
+    """Of every row from a point."""
+    found = np.empty(len(values))
+    for row in range(len(values)):
+        found[row] = squared_distance(values, row, point)
+    return found

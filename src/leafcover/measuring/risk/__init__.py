@@ -1,1 +1,0 @@
-"""The risks of a release: attacks, each scored with its interval, and the standard figures."""

@@ -1,1 +1,0 @@
-"""What a release kept: trees, predictions, statistics and clusters."""

@@ -1,0 +1,1 @@
+"""Disclosure risk: what an attacker learns from a release."""

@@ -1,0 +1,469 @@
+"""Inference: what the release tells about a person's confidential value to somebody who knows the person's others.
+
+Three attackers. One takes the released row nearest to what he knows (Gower's distance, ties averaged) and reads the
+value there, as in Giomi and others (2023). The second does so by the columns alone by which people are found, since he
+knows the noise. The third learns the value from the others by a forest grown on the release. All also attack people who
+are not in the release: what they learn of those they learned from patterns that hold for everybody, and only what they
+learn beyond is owed to a person's own row.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.errors import NameUnknown, ValueOutOfRange
+from leafcover.metrics.disclosure.probabilistic_linkage import information
+from leafcover.metrics.disclosure.record_linkage import chance_among
+from leafcover.metrics.estimates import Attack, Risk, risk_of
+from leafcover.metrics.models import scikit_learn
+from leafcover.metrics.neighbors import (
+    Scaled,
+    bearable,
+    closer_than_own,
+    matches_among_nearest,
+    of_rows,
+    scaled,
+    searchable,
+    with_value,
+)
+from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.table.table import Column, Table
+
+if TYPE_CHECKING:
+    from leafcover.kernels.neighbors import Boxes
+
+
+# The columns an attacker goes by who has seen the noise at work: those by which people are found.
+#
+# A distance over all columns lets those that were dealt out anew drown a few that were hardly touched. Whoever knows
+# the noise leaves them aside.
+
+
+ROWS = 10_000  # among which people are sought, to choose the columns
+PEOPLE = 500  # sought for each choice
+MORE = 1.5  # each choice has so many times the columns of the one before
+
+
+def trusted_columns(pair: Pair, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns, most telling first and as many as find most people; all of them where pairs are not known.
+
+    Columns are ordered by how much better a person's own two values fit than those of strangers. Of choices that find
+    as many the one with most columns is taken.
+    """
+    if not pair.paired or len(pair.original) < 2 or len(columns) < 2:
+        return tuple(columns)
+    rows = some_rows(len(pair.original), ROWS)
+    ordered = sorted(columns, key=lambda name: -information(pair, name, rows))
+    sizes = _sizes(len(ordered))
+    tables = pair.original.take(rows), pair.released.take(rows)
+    found = [_found(tables, ordered[:size]) for size in sizes]
+    return tuple(ordered[: max(size for size, share in zip(sizes, found, strict=True) if share == max(found))])
+
+
+def _sizes(columns: int) -> list[int]:
+    """How many columns are tried: 1, 2, 3, 4, 6, 9, ... and all."""
+    sizes = [1]
+    while sizes[-1] < columns:
+        sizes.append(min(columns, max(sizes[-1] + 1, int(sizes[-1] * MORE))))
+    return sizes
+
+
+def _found(tables: tuple[Table, Table], columns: Sequence[str]) -> float:
+    """The share of people whose own row is nearest."""
+    ours, theirs = scaled(tables, columns)
+    people = some_rows(len(tables[0]), PEOPLE)
+    return risk_of(chance_among(1, *closer_than_own(of_rows(ours, people), theirs, people, enough=1))).value
+
+
+# An attacker who learns: a forest grown on what he has answers for a person by the rows in the same leaves.
+#
+# Each tree of a random forest (Breiman 2001) names some rows that ended in the person's leaf; the answer is the best
+# guess among all these rows' values. So one way serves categories and numbers alike, and what is right is right here
+# too.
+
+
+TREES = 16
+SMALLEST = 5  # rows in a leaf
+MATES = 6  # rows a tree may name
+MOST_LEVELS = 64  # that guide the forest; rarer ones are taken together while it grows
+
+
+def forest_guesses(
+    learned: Table, labels: Floats, asked: Sequence[Table], *, is_category: bool, reach: float
+) -> list[Floats]:
+    """The answers for every row of the tables asked, from rows whose labels the attacker has seen.
+
+    All tables have the same columns. Without any label there is no answer (nan).
+    """
+    known = np.flatnonzero(~np.isnan(labels))
+    learned, labels = learned.take(known), labels[known]
+    if len(labels) < 2 * SMALLEST or not learned.columns:
+        alone = best_guess(labels, reach)
+        return [np.full(len(table), alone) for table in asked]
+    features = _features(learned, learned)
+    forest = _forest(features, labels, is_category=is_category)
+    leaves = forest.apply(features)
+    return [
+        best_guesses(labels[_mates(leaves, forest.apply(_features(learned, table)))], reach)
+        if len(table)
+        else np.empty(0)
+        for table in asked
+    ]
+
+
+def _forest(features: Floats, labels: Floats, *, is_category: bool) -> Any:
+    scikit_learn()
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    settings = {"max_features": 0.5, "min_samples_leaf": SMALLEST, "random_state": SEED}
+    if not is_category:
+        return RandomForestRegressor(TREES, **settings).fit(features, _ranks(np.sort(labels), labels))
+    levels, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(levels) > MOST_LEVELS:
+        place = np.where(np.isin(place, np.argsort(-counts, kind="stable")[:MOST_LEVELS]), place, -1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that many levels have few rows each is no mistake
+        return RandomForestClassifier(TREES, **settings).fit(features, place)
+
+
+def _mates(leaves: Array, asked: Array) -> Rows:
+    """Learned rows that share a leaf with each person, as many from every tree: (people, TREES x MATES).
+
+    Both are (rows, trees): the leaf of each row in each tree.
+    """
+    mixed = np.random.default_rng(SEED).permutation(len(leaves))  # which rows of a large leaf are named is chance
+    found = []
+    for learned, wanted in zip(leaves.T, asked.T, strict=True):
+        order = mixed[np.argsort(learned[mixed], kind="stable")]
+        start = np.searchsorted(learned[order], wanted)
+        size = np.searchsorted(learned[order], wanted, side="right") - start
+        found.append(order[start[:, None] + np.arange(MATES) % size[:, None]])
+    return np.hstack(found)
+
+
+def _features(learned: Table, table: Table) -> Floats:
+    """Columns as a matrix: codes, and numbers by their place among the learned ones, so that none is too large.
+
+    A tree needs no more; a feature for every level would take it several times as long.
+    """
+    return np.column_stack([_feature(seen, column) for seen, column in zip(learned, table, strict=True)])
+
+
+def _feature(seen: Column, column: Column) -> Floats:
+    if column.is_category:
+        return column.values.astype(np.float64)
+    return np.where(column.missing, -1.0, _ranks(np.sort(seen.values[~seen.missing]), column.values))
+
+
+def _ranks(ordered: Array, values: Array) -> Floats:
+    """The middle place of each value among ordered ones."""
+    below, upto = np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
+    ranks: Floats = (below + upto) / 2
+    return ranks
+
+
+# What counts as a right answer about a value, and the best one answer of somebody who knows how common values are.
+#
+# An answer about a category is right when it is equal. An answer about a number is right within a tolerance: a share of
+# the range that holds the middle 90 % of the original values, so that a few far values do not make every answer right.
+
+
+TOLERANCE = 0.05  # of the range between the 5 % and the 95 % quantile
+OUTSIDE = 0.05
+ROUNDING = 1e-15  # of the largest value: values that differ by less are equal
+
+
+def labels_of(column: Column) -> Floats:
+    """The values as numbers, codes for a category, nan where missing."""
+    values = column.values.astype(np.float64)
+    values[column.missing] = np.nan
+    return values
+
+
+def reach_of(column: Column, tolerance: float = TOLERANCE) -> float:
+    """How far an answer may lie from the value of this original column; 0 for a category.
+
+    Where the middle 90 % of the values are one, only that very value counts.
+    """
+    if not 0 <= tolerance <= 0.5:
+        raise ValueOutOfRange("tolerance", tolerance, "a share of the range of the values, from 0 to 0.5")
+    known = column.values[~column.missing]
+    if column.is_category or not len(known):
+        return 0.0
+    low, high = np.quantile(known, [OUTSIDE, 1 - OUTSIDE], method="inverted_cdf")
+    half = high / 2 - low / 2  # halves, since 1e308 less -1e308 is too much
+    return float(2 * tolerance * half + ROUNDING * np.abs(known).max())
+
+
+def right(answers: Floats | float, wanted: Floats, reach: float) -> Floats:
+    """1 for each right answer, 0 for the others; no answer (nan) is wrong."""
+    with np.errstate(over="ignore"):
+        near: Bools = np.abs(answers - wanted) <= reach
+    return near.astype(np.float64)
+
+
+def best_guess(labels: Floats, reach: float) -> float:
+    """The answer that is right for most of the labels (the lowest of equals), nan when none is known.
+
+    >>> best_guess(np.array([1.0, 7.0, 8.0, 9.0]), 1.0)
+    8.0
+    """
+    ordered = np.sort(labels[~np.isnan(labels)])
+    if not len(ordered):
+        return float("nan")
+    with np.errstate(over="ignore"):
+        last = np.searchsorted(ordered, ordered + 2 * reach, side="right") - 1
+    first = int(np.argmax(last - np.arange(len(ordered))))
+    return float(ordered[first] / 2 + ordered[last[first]] / 2)
+
+
+def best_guesses(pools: Floats, reach: float) -> Floats:
+    """The same for each line of labels, none of them missing: (people, labels) to (people,)."""
+    ordered = np.ascontiguousarray(np.sort(pools, axis=1).T)
+    within = np.zeros(ordered.shape, np.int16)  # labels above this one that one answer covers with it
+    for step in range(1, len(ordered)):
+        with np.errstate(over="ignore"):
+            near = ordered[step:] - ordered[:-step] <= 2 * reach
+        if not near.any():
+            break
+        within[:-step] += near
+    first = within.argmax(axis=0)
+    people = np.arange(ordered.shape[1])
+    middle: Floats = ordered[first, people] / 2 + ordered[first + within[first, people], people] / 2
+    return middle
+
+
+MOST = 3_000  # people attacked
+LEARNED = 6_000  # released rows the forest is grown on; with more it answers no better
+COLUMNS = 16  # attacked when none is named confidential
+NO_CODE = -2  # differs from every level and from a missing one
+
+
+@dataclass(frozen=True)
+class Inference:
+    """How well one column is told by the others. People without a value there are not attacked."""
+
+    column: str
+    known: tuple[str, ...]  # what the attacker knows of the person
+    nearest: Attack  # by the nearest released row
+    trusted: Attack | None  # the same by the columns that people are found by; None when those are all or no pairs say
+    learned: Attack | None  # by a forest grown on the release; None when it was not asked for
+    tolerance: float  # for a number, the share of the middle range an answer may be off; 0 for a category
+    rows: int  # people attacked
+    of: int  # people who have a value
+
+    @property
+    def strongest(self) -> Attack:
+        """The attack that tells most beyond what it tells of people who are not there, or beyond guessing."""
+        return max((a for a in (self.nearest, self.trusted, self.learned) if a is not None), key=_beyond)
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What is asked about a column, and what the release says there."""
+
+    column: str
+    known: tuple[str, ...]
+    is_category: bool
+    reach: float  # an answer this near is right
+    labels: Floats  # (released rows,)
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The people of one table who are attacked, and the right answers."""
+
+    table: Table
+    people: Rows
+    wanted: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The release ready to be searched by some columns, and the tables of people beside it."""
+
+    names: tuple[str, ...]
+    released: "Boxes"
+    tables: tuple[Scaled, ...]  # the original, and the control when there is one
+
+
+def inference(
+    pair: Pair,
+    column: str,
+    *,
+    known: Sequence[str] | None = None,
+    tolerance: float = TOLERANCE,
+    most: int = MOST,
+    learned: bool = True,
+) -> Inference:
+    """Attack one column by all the others, or by those named as known."""
+    names = _known(pair, column, known)
+    # Chosen as when several columns are attacked in turn, so that the figures are the same.
+    trusted = _search_by_trust(pair, _all_but_weight(pair) if known is None else names)
+    searches = _search(pair, names), _without(pair, trusted, column)
+    return _inference(pair, column, names, searches, tolerance, most, learned)
+
+
+def inferences(
+    pair: Pair,
+    *,
+    columns: Sequence[str] | None = None,
+    tolerance: float = TOLERANCE,
+    most: int = MOST,
+    learned: bool = True,
+) -> tuple[Inference, ...]:
+    """Attack the columns named, or those that `attacked_columns` chooses; each by all the others."""
+    chosen = attacked_columns(pair) if columns is None else tuple(columns)
+    names = _all_but_weight(pair)
+    whole, trusted = _search(pair, names), _search_by_trust(pair, names)
+    found = []
+    for column in chosen:
+        known = _known(pair, column, None)
+        searches = _without(pair, whole, column) or _search(pair, known), _without(pair, trusted, column)
+        found.append(_inference(pair, column, known, searches, tolerance, most, learned))
+    return tuple(found)
+
+
+def attacked_columns(pair: Pair) -> tuple[str, ...]:
+    """The confidential columns; without any, the target and then the others that have more than one value."""
+    if pair.confidential:
+        return pair.confidential
+    others = [name for name in pair.names if name not in (pair.target, pair.weight)]
+    names = [pair.target, *others] if pair.target else others
+    return tuple(name for name in names if _varies(pair.original[name]))[:COLUMNS]
+
+
+def _known(pair: Pair, column: str, known: Sequence[str] | None) -> tuple[str, ...]:
+    for name in (column, *(known or ())):
+        if name not in pair.names:
+            raise NameUnknown("column", name, pair.names)
+    if known is None:
+        return tuple(name for name in _all_but_weight(pair) if name != column)
+    if column in known:
+        raise ValueOutOfRange("known", column, "columns other than the one that is attacked")
+    return tuple(known)
+
+
+def _varies(column: Column) -> bool:
+    values = column.values[~column.missing]
+    return bool(len(values)) and bool((values != values[0]).any())
+
+
+def _inference(
+    pair: Pair,
+    column: str,
+    known: tuple[str, ...],
+    searches: tuple[_Search, _Search | None],
+    tolerance: float,
+    most: int,
+    learned: bool,
+) -> Inference:
+    original, labels = pair.original[column], labels_of(pair.released[column])
+    question = _Question(column, known, original.is_category, reach_of(original, tolerance), labels)
+    most = bearable(most, pair, known)
+    sides = [_side(pair.original, column, most)]
+    if pair.control is not None and not pair.control[column].missing.all():
+        sides.append(_side(pair.control, column, most))
+    guess = risk_of(right(best_guess(labels, question.reach), sides[0].wanted, question.reach))
+    whole, trusted = searches
+    return Inference(
+        column,
+        known,
+        _attack(_by_nearest(whole, question, sides), guess),
+        None if trusted is None else _attack(_by_nearest(trusted, question, sides), guess),
+        _attack(_by_forest(pair, question, sides), guess) if learned and known else None,
+        0.0 if original.is_category else tolerance,
+        len(sides[0].people),
+        int((~original.missing).sum()),
+    )
+
+
+def _side(table: Table, column: str, most: int) -> _Side:
+    people = with_value(table[column], most)
+    return _Side(table, people, labels_of(table[column])[people])
+
+
+def _search(pair: Pair, names: tuple[str, ...]) -> _Search:
+    aside = [] if pair.control is None else [pair.control]
+    people, released, *control = scaled([pair.original, pair.released, *aside], names)
+    return _Search(names, searchable(released), (people, *control))
+
+
+def _search_by_trust(pair: Pair, names: tuple[str, ...]) -> _Search | None:
+    """The release ready to be searched by the columns that people are found by; None when those are all."""
+    trusted = trusted_columns(pair, names)
+    return None if len(trusted) == len(names) else _search(pair, trusted)
+
+
+def _without(pair: Pair, search: _Search | None, column: str) -> _Search | None:
+    """A search that a column can be left out of; None when there would be nothing left to search by."""
+    if search is None or search.names == (column,):
+        return None
+    if column not in search.names or _can_be_left_out(pair.released[column]):
+        return search
+    return _search(pair, tuple(name for name in search.names if name != column))
+
+
+def _all_but_weight(pair: Pair) -> tuple[str, ...]:
+    return tuple(name for name in pair.names if name != pair.weight)
+
+
+def _by_nearest(search: _Search, question: _Question, sides: Sequence[_Side]) -> list[Floats]:
+    found = []
+    for table, side in zip(search.tables, sides, strict=False):  # a control without any value is not attacked
+        people = of_rows(table, side.people)
+        if question.column in search.names:
+            people = _left_out(people, search, question.column, side.table)
+        found.append(
+            matches_among_nearest(people, search.released, side.wanted, question.labels, tolerance=question.reach)
+        )
+    return found
+
+
+def _can_be_left_out(column: Column) -> bool:
+    """Whether the people's values can be made as far from every released one: a missing number is near the missing."""
+    return column.is_category or not column.missing.any()
+
+
+def _left_out(people: Scaled, search: _Search, column: str, table: Table) -> Scaled:
+    """The people without one column: 1 is added to every distance, so that the nearest rows stay the nearest.
+
+    So one tree over all columns serves for all that are attacked in turn.
+    """
+    is_category = table[column].is_category
+    place = [name for name in search.names if table[name].is_category == is_category].index(column)
+    numbers, codes = people.numbers.copy(), people.codes.copy()
+    if is_category:
+        codes[:, place] = NO_CODE
+    else:
+        numbers[:, place] = np.nan
+    return Scaled(numbers, codes)
+
+
+def _by_forest(pair: Pair, question: _Question, sides: Sequence[_Side]) -> list[Floats]:
+    rows = some_rows(len(pair.released), LEARNED)
+    if pair.paired and len(rows) < len(pair.released):
+        # An attacker would learn from every row, so from those of the people he attacks, too.
+        own = sides[0].people[:LEARNED]
+        rows = np.union1d(own, some_rows(len(pair.released), LEARNED - len(own)))
+    answers = forest_guesses(
+        pair.released.select(question.known).take(rows),
+        question.labels[rows],
+        [side.table.select(question.known).take(side.people) for side in sides],
+        is_category=question.is_category,
+        reach=question.reach,
+    )
+    return [right(answer, side.wanted, question.reach) for answer, side in zip(answers, sides, strict=True)]
+
+
+def _beyond(attack: Attack) -> float:
+    above = attack.above_control
+    return attack.main.value - attack.baseline.value if above is None else above.value
+
+
+def _attack(successes: Sequence[Floats], guess: Risk) -> Attack:
+    return Attack(risk_of(successes[0]), risk_of(successes[1]) if len(successes) > 1 else None, guess)

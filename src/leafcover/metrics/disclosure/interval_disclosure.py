@@ -1,0 +1,290 @@
+"""Interval disclosure: how often a number's original lies in a narrow interval around its released value.
+
+By rank (Domingo-Ferrer and Torra 2001): the interval holds the released values at most p % of the rows away in rank,
+and the share is averaged over p = 1 .. 10. By standard deviation (Mateo-Sanz, Sebé and Domingo-Ferrer 2004): the
+interval is a multiple of the released column's standard deviation to either side, and a record is at risk when every
+number of it is inside. Both look at numbers (dates and times too), not at categories.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafcover.arrays import Bools, Floats, Rows
+from leafcover.errors import ValueOutOfRange
+from leafcover.metrics.estimates import Risk, risk_of, wilson
+from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.table.table import Column
+
+MOST_ROWS = 100_000
+PERCENTS = tuple(range(1, 11))
+DEVIATIONS = 0.05
+
+
+@dataclass(frozen=True)
+class ColumnInterval:
+    """One number, over the rows where both tables know it."""
+
+    column: str
+    rank: Risk
+    rank_chance: Risk  # the same for released values dealt out at random
+    deviation: Risk
+    deviation_chance: Risk
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Interval disclosure by column, the worst first, and by record: every number of it is inside."""
+
+    columns: tuple[ColumnInterval, ...]
+    rank: Risk  # records, averaged over the ten widths
+    deviation: Risk  # records
+    deviations: float  # half of the interval's width, in standard deviations
+    rows: int
+    of: int
+
+    @property
+    def how(self) -> str:
+        """Whether every row was compared."""
+        return how(self.rows, self.of)
+
+
+def intervals(
+    pair: Pair, *, columns: Sequence[str] = (), deviations: float = DEVIATIONS, most: int = MOST_ROWS
+) -> Intervals | None:
+    """Interval disclosure over all numbers unless some are named; None when rows are not paired.
+
+    A number that only one of the tables knows is not disclosed; one that neither knows is passed over, and a record
+    without any number is left out.
+    """
+    if not deviations > 0:
+        raise ValueOutOfRange("deviations", deviations, "above 0")
+    if not pair.paired:
+        return None
+    rows = some_rows(len(pair.original), most)
+    dealt = np.random.default_rng(SEED).permutation(len(rows))
+    found, met = [], np.zeros(len(rows), bool)
+    ranks, inside = np.zeros(len(rows)), np.ones(len(rows), bool)
+    for name in columns or pair.numbers:
+        before, after = pair.original[name].values[rows], pair.released[name].values[rows]
+        apart, close = ranks_apart(before, after), within_deviations(before, after, deviations)
+        both = ~(np.isnan(before) | np.isnan(after))
+        other = ~(np.isnan(before) | np.isnan(after[dealt]))
+        found.append(
+            ColumnInterval(
+                name,
+                risk_of(_disclosed(apart[both])),
+                risk_of(_disclosed(ranks_apart(before, after[dealt])[other])),
+                risk_of(close[both].astype(np.float64)),
+                risk_of(within_deviations(before, after[dealt], deviations)[other].astype(np.float64)),
+            )
+        )
+        neither = np.isnan(before) & np.isnan(after)
+        met |= ~neither
+        ranks = np.where(neither, ranks, np.maximum(ranks, apart))
+        inside &= neither | close
+    return Intervals(
+        tuple(sorted(found, key=lambda c: (-c.rank.value, -c.deviation.value, c.column))),
+        risk_of(_disclosed(ranks[met])),
+        risk_of(inside[met].astype(np.float64)),
+        deviations,
+        len(rows),
+        len(pair.original),
+    )
+
+
+def ranks_apart(before: Floats, after: Floats) -> Floats:
+    """How many ranks, as a share of the rows, the interval must reach so that it holds the original value.
+
+    Ranks are those of the released values; a tied value's interval reaches from its lowest and highest rank. An
+    original beyond all released values, or a missing value, is never reached.
+
+    >>> ranks_apart(np.array([1.0, 2.0, 9.0]), np.array([1.0, 3.0, 4.0]))
+    array([0.        , 0.33333333,        inf])
+    """
+    known = ~(np.isnan(before) | np.isnan(after))
+    released = np.sort(after[known])
+    own, original = after[known], before[known]
+    lowest, highest = np.searchsorted(released, own, "left"), np.searchsorted(released, own, "right") - 1
+    down = np.searchsorted(released, original, "right") - 1  # the highest released value not above the original
+    up = np.searchsorted(released, original, "left")  # the lowest not below it
+    steps = np.maximum(np.maximum(lowest - down, up - highest), 0) / max(len(released), 1)
+    found = np.full(len(before), np.inf)
+    found[known] = np.where((down < 0) | (up == len(released)), np.inf, steps)
+    return found
+
+
+def within_deviations(before: Floats, after: Floats, deviations: float) -> Bools:
+    """Rows where the original lies so many standard deviations, or fewer, from the released value."""
+    known = after[~np.isnan(after)]
+    size = float(np.abs(known).max()) if len(known) else 0.0
+    scale = size if size > 0 else 1.0  # numbers near the largest that exist would overflow when squared
+    reach = deviations * float(np.std(known / scale)) if len(known) else 0.0
+    return np.abs(before / scale - after / scale) <= reach
+
+
+def _disclosed(apart: Floats) -> Floats:
+    """The share of the widths 1 .. 10 % at which each row is inside."""
+    found: Floats = np.mean([apart <= percent / 100 + 1e-12 for percent in PERCENTS], axis=0)
+    return found
+
+
+# What did not move: values that stand in the release as they stood in the original, column by column.
+#
+# How much of a column could not change at all, how narrow its known interval is and how small or pure its cells are is
+# known only to the plan that made the release; whoever has it hands those figures in.
+
+
+@dataclass(frozen=True)
+class Stayed:
+    """What stayed of one column."""
+
+    column: str
+    unchanged: Risk  # known values that were released as they are
+    chance: float  # the share that would be equal had the column been dealt out at random
+    missing: Risk | None  # missing values that are still missing; None when the original has none
+    pinned: float | None  # the share of known values that could not change; None when nobody said
+    width: float | None  # of the interval in which a value is known to lie, as a share of the domain; None likewise
+
+
+@dataclass(frozen=True)
+class Unmoved:
+    """What stayed of the table."""
+
+    columns: tuple[Stayed, ...]
+    values: Risk  # the share of a row's values that stayed, missing ones too: the mean over rows, and the worst rows
+    whole: Risk  # rows of which every value stayed
+    single_cells: float | None  # the share of rows that stand alone in a cell; None when nobody said
+    pure_cells: float | None  # the share of rows whose class is told by their cell
+    rows: int
+
+
+def unmoved(
+    pair: Pair,
+    *,
+    pinned: Mapping[str, float] | None = None,
+    widths: Mapping[str, float] | None = None,
+    single_cells: float | None = None,
+    pure_cells: float | None = None,
+) -> Unmoved | None:
+    """Compare each person's two rows, all of them; None when it is not known which rows belong together."""
+    if not pair.paired:
+        return None
+    rows = len(pair.original)
+    stayed, kept = [], np.zeros(rows)
+    for before in pair.original:
+        after = pair.released[before.name]
+        same = same_values(before, after)
+        kept += same
+        known = ~before.missing
+        dealt = np.random.default_rng(SEED).permutation(rows)
+        other = same_values(before, after.take(dealt))
+        stayed.append(
+            Stayed(
+                before.name,
+                risk_of(same[known].astype(np.float64)),
+                float(other[known].mean()) if known.any() else 0.0,
+                None if known.all() else wilson(float(same[~known].sum()), int((~known).sum())),
+                (pinned or {}).get(before.name),
+                (widths or {}).get(before.name),
+            )
+        )
+    shares = kept / max(len(stayed), 1)
+    whole = risk_of((kept == len(stayed)).astype(np.float64))
+    return Unmoved(tuple(stayed), risk_of(shares), whole, single_cells, pure_cells, rows)
+
+
+def same_values(before: Column, after: Column) -> Bools:
+    """Rows with the same value in both, a missing one equal to a missing one."""
+    same: Bools = (before.values == after.values) | (before.missing & after.missing)
+    return same
+
+
+# What averages of small groups give away: groups of one value, groups one row makes up, and the last of a group.
+#
+# For releases that put a group's average in the place of its values (microaggregation, perturbation trees). Which rows
+# stand in a group is known to the plan alone; whoever has it hands the groups in.
+
+
+MOST_OF = 0.5  # of the sum of a group's values, whatever their sign: one row makes most of the average
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """One column. Shares are of rows that have a value there."""
+
+    column: str
+    alike: float  # rows whose group holds one value only: the average is everybody's own value
+    dominated: float  # rows of groups in which one row makes most of the sum; 0 for a category
+    smallest: int  # the fewest values that a released average rests on
+
+
+@dataclass(frozen=True)
+class Averages:
+    """The groups of one step."""
+
+    columns: tuple[Averaged, ...]
+    groups: int
+    smallest: int  # rows of the smallest group: one less, together, learn the last one's values
+    median: int
+    at_smallest: float  # rows that stand in a group of that size
+    parted: float  # rows that values missing beside the averages leave among fewer rows than the smallest group has
+    means: bool  # whether averages are means: of a median the others learn less
+    rows: int
+
+
+def most_alike(steps: Sequence[Averages]) -> Averaged:
+    """The column with most rows in groups of one value."""
+    return max((one for step in steps for one in step.columns), key=lambda one: one.alike)
+
+
+def most_dominated(steps: Sequence[Averages]) -> Averaged:
+    """The column with most rows in groups that one row makes up."""
+    return max((one for step in steps for one in step.columns), key=lambda one: one.dominated)
+
+
+def averages(pair: Pair, names: tuple[str, ...], label: Rows, *, means: bool = True) -> Averages:
+    """What the averages of some columns give away; ``label`` is the group of each original row. Exact."""
+    sizes = np.bincount(label)
+    own = sizes[label]
+    smallest = int(own.min()) if len(own) else 0
+    return Averages(
+        tuple(_averaged(pair.original[name], label) for name in names),
+        int((sizes > 0).sum()),
+        smallest,
+        int(np.median(sizes[sizes > 0])) if len(own) else 0,
+        float((own == smallest).mean()) if len(own) else 0.0,
+        _parted(pair, names, label, smallest),
+        means,
+        len(label),
+    )
+
+
+def _parted(pair: Pair, names: tuple[str, ...], label: Rows, smallest: int) -> float:
+    """Missing stays missing, so rows of one group that miss other columns can be told apart."""
+    alike = label
+    for name in names:
+        missing = pair.original[name].missing
+        if missing.any():
+            alike = np.unique(2 * alike + missing, return_inverse=True)[1].ravel()
+    return float((np.bincount(alike)[alike] < smallest).mean()) if len(label) else 0.0
+
+
+def _averaged(column: Column, label: Rows) -> Averaged:
+    known = ~column.missing
+    if not known.any():
+        return Averaged(column.name, 0.0, 0.0, 0)
+    group = np.unique(label[known], return_inverse=True)[1].ravel()
+    values = column.values[known]
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
+    ordered = values[order]
+    alike = np.minimum.reduceat(ordered, starts) == np.maximum.reduceat(ordered, starts)
+    dominated: Bools = np.zeros(len(starts), bool)
+    if not column.is_category:
+        weight = np.abs(ordered / max(float(np.abs(ordered).max()), 1e-300))  # by the largest: sums stay finite
+        largest, total = np.maximum.reduceat(weight, starts), np.add.reduceat(weight, starts)
+        dominated = ~alike & (largest > MOST_OF * total)
+    sizes = np.diff(np.r_[starts, len(ordered)])
+    return Averaged(column.name, float(alike[group].mean()), float(dominated[group].mean()), int(sizes.min()))

@@ -1,0 +1,384 @@
+"""Who looks alike: rows with the same values in some columns stand in one class.
+
+A row is known by a 64-bit mark of its values. Two different rows share one by accident with a probability of about
+1 in 10^19, and any two of a million rows with one below 10^-7: in practice the classes are exact.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Rows, Words
+from leafcover.errors import ValueOutOfRange
+from leafcover.metrics.estimates import Risk, risk_of
+from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.table.table import Column, Table
+
+MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # no code, and the bits of no number but -0.0, which is written as 0.0
+MOST_MATCHES = 10_000_000  # rows times patterns of missing values for which "missing matches all" is worked out for all
+PEOPLE = 300  # who are asked one by one beyond that
+MOST_PATTERNS = 64
+
+
+class Classes(NamedTuple):
+    """Rows by class."""
+
+    label: Rows  # (rows,) the class of each row
+    size: Rows  # (classes,)
+
+    @property
+    def of_row(self) -> Rows:
+        """How many rows stand in each row's class, itself counted."""
+        return self.size[self.label]
+
+
+def chosen_keys(pair: Pair, columns: Sequence[str] = (), *, without: Sequence[str] = ()) -> tuple[str, ...]:
+    """The columns an attacker is taken to know: those named, else the pair's keys."""
+    return tuple(name for name in (tuple(columns) or pair.keys) if name not in without)
+
+
+def classes_of(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Classes:
+    """Rows alike in all these columns; a missing value is a value of its own.
+
+    With ``bins`` numbers are first cut into so many parts of about equal counts; ``like`` is the table that says where.
+    """
+    return grouped(row_marks(table, columns, bins=bins, like=like))
+
+
+def row_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Words:
+    """A mark of each row's values in these columns; rows of two tables with the same values have the same."""
+    total = np.zeros(len(table), np.uint64)
+    for mark in column_marks(table, columns, bins=bins, like=like):
+        total += mark
+    return total
+
+
+def grouped(marks: Words) -> Classes:
+    """Rows with the same mark stand together."""
+    _, label, size = np.unique(marks, return_inverse=True, return_counts=True)
+    return Classes(label.astype(np.int64), size.astype(np.int64))
+
+
+def column_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Iterator[Words]:
+    """A mark of each row's value, column by column; their sum marks the row."""
+    if bins < 0 or bins == 1:
+        raise ValueOutOfRange("bins", bins, "0 for numbers as they are, or at least 2")
+    source = table if like is None else like
+    return (_mixed(_bits(table[name], source[name], bins), place) for place, name in enumerate(columns))
+
+
+def matching_sizes(
+    table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None
+) -> tuple[Rows, Rows]:
+    """People (all, or a sample) and with how many rows each may be confused if a missing value may be anything.
+
+    Two rows match when they are equal in every column that both know. It is no equivalence: a may match b and b match
+    c though a and c differ.
+    """
+    known = np.array([~table[name].missing for name in columns]).reshape(len(columns), len(table))
+    if known.all():
+        return np.arange(len(table)), classes_of(table, columns, bins=bins, like=like).of_row
+    marks = np.empty(known.shape, np.uint64)
+    which = np.zeros(len(table), np.uint64)  # columns are known, as a mark
+    for c, mark in enumerate(column_marks(table, columns, bins=bins, like=like)):
+        marks[c] = mark
+        which += _mixed(known[c], c)
+    patterns = grouped(which)
+    count = len(patterns.size)
+    if count <= MOST_PATTERNS and count * len(table) <= MOST_MATCHES:
+        return np.arange(len(table)), _by_pattern(marks, known, patterns)
+    people = some_rows(len(table), PEOPLE)
+    return people, _one_by_one(marks, known, people)
+
+
+def _by_pattern(marks: Words, known: Bools, patterns: Classes) -> Rows:
+    """Rows with the same columns missing, against each other such set: a count of equal marks of what both know."""
+    found = np.zeros(marks.shape[1], np.int64)
+    parts = [np.flatnonzero(patterns.label == p) for p in range(len(patterns.size))]
+    for ours in parts:
+        for theirs in parts:
+            both = np.flatnonzero(known[:, ours[0]] & known[:, theirs[0]])
+            values, counts = np.unique(summed(marks, both, theirs), return_counts=True)
+            wanted = summed(marks, both, ours)
+            place = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
+            found[ours] += np.where(values[place] == wanted, counts[place], 0)
+    return found
+
+
+def _one_by_one(marks: Words, known: Bools, people: Rows) -> Rows:
+    """For each person the rows that are left after one column after the other, the most telling first."""
+    telling = sorted(range(len(marks)), key=lambda c: -len(np.unique(marks[c][people])))
+    found = np.zeros(len(people), np.int64)
+    for i, person in enumerate(people):
+        rows: Rows | slice = slice(None)
+        left = marks.shape[1]
+        for c in telling:
+            if not known[c, person]:
+                continue
+            alike = np.flatnonzero((marks[c][rows] == marks[c][person]) | ~known[c][rows])
+            rows = alike if isinstance(rows, slice) else rows[alike]
+            left = len(rows)
+        found[i] = left
+    return found
+
+
+def summed(marks: Words, columns: Sequence[int] | Rows, rows: Rows) -> Words:
+    """The marks of some rows over some columns."""
+    total = np.zeros(len(rows), np.uint64)
+    for c in columns:
+        total += marks[c][rows]
+    return total
+
+
+def _bits(column: Column, source: Column, bins: int) -> Array:
+    """The values as whole numbers, equal exactly when the values are."""
+    if column.is_category:
+        return np.where(column.missing, MISSING_MARK, column.values.astype(np.int64))
+    if bins:
+        known: Floats = source.values[~source.missing]
+        shares = np.arange(1, bins) / bins
+        cuts = np.unique(np.quantile(known, shares, method="inverted_cdf")) if len(known) else known
+        return np.where(column.missing, MISSING_MARK, np.searchsorted(cuts, column.values, side="left"))
+    return np.where(column.missing, MISSING_MARK, (column.values + 0.0).view(np.int64))
+
+
+def _mixed(bits: Array, place: int) -> Words:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014) of each value, different for each column."""
+    x = bits.astype(np.int64).view(np.uint64) + np.uint64((place + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: Words = x ^ (x >> np.uint64(31))
+    return mixed
+
+
+# What a class of like rows says about a column: how many values it takes there, and how unlike the table it is.
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """How many values a column takes in a class; 1 tells everybody's value in it. Missing values are left out."""
+
+    column: str
+    distinct: int  # l, the fewest values in a class; 0 when the column has no value at all
+    entropy: float  # the fewest as exp of the entropy: how many equally common values would be as unsure
+    told: Risk  # rows whose class has one value only
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """How far the column's values in a class are from those in the table, from 0 (alike) to 1."""
+
+    column: str
+    farthest: float  # t, of the class most unlike the table
+    mean: float  # over rows
+    worst: float  # over the 1 % of rows in the classes most unlike the table
+
+
+class Spread(NamedTuple):
+    """The values of a column by class, those that are known."""
+
+    column: str
+    ordered: bool  # a number, whose values have an order
+    label: Rows  # (rows,) the class of each row
+    owner: Rows  # (cells,) a class, ascending
+    value: Rows  # (cells,) a value of it, ascending within the class
+    share: Floats  # (cells,) of the class's rows
+    classes: int
+    overall: Floats  # (values,) of the table's rows
+
+
+def spread_of(column: Column, label: Rows, classes: int) -> Spread:
+    """Count values by class."""
+    known = ~column.missing
+    if column.is_category:
+        values, code = len(column.levels), column.values[known].astype(np.int64)
+    else:
+        found, code = np.unique(column.values[known], return_inverse=True)
+        values = len(found)
+    label = label[known]
+    cells, counts = np.unique(label * max(values, 1) + code, return_counts=True)
+    owner, value = cells // max(values, 1), cells % max(values, 1)
+    size = np.bincount(label, minlength=classes)
+    overall = np.bincount(code, minlength=values) / max(len(code), 1)
+    return Spread(column.name, not column.is_category, label, owner, value, counts / size[owner], classes, overall)
+
+
+def diversity_of(spread: Spread) -> Diversity:
+    """Distinct and entropy l-diversity."""
+    if not len(spread.label):
+        return Diversity(spread.column, 0, 0.0, risk_of(np.zeros(0)))
+    distinct = np.bincount(spread.owner, minlength=spread.classes)
+    entropy = np.bincount(spread.owner, -spread.share * np.log(spread.share), minlength=spread.classes)
+    there = distinct > 0
+    told = (distinct == 1)[spread.label].astype(np.float64)
+    return Diversity(spread.column, int(distinct[there].min()), float(np.exp(entropy[there].min())), risk_of(told))
+
+
+def closeness_of(spread: Spread) -> Closeness:
+    """The earth mover's distance: over ranks for numbers, and between any two levels alike for categories."""
+    if not len(spread.label):
+        return Closeness(spread.column, 0.0, 0.0, 0.0)
+    distance = _ordered(spread) if spread.ordered else _equal(spread)
+    rows = risk_of(np.clip(distance, 0.0, 1.0)[spread.label])
+    return Closeness(spread.column, float(distance[spread.owner].max()), rows.value, rows.worst)
+
+
+def _equal(spread: Spread) -> Floats:
+    """Half of the summed differences of shares; values that a class has not differ by their share of the table."""
+    usual = spread.overall[spread.value]
+    inside = np.bincount(spread.owner, np.abs(spread.share - usual) - usual, minlength=spread.classes)
+    return (inside + 1.0) / 2
+
+
+def _ordered(spread: Spread) -> Floats:
+    """The area between the two cumulative shares over ranks 0..V-2, divided by V-1, for V values in the table.
+
+    A class's cumulative share is flat between its values, so a stretch of ranks is summed at once: with S the running
+    sum of the table's cumulative shares Q, and x the rank where Q passes the level c, the stretch a..b-1 gives
+    c (2x - a - b) - 2 S(x) + S(a) + S(b).
+    """
+    last = len(spread.overall) - 1
+    if last < 1:
+        return np.zeros(spread.classes)
+    below = np.cumsum(spread.overall)
+    running = np.concatenate([[0.0], np.cumsum(below)])
+    first = np.concatenate([[True], np.diff(spread.owner) > 0])
+    level = np.cumsum(spread.share)
+    level -= np.maximum.accumulate(np.where(first, level - spread.share, 0.0))
+    start = spread.value
+    stop = np.where(np.append(first[1:], True), last, np.append(start[1:], last))
+    passed = np.clip(np.searchsorted(below, level), start, stop)
+    area = level * (2 * passed - start - stop) - 2 * running[passed] + running[start] + running[stop]
+    area[first] += running[start[first]]  # before its first value the class has nothing
+    found: Floats = np.bincount(spread.owner, area, minlength=spread.classes) / last
+    return found
+
+
+# How many rows share a key: k-anonymity, l-diversity and t-closeness over the columns an attacker may know.
+#
+# Sources: Samarati and Sweeney 1998 (k), Machanavajjhala and others 2007 (l), Li, Li and Venkatasubramanian 2007 (t).
+# With many key columns nearly every row is alone; name the few that an outsider can really know, or cut numbers by
+# ``bins``.
+
+
+Of = Literal["original", "release"]
+Rule = Literal["own", "matches", "drop"]
+
+RULES: dict[Rule, str] = {
+    "own": "a missing value is a value of its own",
+    "matches": "a missing value may be any value",
+    "drop": "rows with a missing key are left out",
+}
+NOT_PROTECTION = "not protection"
+WHY = (
+    "The keys of a perturbed row are not the person's own: a row that looks like many others may still be found by its "
+    "nearest values, and a row that stands alone need not be the person it looks like. Only attacks can tell."
+)
+
+
+@dataclass(frozen=True)
+class Anonymity:
+    """How many rows share a row's key, under one rule for missing values."""
+
+    rule: Rule
+    smallest: int  # k, the fewest rows that share a key; among those asked; 0 when no row is left
+    unique: Risk  # rows whose key nobody shares
+    below_three: Risk
+    below_five: Risk
+    how: str
+
+
+@dataclass(frozen=True)
+class KeyClasses:
+    """The classes of rows with the same key in one of the two tables."""
+
+    of: Of
+    label: str  # "" or "not protection"
+    why: str  # what the label means
+    columns: tuple[str, ...]
+    bins: int  # 0: numbers as they are
+    anonymity: tuple[Anonymity, ...]  # one for each rule
+    diversity: tuple[Diversity, ...]  # one for each confidential column, else for the target
+    closeness: tuple[Closeness, ...]
+
+
+def key_classes(
+    pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0, perturbed: bool = True
+) -> KeyClasses:
+    """k under every rule, l and t of one of the tables, over the pair's keys unless columns are named.
+
+    For a release that was only coarsened (values made wider, none made false) say ``perturbed=False``.
+    """
+    table, keys = _table(pair, of), chosen_keys(pair, columns)
+    classes = classes_of(table, keys, bins=bins, like=pair.original)
+    doubtful = of == "release" and perturbed
+    return KeyClasses(
+        of,
+        NOT_PROTECTION if doubtful else "",
+        WHY if doubtful else "",
+        keys,
+        bins,
+        tuple(_anonymity(pair, table, keys, rule, bins, classes) for rule in RULES),
+        diversity(pair, of=of, columns=columns, bins=bins),
+        closeness(pair, of=of, columns=columns, bins=bins),
+    )
+
+
+def anonymity(
+    pair: Pair, *, of: Of = "original", rule: Rule = "own", columns: Sequence[str] = (), bins: int = 0
+) -> Anonymity:
+    """k-anonymity of one of the tables under one rule for missing values."""
+    table, keys = _table(pair, of), chosen_keys(pair, columns)
+    return _anonymity(pair, table, keys, rule, bins, classes_of(table, keys, bins=bins, like=pair.original))
+
+
+def diversity(pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0) -> tuple[Diversity, ...]:
+    """l-diversity of each confidential column, else of the target, in classes of rows with the same other keys."""
+    table, classes = _confidential_classes(pair, of, columns, bins)
+    return tuple(diversity_of(spread_of(table[name], classes.label, len(classes.size))) for name in _hidden(pair))
+
+
+def closeness(pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0) -> tuple[Closeness, ...]:
+    """t-closeness of each confidential column, else of the target, in classes of rows with the same other keys."""
+    table, classes = _confidential_classes(pair, of, columns, bins)
+    return tuple(closeness_of(spread_of(table[name], classes.label, len(classes.size))) for name in _hidden(pair))
+
+
+def _table(pair: Pair, of: Of) -> Table:
+    return pair.original if of == "original" else pair.released
+
+
+def _hidden(pair: Pair) -> tuple[str, ...]:
+    return pair.confidential or ((pair.target,) if pair.target else ())
+
+
+def _confidential_classes(pair: Pair, of: Of, columns: Sequence[str], bins: int) -> tuple[Table, Classes]:
+    """A column that is to be learned cannot be among those that are known."""
+    table, keys = _table(pair, of), chosen_keys(pair, columns, without=_hidden(pair))
+    return table, classes_of(table, keys, bins=bins, like=pair.original)
+
+
+def _anonymity(pair: Pair, table: Table, keys: tuple[str, ...], rule: Rule, bins: int, classes: Classes) -> Anonymity:
+    lost = np.zeros(len(table), bool)
+    for name in keys:
+        lost |= table[name].missing
+    sizes, asked = classes.of_row, len(table)
+    if rule == "drop":  # rows with a missing key stand in classes of their own kind, so the others' do not change
+        sizes = sizes[~lost]
+    elif rule == "matches" and lost.any():
+        people, sizes = matching_sizes(table, keys, bins=bins, like=pair.original)
+        asked = len(people)
+    return Anonymity(
+        rule,
+        int(sizes.min()) if len(sizes) else 0,
+        _share(sizes == 1),
+        _share(sizes < 3),
+        _share(sizes < 5),
+        how(asked, len(table)),
+    )
+
+
+def _share(rows: Array) -> Risk:
+    return risk_of(rows.astype(np.float64))

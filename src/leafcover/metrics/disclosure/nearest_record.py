@@ -1,0 +1,269 @@
+"""How near released rows come to original ones, against how near rows come that were not released.
+
+The distance to the closest record (DCR) and the ratio of the nearest to the second nearest distance (NNDR), as people
+who evaluate synthetic tables report them, by Gower's distance. Small figures are no harm by themselves: rows of one
+population are near each other. Only the comparison with rows outside the release says whether people are copied.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from leafcover.arrays import Bools, Floats
+from leafcover.metrics.disclosure.k_anonymity import row_marks
+from leafcover.metrics.estimates import WORST, Estimate, Risk, mean_of, risk_of
+from leafcover.metrics.neighbors import TIE, Scaled, closer_than_own, nearest, of_rows, scaled, searchable
+from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.table.table import Table
+
+if TYPE_CHECKING:
+    from leafcover.kernels.neighbors import Boxes
+
+
+MOST_PEOPLE = 1_000
+MOST_COMPARISONS = 200_000_000  # pairs of rows, for each of the searches
+
+
+@dataclass(frozen=True)
+class Low:
+    """The low end of a distribution, where copies are, and its middle."""
+
+    fifth: float  # the 5th percentile
+    median: float
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Nearness of released rows to the original's, and of control rows to the original's where there are any."""
+
+    closest: Low  # DCR, summed over columns
+    ratio: Low  # NNDR: near 0 for a row that has one original all to itself, 1 for a row between two
+    copies: Risk  # released rows equal to an original one, of all released rows
+    control_closest: Low | None  # None: no control
+    control_ratio: Low | None
+    control_copies: Risk | None
+    closer: Risk | None  # released rows nearer to the original than to as many control rows; 0.5 is ideal
+    columns: tuple[str, ...]
+    rows: int  # released rows searched for
+    of: int
+
+    @property
+    def how(self) -> str:
+        """What the distances rest on; rows are searched in full, and copies counted over all."""
+        return how(self.rows, self.of)
+
+
+def distances(
+    pair: Pair,
+    *,
+    columns: Sequence[str] = (),
+    most: int = MOST_PEOPLE,
+    comparisons: int = MOST_COMPARISONS,
+) -> Distances:
+    """DCR and NNDR over all columns but the weight, unless some are named."""
+    names = tuple(columns) or tuple(name for name in pair.names if name != pair.weight)
+    tables = [pair.original, pair.released] + ([] if pair.control is None else [pair.control])
+    original, released, *control = scaled(tables, names)
+    some = max(1, min(most, comparisons // max(len(pair.original), 1)))
+    people = _some(released, some)
+    sought = searchable(original)
+    closest, ratio = _low(people, sought)
+    aside = control[0] if control and len(control[0].numbers) else None
+    outside = None if aside is None else _low(_some(aside, some), sought)
+    return Distances(
+        closest,
+        ratio,
+        _copies(pair.released, pair.original, names),
+        None if outside is None else outside[0],
+        None if outside is None else outside[1],
+        None if aside is None or pair.control is None else _copies(pair.control, pair.original, names),
+        None if aside is None else _closer(people, original, aside),
+        names,
+        len(people.numbers),
+        len(pair.released),
+    )
+
+
+def _some(table: Scaled, most: int) -> Scaled:
+    return of_rows(table, some_rows(len(table.numbers), most))
+
+
+def _low(people: Scaled, original: "Boxes") -> tuple[Low, Low]:
+    first, second = nearest(people, original, count=2).distance.T
+    return _ends(first), _ends(ratios(first, second))
+
+
+def ratios(first: Floats, second: Floats) -> Floats:
+    """The nearest distance over the second nearest; 1 when both are 0 (two originals, not one), 0 without a second.
+
+    >>> ratios(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 2.0, 2.0, np.inf]))
+    array([1. , 0. , 0.5, 0. ])
+    """
+    apart = np.where(second > TIE, second, 1.0)
+    found: Floats = np.where(second > TIE, first / apart, 1.0)
+    return found
+
+
+def _ends(values: Floats) -> Low:
+    fifth, median = np.quantile(values, [0.05, 0.5]) if len(values) else (0.0, 0.0)
+    return Low(float(fifth), float(median))
+
+
+def _closer(people: Scaled, original: Scaled, control: Scaled) -> Risk:
+    """Against equally many rows of each, so that neither has more chances; a tie is half."""
+    rows = min(len(original.numbers), len(control.numbers))
+    ours = nearest(people, _some(original, rows)).distance[:, 0]
+    theirs = nearest(people, _some(control, rows)).distance[:, 0]
+    return risk_of(np.where(np.abs(ours - theirs) <= TIE, 0.5, ours < theirs).astype(np.float64))
+
+
+def _copies(table: Table, original: Table, names: tuple[str, ...]) -> Risk:
+    found: Bools = np.isin(row_marks(table, names), row_marks(original, names))
+    return risk_of(found.astype(np.float64))
+
+
+# Who may a released record be? How many original rows are as near to it as its own, and how unsure the nearest leave.
+#
+# SERS is named in the Forest Framework paper, whose text breaks off before it is defined: the definition is ours, and
+# so is that of the candidates.
+
+EXACT = 2_000  # original rows that are all weighed; of more the nearest are, and a sample stands for the others
+NEAR = 100
+BANDS = 20  # of distances, in which equally many own originals lie
+FEW = 5.0
+
+
+@dataclass(frozen=True)
+class Sers:
+    """The share of the other original rows that are as near to a released row as its own, or nearer."""
+
+    share: Estimate  # the mean over released rows; 0: each is nearest to its own alone
+    worst: float  # the mean of the 1 % of rows with the smallest shares
+    nearest: Risk  # released rows whose own original is the nearest, ties averaged
+    rows: int
+    of: int
+
+    @property
+    def how(self) -> str:
+        """Whether every released row was looked at; original rows are searched in full."""
+        return how(self.rows, self.of)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """How many original rows a released row may come from: 2 to the entropy of a posterior over all of them."""
+
+    median: float
+    fifth: float  # the 5th percentile: the rows with the fewest candidates
+    worst: float  # the mean of the 1 % with the fewest
+    few: Risk  # released rows with fewer than five
+    typical: float  # the median distance of a released row to its own original
+    rows: int
+    of: int
+
+    @property
+    def how(self) -> str:
+        """Whether every released row was looked at."""
+        return how(self.rows, self.of)
+
+
+def sers(
+    pair: Pair,
+    *,
+    columns: Sequence[str] = (),
+    most: int = MOST_PEOPLE,
+    comparisons: int = MOST_COMPARISONS,
+) -> Sers | None:
+    """SERS over all columns but the weight, unless some are named; None when rows are not paired."""
+    if not pair.paired:
+        return None
+    rows = len(pair.original)
+    people = some_rows(rows, max(1, min(most, comparisons // max(rows, 1))))
+    original, released = scaled([pair.original, pair.released], columns or _all(pair))
+    closer, tied = closer_than_own(of_rows(released, people), original, people)
+    shares = (closer + tied) / max(rows - 1, 1)
+    hits = np.where(closer == 0, 1 / (1 + tied), 0.0)
+    return Sers(mean_of(shares), _lowest(shares), risk_of(hits), len(people), rows)
+
+
+def candidates(
+    pair: Pair,
+    *,
+    columns: Sequence[str] = (),
+    most: int = MOST_PEOPLE,
+    comparisons: int = MOST_COMPARISONS,
+) -> Candidates | None:
+    """The effective number of candidates over all columns but the weight; None when rows are not paired.
+
+    The attacker knows how far rows have moved: how many of a hundred own originals lie in each band of distances, and
+    how many original rows do. Their quotient is the weight he gives every original row at such a distance.
+    """
+    if not pair.paired:
+        return None
+    rows = len(pair.original)
+    people = some_rows(rows, max(1, min(most, comparisons // max(rows, 1))))
+    original, released = scaled([pair.original, pair.released], columns or _all(pair))
+    theirs = of_rows(released, people)
+    own = own_distances(theirs, of_rows(original, people))
+    numbers = effective_number(*_weighed(theirs, original), own)
+    typical = float(np.median(own)) if len(own) else 0.0
+    fifth, median = np.quantile(numbers, [0.05, 0.5]) if len(numbers) else (0.0, 0.0)
+    few = risk_of((numbers < FEW).astype(np.float64))
+    return Candidates(float(median), float(fifth), _lowest(numbers), few, typical, len(people), rows)
+
+
+def _weighed(people: Scaled, original: Scaled) -> tuple[Floats, Floats]:
+    """Distances from each person, the nearest first, and how many original rows each of them stands for."""
+    rows = len(original.numbers)
+    if rows <= EXACT:
+        distances = nearest(people, original, count=rows).distance
+        return distances, np.ones(distances.shape)
+    near = nearest(people, original, count=NEAR)
+    sample = some_rows(rows, EXACT)
+    far = nearest(people, of_rows(original, sample), count=len(sample))
+    others = np.array([~np.isin(sample[found], own) for found, own in zip(far.row, near.row, strict=True)], np.float64)
+    others *= (rows - NEAR) / others.sum(axis=1, keepdims=True)
+    return np.hstack([near.distance, far.distance]), np.hstack([np.ones(near.distance.shape), others])
+
+
+def effective_number(distances: Floats, count: Floats, own: Floats) -> Floats:
+    """2 to the entropy of what each person's distances (people, rows) say, when own originals are so far away.
+
+    ``count`` is how many rows each distance stands for. Here the own original is always 1 away: of two rows at that
+    distance each is as likely, and one farther away is none.
+
+    >>> effective_number(np.array([[1.0, 1.0, 9.0], [1.0, 2.0, 2.0]]), np.ones((2, 3)), np.array([1.0, 1.0]))
+    array([2., 1.])
+    """
+    if not len(own):
+        return np.zeros(0)
+    moved = np.rint(own / TIE)
+    ends = np.unique(np.quantile(moved, np.arange(1, BANDS + 1) / BANDS, method="inverted_cdf"))
+    band = np.searchsorted(ends, np.rint(distances / TIE))  # len(ends): farther than any own original
+    ours = np.bincount(np.searchsorted(ends, moved), minlength=len(ends)) / len(own)
+    rows = np.bincount(band.ravel(), count.ravel(), minlength=len(ends) + 1)[:-1] / len(own)
+    weight = np.append(ours / np.maximum(rows, ours), 0.0)[band]
+    share = weight / (count * weight).sum(axis=1, keepdims=True)
+    bits = -np.sum(count * share * np.log2(share, where=share > 0, out=np.zeros_like(share)), axis=1)
+    found: Floats = 2.0**bits
+    return found
+
+
+def own_distances(one: Scaled, other: Scaled) -> Floats:
+    """Gower's distance between rows in the same place, as the search for nearest rows measures it."""
+    apart = np.abs(one.numbers - other.numbers)
+    lost = np.isnan(one.numbers) != np.isnan(other.numbers)
+    found: Floats = np.where(np.isnan(apart), lost, apart).sum(axis=1) + (one.codes != other.codes).sum(axis=1)
+    return found
+
+
+def _all(pair: Pair) -> tuple[str, ...]:
+    return tuple(name for name in pair.names if name != pair.weight)
+
+
+def _lowest(values: Floats) -> float:
+    """The mean of the lowest 1 %."""
+    count = int(np.ceil(WORST * len(values)))
+    return float(np.sort(values)[:count].mean()) if count else 0.0

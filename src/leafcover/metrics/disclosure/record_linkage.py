@@ -1,0 +1,249 @@
+"""Linkage by distance: how often the released rows most like a person hold that person's own.
+
+The attacker knows the person's original values of the key columns, of any kind, and compares them with every released
+row by Gower's distance. One who also knows the method can do better; these are the figures other tools report.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from leafcover.arrays import Floats, Rows
+from leafcover.metrics.estimates import Risk, risk_of
+from leafcover.metrics.neighbors import Scaled, closer_than_own, every_distance, of_rows, scaled
+from leafcover.metrics.pair import SEED, Pair, how, some_rows
+
+QUICK_COMPARISONS = 1_000_000_000  # people times released rows, in the short words about a release
+MOST_COMPARISONS = 4_000_000_000  # the same, when a release is measured
+MOST_PEOPLE = 10_000
+SAMPLE = 1_000  # people linked with their released rows all at once
+SAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """How often a person's own released row is found by distance alone."""
+
+    nearest: Risk  # the own row is the nearest
+    second: Risk  # the own row is the nearest or the second nearest
+    optimal: Risk | None  # the best pairing of samples as a whole pairs the own row; None when there is no row
+    rows: int  # people attacked, each with every released row
+    of: int
+
+    @property
+    def how(self) -> str:
+        """Whether everybody was attacked by the nearest and the second nearest row."""
+        return how(self.rows, self.of)
+
+
+def linkage(pair: Pair, *, columns: Sequence[str] = (), comparisons: int = QUICK_COMPARISONS) -> Risk:
+    """The share of people whose own released row is nearest, ties averaged; over the key columns unless named."""
+    rows = len(pair.original)
+    people = attacked(rows, min(rows, max(1, comparisons // max(rows, 1))))
+    ours, theirs = scaled([pair.original, pair.released], columns or pair.keys)
+    return risk_of(chance_among(1, *closer_than_own(of_rows(ours, people), theirs, people, enough=1)))
+
+
+def distance_linkage(
+    pair: Pair, *, columns: Sequence[str] = (), most: int = MOST_PEOPLE, comparisons: int = MOST_COMPARISONS
+) -> Linkage | None:
+    """Nearest, second nearest and optimal linkage over the key columns unless named; None when rows are not paired.
+
+    At most ``most`` people are attacked, and fewer when they times the released rows exceed ``comparisons``: a seeded
+    sample, but always among all released rows. Of ties each row is equally likely to come first.
+    """
+    if not pair.paired:
+        return None
+    rows = len(pair.original)
+    people = some_rows(rows, min(most, max(1, comparisons // max(rows, 1))))
+    ours, theirs = scaled([pair.original, pair.released], columns or pair.keys)
+    closer, tied = closer_than_own(of_rows(ours, people), theirs, people, enough=2)
+    nearest, second = (risk_of(chance_among(count, closer, tied)) for count in (1, 2))
+    return Linkage(nearest, second, optimal_linkage(pair, columns=columns), len(people), rows)
+
+
+def chance_among(count: int, closer: Floats, tied: Floats) -> Floats:
+    """The chance that a row is among the first ``count`` when so many are closer and ties fall in random order.
+
+    >>> chance_among(2, np.array([0, 0, 1, 2]), np.array([0, 3, 3, 0]))
+    array([1.  , 0.5 , 0.25, 0.  ])
+    """
+    return np.clip((count - closer) / (1 + tied), 0.0, 1.0)
+
+
+def optimal_linkage(
+    pair: Pair, *, columns: Sequence[str] = (), sample: int = SAMPLE, samples: int = SAMPLES
+) -> Risk | None:
+    """The share of people paired with their own row when all pairs are made at once, at the least total distance.
+
+    Every person gets another row, so a row that is near to many goes to one of them (the assignment problem). It is
+    solved for disjoint seeded samples of people with their own released rows: among a thousand rows a person is easier
+    to find than among all, so the figure of a larger table is too high, and tables are compared at equal size.
+    None when rows are not paired or there are none.
+    """
+    if not pair.paired or not len(pair.original):
+        return None
+    order = np.random.default_rng(SEED).permutation(len(pair.original))
+    ours, theirs = scaled([pair.original, pair.released], columns or pair.keys)
+    count = max(1, min(samples, len(order) // sample))
+    found = [_paired(ours, theirs, order[i * sample : (i + 1) * sample], i) for i in range(count)]
+    return risk_of(np.concatenate(found))
+
+
+def _paired(ours: Scaled, theirs: Scaled, people: Rows, number: int) -> Floats:
+    """Whether each person is paired with the own row; rows are mixed, so that ties know nothing of who is who."""
+    from scipy.optimize import linear_sum_assignment
+
+    mixed = np.random.default_rng([SEED, number]).permutation(people)
+    partner = mixed[linear_sum_assignment(every_distance(of_rows(ours, people), of_rows(theirs, mixed)))[1]]
+    return (partner == people).astype(np.float64)
+
+
+def attacked(rows: int, wanted: int) -> Rows:
+    """Evenly spaced rows, so that no draw is needed and every part of the file is met."""
+    return np.unique(np.linspace(0, rows - 1, wanted).astype(np.int64))
+
+
+# Informed linkage: the attacker knows recipe, parameters, trees, boxes and law, everything but the key.
+#
+# For one person, whose key columns he knows, he asks of every released row how much likelier it is as that person's
+# than as somebody's, and takes the best; rows he cannot tell apart he draws among. What he knows of the law is handed
+# in as `Evidence`: by the plan that made the release, or learned from pairs (see `learned`).
+
+
+MOST_PEOPLE_INFORMED = 3_000  # attacked one by one where the law tells rows apart
+FEWEST_PEOPLE = 40  # however much it costs
+MOST_SCORES = 200_000_000  # scores of a person against a row and a column, at most about
+AT_ONCE = 1_000_000  # scores held in memory: larger arrays cost more to allocate than to fill
+ALIKE = 1e-9  # scores no further apart are ties
+SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 199), (200, None))  # of crowds, in the report
+
+
+class Evidence(Protocol):
+    """What the attacker can say about a pair's rows, both tables in the order of the original."""
+
+    @property
+    def groups(self) -> Rows:
+        """(rows,) a person and a released row with different numbers do not belong together, for certain."""
+
+    @property
+    def uniform(self) -> bool:
+        """Whether nothing more can be said: every released row of the group is as likely."""
+
+    @property
+    def columns(self) -> int:
+        """How many columns are weighed for each score: what a score costs."""
+
+    def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
+        """(people, rows) how strongly each released row speaks for a person; one matrix for each way to weigh it."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """The risk of people whose released row can be only one of so many."""
+
+    fewest: int
+    most: int | None  # None: no upper end
+    risk: Risk
+
+
+@dataclass(frozen=True)
+class Informed:
+    """How often the attacker points at a person's own released row."""
+
+    first: Risk  # his best guess is right, ties drawn among
+    ten: Risk  # it is among his ten best
+    median_rank: float  # where the own row stands among all, on average over ties; 1 is best for him
+    crowds: tuple[Crowd, ...]  # the first risk by how many rows could be the person's
+    smallest_crowd: int
+    law: str  # "the plan's own" or "learned from half of the pairs"
+    rows: int
+    of: int
+
+    @property
+    def how(self) -> str:
+        """Whether everybody was attacked."""
+        return how(self.rows, self.of)
+
+
+def informed(
+    evidence: Evidence,
+    *,
+    law: str = "the plan's own",
+    people: Rows | None = None,
+    most: int = MOST_PEOPLE_INFORMED,
+    tell: Callable[[float], None] = lambda share: None,
+) -> Informed:
+    """Attack people (all, or a sample where the law must be asked row by row)."""
+    groups = evidence.groups
+    sizes = np.bincount(groups)[groups]
+    if evidence.uniform:
+        chosen = np.arange(len(groups)) if people is None else people
+        better, tied = np.zeros(len(chosen)), sizes[chosen].astype(np.float64)
+    else:
+        cost = max(1.0, float(sizes.mean()) * max(evidence.columns, 1))
+        wanted = int(np.clip(MOST_SCORES / cost, FEWEST_PEOPLE, most))
+        pool = np.arange(len(groups)) if people is None else people
+        chosen = pool[some_rows(len(pool), wanted)]
+        better, tied = _strongest(_standing(evidence, groups, chosen, tell))
+    first = np.where(better < 1, 1 / tied, 0.0)
+    ten = np.clip((10 - better) / tied, 0.0, 1.0)
+    crowd = sizes[chosen]
+    return Informed(
+        risk_of(first),
+        risk_of(ten),
+        float(np.median(better + (tied + 1) / 2)) if len(chosen) else 0.0,
+        tuple(_by_crowd(first, crowd)),
+        int(sizes.min()) if len(sizes) else 0,
+        law,
+        len(chosen),
+        len(groups),
+    )
+
+
+def _strongest(standings: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
+    """The way to weigh that finds most people: no attacker is taken to use a worse one."""
+    return max(standings, key=lambda one: float(np.where(one[0] < 1, 1 / one[1], 0.0).sum()))
+
+
+def _standing(
+    evidence: Evidence, groups: Rows, people: Rows, tell: Callable[[float], None]
+) -> list[tuple[Floats, Floats]]:
+    """By each way to weigh, for each person: how many rows score better than the own one, and how many as well."""
+    found: list[tuple[Floats, Floats]] = []
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(int(groups.max(initial=0)) + 2))
+    done = 0
+    for places in _by_group(groups[people]):
+        group = int(groups[people[places[0]]])
+        rows = order[starts[group] : starts[group + 1]]
+        own = np.searchsorted(rows, people[places])  # a stable order keeps the rows of a group ascending
+        step = max(1, AT_ONCE // max(len(rows), 1))
+        for begin in range(0, len(places), step):
+            some = places[begin : begin + step]
+            for way, scores in enumerate(evidence.scores(people[some], rows)):
+                if way == len(found):
+                    found.append((np.zeros(len(people)), np.ones(len(people))))
+                mine = scores[np.arange(len(some)), own[begin : begin + step]][:, None]
+                better, tied = found[way]
+                better[some] = (scores > mine + ALIKE).sum(axis=1)
+                tied[some] = (np.abs(scores - mine) <= ALIKE).sum(axis=1)
+        done += len(places)
+        tell(done / len(people))
+    return found
+
+
+def _by_group(label: Rows) -> Iterator[Rows]:
+    """The places of each label that occurs."""
+    order = np.argsort(label, kind="stable")
+    ends = np.flatnonzero(np.diff(label[order])) + 1
+    return (part for part in np.split(order, ends) if len(part))
+
+
+def _by_crowd(first: Floats, crowd: Rows) -> Iterator[Crowd]:
+    for fewest, most in SIZES:
+        inside = (crowd >= fewest) & (crowd <= (most or crowd.max(initial=0)))
+        if inside.any():
+            yield Crowd(fewest, most, risk_of(first[inside]))

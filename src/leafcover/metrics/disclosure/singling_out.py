@@ -1,0 +1,188 @@
+"""Singling out: whether a description that fits one released row fits one person of the original table.
+
+Predicate singling out is Cohen and Nissim's (2020), with main and control attack as in Giomi and others (2023). The
+descriptions are ours: a released row and some of its columns; a category must be the row's own, a number must lie so
+near to the row's that no other released row fits, half as far as the next one that would.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from leafcover.arrays import Bools, Floats
+from leafcover.errors import ValueOutOfRange
+from leafcover.metrics.estimates import Attack, risk_of
+from leafcover.metrics.neighbors import scaled
+from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.table.table import Table
+
+MOST = 50_000  # rows of each table
+FEWEST = 100  # rows of a control, if it is smaller than the original; descriptions, however large the release
+PREDICATES = 1_000
+WIDEST = 4  # columns of one description
+TRIES = 4  # descriptions tried for each one wanted
+
+
+@dataclass(frozen=True)
+class SinglingOut:
+    """How often a description that fits one released row fits one original row. Tries are descriptions, not people.
+
+    The baseline is the chance that a description as narrow as this one fits exactly one of as many random rows, each
+    column by itself (Cohen and Nissim's trivial attacker); it is at most about 0.37.
+    """
+
+    univariate: Attack  # by one column
+    multivariate: Attack  # by two to four columns
+    rows: int  # of each table
+    of: int
+
+
+class _Condition(NamedTuple):
+    """A column's values from low to high, both among them; both nan: a missing value."""
+
+    column: int
+    low: float
+    high: float
+
+
+_Description: TypeAlias = tuple[_Condition, ...]  # all of them must hold
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """A table by columns: first the numbers by their range, nan where missing, then the codes of categories."""
+
+    columns: tuple[Floats, ...]
+    numbers: int
+    rows: int
+
+
+def singling_out(pair: Pair, *, predicates: int = PREDICATES, widest: int = WIDEST, most: int = MOST) -> SinglingOut:
+    """Make descriptions from the release and count the original rows, and the control's, that each one fits.
+
+    All tables are cut to as many rows, since the more rows there are the fewer fit alone: to the rows of the control
+    when that is smaller. A release without pairs cannot be cut; a smaller control is then of no use.
+    """
+    if predicates < 1 or widest < 2:
+        raise ValueOutOfRange("predicates and widest", (predicates, widest), "at least 1 and at least 2")
+    original, released, control = _views(pair, most)
+    if released.rows > most:  # it could not be cut: fewer descriptions for more rows
+        predicates = max(FEWEST, predicates * most // released.rows)
+    alone = _by_one_column(released, predicates)
+    together = _by_more(released, predicates, widest)
+    return SinglingOut(
+        _attack(alone, original, released, control),
+        _attack(together, original, released, control),
+        original.rows,
+        len(pair.original),
+    )
+
+
+def _views(pair: Pair, most: int) -> tuple[_View, _View, _View | None]:
+    """Original, release and control, cut to as many rows; no control when that cannot be done."""
+    original, released, control = pair.original, pair.released, pair.control
+    if pair.paired:
+        useful = control is not None and len(control) >= FEWEST
+        people = some_rows(len(original), min(most, len(control)) if control is not None and useful else most)
+        original, released = original.take(people), released.take(people)
+    if control is not None:
+        enough = len(control) >= len(original)
+        control = control.take(some_rows(len(control), len(original))) if enough else None
+    names = [name for name in pair.names if name != pair.weight]
+    tables = [original, released, *([] if control is None else [control])]
+    views = [_view(pair.original, table, names) for table in tables]
+    return views[0], views[1], views[2] if len(views) > 2 else None
+
+
+def _view(original: Table, table: Table, names: Sequence[str]) -> _View:
+    matrix = scaled([original, table], names)[1]
+    columns = [*matrix.numbers.T, *matrix.codes.T]
+    return _View(tuple(np.ascontiguousarray(c, np.float64) for c in columns), matrix.numbers.shape[1], len(table))
+
+
+def _by_one_column(released: _View, wanted: int) -> list[_Description]:
+    """Values that one released row has: all of them, or a sample."""
+    single = []
+    for place, column in enumerate(released.columns):
+        _, first, counts = np.unique(column, return_index=True, return_counts=True)
+        single += [(int(row), place) for row in first[counts == 1]]
+    chosen = (single[i] for i in some_rows(len(single), wanted))
+    return [d for row, place in chosen if (d := _description(released, row, [place]))]
+
+
+def _by_more(released: _View, wanted: int, widest: int) -> list[_Description]:
+    """Random rows by random columns, as far as a description fits no other row."""
+    found: list[_Description] = []
+    width = min(widest, len(released.columns))
+    if width < 2 or not released.rows:
+        return found
+    rng = np.random.default_rng(SEED)
+    for _ in range(TRIES * wanted):
+        columns = rng.choice(len(released.columns), rng.integers(2, width + 1), replace=False)
+        made = _description(released, int(rng.integers(released.rows)), columns.tolist())
+        if made:
+            found.append(made)
+        if len(found) == wanted:
+            break
+    return found
+
+
+def _description(released: _View, row: int, columns: Sequence[int]) -> _Description:
+    """What fits this released row and no other, wide as far as that allows; empty when that cannot be."""
+    free = [c for c in columns if c < released.numbers and not np.isnan(released.columns[c][row])]
+    exact = tuple(_Condition(c, *[float(released.columns[c][row])] * 2) for c in columns if c not in free)
+    alike = _fits(released, exact)
+    alike[row] = False
+    others = np.flatnonzero(alike)
+    if not len(others):
+        return exact
+    if not free:
+        return ()
+    apart = [np.abs(released.columns[c][others] - released.columns[c][row]) for c in free]
+    gap = np.where(np.isnan(apart), np.inf, apart).max(axis=0).min()
+    return (*exact, *(_around(released, row, c, gap / 2) for c in free)) if gap > 0 else ()
+
+
+def _around(released: _View, row: int, column: int, reach: float) -> _Condition:
+    """As near as this to the row's number; beyond the lowest or highest released one there is no end."""
+    values = released.columns[column]
+    lowest, highest = values[row] == np.nanmin(values), values[row] == np.nanmax(values)
+    low = -np.inf if lowest else values[row] - reach
+    return _Condition(column, float(low), float(np.inf if highest else values[row] + reach))
+
+
+def _fits(view: _View, description: _Description) -> Bools:
+    """Which rows a description fits."""
+    fits = np.ones(view.rows, bool)
+    for condition in description:
+        fits &= _holds(view, condition)
+    return fits
+
+
+def _holds(view: _View, condition: _Condition) -> Bools:
+    values = view.columns[condition.column]
+    if np.isnan(condition.low):
+        return np.isnan(values)
+    holds: Bools = (values >= condition.low) & (values <= condition.high)
+    return holds
+
+
+def _attack(descriptions: Sequence[_Description], original: _View, released: _View, control: _View | None) -> Attack:
+    return Attack(
+        risk_of(_singled(descriptions, original)),
+        None if control is None else risk_of(_singled(descriptions, control)),
+        risk_of(np.array([_trivial(released, d) for d in descriptions])),
+    )
+
+
+def _singled(descriptions: Sequence[_Description], view: _View) -> Floats:
+    """1 for each description that fits exactly one row."""
+    return np.array([_fits(view, d).sum() == 1 for d in descriptions], np.float64)
+
+
+def _trivial(released: _View, description: _Description) -> float:
+    """The chance that exactly one of as many rows fits, were columns independent and the released shares true."""
+    share = float(np.prod([_holds(released, condition).mean() for condition in description]))
+    return released.rows * share * (1 - share) ** (released.rows - 1)

@@ -1,0 +1,195 @@
+"""The figures a measure gives back: a risk never without its interval, a mean never without its worst rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, isnan, nan, sqrt
+
+import numpy as np
+
+from leafcover.arrays import Codes, Floats
+
+DEVIATIONS = 1.959964  # of the normal law, either side, for 95 %
+WORST = 0.01  # the share of rows that a mean may not hide
+
+
+@dataclass(frozen=True)
+class Risk:
+    """A share of successes among tries, with Wilson's 95 % interval, and how the worst 1 % of the rows fare.
+
+    >>> print(wilson(3.0, 200))
+    0.015 (0.005 to 0.043)
+    """
+
+    value: float
+    low: float
+    high: float
+    tries: int
+    worst: float = nan  # the mean success among the 1 % of rows attacked most successfully; nan: not known by row
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over repetitions (or rows) with a 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    runs: int
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How often an attack succeeds on people in the release, on people who are not, and by guessing.
+
+    ``control`` is the same attack on rows that were not released: what it learns there are patterns, not people.
+    Without such rows it is None, and the report says "no control".
+    """
+
+    main: Risk
+    control: Risk | None
+    baseline: Risk
+
+    @property
+    def above_control(self) -> Estimate | None:
+        """How much better the attack works on people in the release than on others."""
+        return None if self.control is None else difference(self.main, self.control)
+
+
+def wilson(successes: float, tries: int, deviations: float = DEVIATIONS) -> Risk:
+    """Wilson's interval: sound near 0 and 1, where the usual one is not. Ties may count as parts of a success."""
+    if tries == 0:
+        return Risk(0.0, 0.0, 1.0, 0)
+    share, z2 = successes / tries, deviations**2
+    middle = (share + z2 / (2 * tries)) / (1 + z2 / tries)
+    half = deviations * sqrt(max(0.0, share * (1 - share) / tries + z2 / (4 * tries**2))) / (1 + z2 / tries)
+    return Risk(
+        share, min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half)), tries
+    )  # rounding apart
+
+
+def risk_of(successes: Floats) -> Risk:
+    """The risk over people, from each one's success between 0 and 1 (a part of 1 where ties are averaged).
+
+    >>> risk_of(np.array([1.0] + [0.0] * 199)).worst
+    0.5
+    """
+    found = wilson(float(successes.sum()), len(successes))
+    if not len(successes):
+        return found
+    most = ceil(WORST * len(successes))
+    worst = float(np.partition(successes, len(successes) - most)[-most:].mean())
+    return Risk(found.value, found.low, found.high, found.tries, worst)
+
+
+def mean_of(values: Floats) -> Estimate:
+    """The mean of independent repetitions, with Student's interval; a single one has none.
+
+    >>> print(mean_of(np.array([0.8, 0.9, 0.85])))
+    0.850 (0.726 to 0.974)
+    """
+    from scipy.stats import t
+
+    values = values[~np.isnan(values)]
+    if len(values) == 0:
+        return Estimate(nan, nan, nan, 0)
+    mean = float(values.mean())
+    if len(values) == 1:
+        return Estimate(mean, nan, nan, 1)
+    half = float(t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / sqrt(len(values)))
+    return Estimate(mean, mean - half, mean + half, len(values))
+
+
+def difference(one: Risk, other: Risk) -> Estimate:
+    """One share less another, with Newcombe's interval, made from Wilson's of each.
+
+    >>> print(difference(wilson(50, 100), wilson(40, 100)))
+    0.100 (-0.037 to 0.232)
+    """
+    value = one.value - other.value
+    down = sqrt((one.value - one.low) ** 2 + (other.high - other.value) ** 2)
+    up = sqrt((one.high - one.value) ** 2 + (other.value - other.low) ** 2)
+    return Estimate(value, value - down, value + up, min(one.tries, other.tries))
+
+
+def known(value: float) -> bool:
+    """Whether a figure is there at all."""
+    return not isnan(value)
+
+
+# Shares of rows with their intervals: over the rows of one test, or over several tests.
+
+
+NOT_KNOWN = Estimate(nan, nan, nan, 0)
+
+
+def share_of(runs: Sequence[Floats]) -> Estimate:
+    """The mean success of rows: one run with Wilson's interval over its rows, several with Student's over runs.
+
+    >>> print(share_of([np.array([1.0, 1.0, 0.0, 1.0])]))
+    0.750 (0.301 to 0.954)
+    """
+    if len(runs) != 1:
+        return mean_of(np.array([run.mean() if len(run) else nan for run in runs]))
+    if not len(runs[0]):
+        return NOT_KNOWN
+    found = wilson(float(runs[0].sum()), len(runs[0]))
+    return Estimate(found.value, found.low, found.high, found.tries)
+
+
+def difference_of(ones: Sequence[Floats], others: Sequence[Floats]) -> Estimate:
+    """One mean success less another of the same rows, with the normal interval of the differences row by row."""
+    apart = [one - other for one, other in zip(ones, others, strict=True)]
+    if len(apart) != 1:
+        return mean_of(np.array([run.mean() if len(run) else nan for run in apart]))
+    return _normal([apart[0]])
+
+
+def balanced_share_of(runs: Sequence[Floats], labels: Sequence[Codes]) -> Estimate:
+    """The mean over classes of their mean success (macro recall), so that rare classes count like frequent ones.
+
+    For one run the interval is made from Wilson's of each class, as Newcombe's of a difference is made from two.
+    """
+    if len(runs) != 1:
+        return mean_of(np.array([_balanced(*run) for run in zip(runs, labels, strict=True)]))
+    found = [wilson(float(part.sum()), len(part)) for part in _by_class(runs[0], labels[0])]
+    if not found:
+        return NOT_KNOWN
+    value = sum(risk.value for risk in found) / len(found)
+    down = sqrt(sum((risk.value - risk.low) ** 2 for risk in found)) / len(found)
+    up = sqrt(sum((risk.high - risk.value) ** 2 for risk in found)) / len(found)
+    return Estimate(value, value - down, value + up, len(runs[0]))
+
+
+def balanced_difference_of(ones: Sequence[Floats], others: Sequence[Floats], labels: Sequence[Codes]) -> Estimate:
+    """One macro recall less another of the same rows, with a normal interval."""
+    apart = [one - other for one, other in zip(ones, others, strict=True)]
+    if len(apart) != 1:
+        return mean_of(np.array([_balanced(*run) for run in zip(apart, labels, strict=True)]))
+    return _normal(_by_class(apart[0], labels[0]))
+
+
+def _by_class(run: Floats, labels: Codes) -> list[Floats]:
+    return [run[labels == label] for label in np.unique(labels)]
+
+
+def _balanced(run: Floats, labels: Codes) -> float:
+    parts = _by_class(run, labels)
+    return float(np.mean([part.mean() for part in parts])) if parts else nan
+
+
+def _normal(parts: Sequence[Floats]) -> Estimate:
+    """The mean of the parts' means; none of one row, since that tells nothing of its error."""
+    rows = sum(len(part) for part in parts)
+    if not rows:
+        return NOT_KNOWN
+    value = float(np.mean([part.mean() for part in parts]))
+    if min(len(part) for part in parts) < 2:
+        return Estimate(value, nan, nan, rows)
+    half = DEVIATIONS * sqrt(sum(float(part.var(ddof=1)) / len(part) for part in parts)) / len(parts)
+    return Estimate(value, value - half, value + half, rows)

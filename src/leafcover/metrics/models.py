@@ -1,0 +1,437 @@
+"""What models of scikit-learn need of a table: the library itself, and the columns as one matrix of features."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import MappingProxyType, ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from leafcover.arrays import MISSING, Array, Codes, Floats, Rows, Singles
+from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
+from leafcover.metrics.pair import Pair, some_rows
+from leafcover.table.table import Column, Table
+from leafcover.tree.c45 import grow_from
+from leafcover.tree.predict import classify, classify_forest
+from leafcover.tree.sysfor import ENOUGH_COMPLETE, grow_forest_from
+from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, take
+from leafcover.tree.tree import Attribute
+
+MOST_LEVELS = 50  # of one category with a feature of their own; the rarer ones share one
+MOST_FEATURES = 2_000  # of all categories together; with very many columns each gets fewer
+FURTHEST = 100.0  # deviations from the mean; at most a row in ten thousand lies beyond, and models overflow there
+
+
+def scikit_learn() -> ModuleType:
+    """The library scikit-learn, an extra; a clear line when it is not there."""
+    try:
+        import sklearn
+    except ImportError:
+        raise LeafcoverError(
+            "Install leafcover[measure] to measure this (scikit-learn is missing): pip install 'leafcover[measure]'."
+        ) from None
+    return sklearn
+
+
+@contextmanager
+def learning() -> Iterator[None]:
+    """While models learn: one thread of linear algebra, and no word when a model has not wholly converged.
+
+    Small matrices lose by threads: a network on 22,000 rows of Adult took 14 s on two, 1.4 s on one.
+    """
+    import warnings
+
+    scikit_learn()
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+@dataclass(frozen=True)
+class NumberFeature:
+    """A number in deviations from the original's mean; a missing one stands at the median, beside a mark."""
+
+    name: str
+    unit: float  # values are divided by it first, so that 1e308 has a square
+    mean: float
+    deviation: float
+    median: float
+    marked: bool  # whether a second feature says where the value is missing
+
+    @property
+    def width(self) -> int:
+        """How many features the column becomes."""
+        return 1 + self.marked
+
+    def fill(self, column: Column, matrix: Singles) -> None:
+        """Write the column's features."""
+        missing = column.missing
+        known = np.where(missing, self.median, column.values)
+        with np.errstate(over="ignore"):  # a released value may lie far outside the original's range
+            share = (known / self.unit - self.mean) / self.deviation
+        matrix[:, 0] = np.clip(share, -FURTHEST, FURTHEST)
+        if self.marked:
+            matrix[:, 1] = missing
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryFeature:
+    """A category with a feature for every level of the original, missing as one of them, rare ones as one."""
+
+    name: str
+    place: Codes  # (levels + 1,) feature of each code, that of a missing value last; -1 for none
+    width: int
+
+    def fill(self, column: Column, matrix: Singles) -> None:
+        """Write the column's features; a level that the original never had has none of them."""
+        place = self.place[column.values]
+        rows = np.flatnonzero(place >= 0)
+        matrix[rows, place[rows]] = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """How columns become one matrix, learned from one table (the original's training rows) and applied to others."""
+
+    columns: tuple[NumberFeature | CategoryFeature, ...]
+
+    @property
+    def width(self) -> int:
+        """How many features there are."""
+        return sum(column.width for column in self.columns)
+
+    @property
+    def origin(self) -> tuple[str, ...]:
+        """For each feature the column it comes from."""
+        return tuple(column.name for column in self.columns for _ in range(column.width))
+
+    def matrix(self, table: Table) -> Singles:
+        """The features of a table whose codes mean what they meant in the first."""
+        found = np.zeros((len(table), self.width), np.float32)
+        start = 0
+        for column in self.columns:
+            column.fill(table[column.name], found[:, start : start + column.width])
+            start += column.width
+        return found
+
+
+def features_of(original: Table, names: Sequence[str] | None = None) -> Features:
+    """Learn from a table how its columns (all, unless named) become features: numbers first, then categories."""
+    columns = [original[name] for name in (original.names if names is None else names)]
+    categories = [c for c in columns if c.is_category]
+    most = max(2, min(MOST_LEVELS, MOST_FEATURES // max(1, len(categories))))
+    numbers = [_number(c) for c in columns if not c.is_category]
+    return Features((*numbers, *(_category(c, most) for c in categories)))
+
+
+def _number(column: Column) -> NumberFeature:
+    missing = column.missing
+    known = column.values[~missing]
+    if not len(known):
+        return NumberFeature(column.name, 1.0, 0.0, 1.0, 0.0, True)
+    unit = float(np.abs(known).max()) or 1.0
+    shares = known / unit
+    # a constant column must become zeros, whatever rounding leaves of its deviation
+    spread = float(shares.std()) if known.min() < known.max() else 0.0
+    median = float(np.median(shares)) * unit
+    return NumberFeature(column.name, unit, float(shares.mean()), spread or 1.0, median, bool(missing.any()))
+
+
+def _category(column: Column, most: int) -> CategoryFeature:
+    counts = counts_of(column)
+    kept = most_frequent(counts, most)
+    place = np.full(len(counts), MISSING, np.int32)
+    place[kept] = np.arange(len(kept), dtype=np.int32)
+    pooled = len(kept) < int(np.count_nonzero(counts))
+    if pooled:
+        place[place == MISSING] = len(kept)
+    return CategoryFeature(column.name, place, len(kept) + pooled)
+
+
+def counts_of(column: Column) -> Rows:
+    """How often each level of a category occurs, and last how often none is known."""
+    codes: Array = np.where(column.values == MISSING, len(column.levels), column.values)
+    return np.bincount(codes, minlength=len(column.levels) + 1)
+
+
+def most_frequent(counts: Rows, most: int) -> Rows:
+    """The places of the largest counts above zero, at most so many (of equal ones the first), in ascending order.
+
+    >>> most_frequent(np.array([3, 0, 9, 3, 1]), 3).tolist()
+    [0, 2, 3]
+    """
+    order = np.argsort(-counts, kind="stable")[:most]
+    return np.sort(order[counts[order] > 0])
+
+
+# Models that learn a class from rows and answer others, and the rows in the two forms that they want.
+
+
+MOST = 22_000  # rows that models learn from
+MOST_TESTS = 12_000  # held-out rows that they are asked
+MIN_LEAF = 50  # rows in a leaf of the one-hot tree, for tables of 5,000 rows or more
+NEIGHBOURS = 15
+FOREST = 50  # trees of the random forest
+SYSFOR = 20  # trees of SysFor's forest: the first of its own sixty, at a third of the time
+MOST_WORK = 5_000_000  # rows x attributes x classes that such a forest is grown on: about 3.5 seconds
+SHARED = 10  # times as long as without missing values
+FEWEST_ROWS = 1_000  # that it is grown on all the same, where there are so many
+HIDDEN = 32  # units of the network's one hidden layer
+ROUNDS = 25  # times the network sees the training rows
+PACE = 0.01  # of its learning; at the usual tenth of it a table of 300 rows needs 200 rounds
+SEED = 0  # the same for both sides, so that equal rows give equal models
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Rows as columns for C4.5 and as a matrix of features for scikit-learn's models."""
+
+    columns: tuple[Column, ...]
+    matrix: Singles  # (rows, features)
+    origin: Array  # (features,) the name of the column each feature comes from
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def __getitem__(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def without(self, name: str) -> "Prepared":
+        """All but one column: what its values are predicted from."""
+        kept = self.origin != name
+        columns = tuple(column for column in self.columns if column.name != name)
+        return Prepared(columns, self.matrix[:, kept], self.origin[kept])
+
+    def take(self, rows: Rows) -> "Prepared":
+        """The same at other rows."""
+        return Prepared(tuple(column.take(rows) for column in self.columns), self.matrix[rows], self.origin)
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """What models are grown on, and what they are asked: held-out rows that nothing was learned from."""
+
+    original: Prepared
+    released: Prepared
+    test: Prepared
+
+
+def prepared(table: Table, features: Features) -> Prepared:
+    """A table in the form of its features."""
+    names = [column.name for column in features.columns]
+    columns = tuple(replace(column, stored=None) for column in table if column.name in names)
+    return Prepared(columns, features.matrix(table), np.array(features.origin))
+
+
+def sides_of(pair: Pair, *, most: int, most_tests: int) -> Sides:
+    """Original, release and control of a pair, each cut to a sample of its rows when it has more.
+
+    Of tables with as many rows the same rows are taken, so of a pair the same people.
+    """
+    if pair.control is None:
+        raise TableError("No rows were held out, so no prediction can be tested. Give a control, or release again.")
+    telling = attribute_names(pair.original, "")
+    names = [n for n in pair.names if n == pair.target or (n in telling and n != pair.weight)]
+    original, released, test = (
+        table.select(names).take(some_rows(len(table), rows))
+        for table, rows in ((pair.original, most), (pair.released, most), (pair.control, most_tests))
+    )
+    features = features_of(original)
+    return Sides(prepared(original, features), prepared(released, features), prepared(test, features))
+
+
+Learner: TypeAlias = Callable[[Prepared, Codes, Prepared, int], Array]
+
+
+def answers(model: str, training: Prepared, labels: Codes, test: Prepared, *, min_leaf: int | None = None) -> Codes:
+    """The class that a model grown on some rows answers to others; rows of no class (-1) teach nothing.
+
+    Where there is nothing to learn the answer is the most frequent class, or none (-1) when no class is known.
+    """
+    if model not in MODELS:
+        raise NameUnknown("model", model, MODELS)
+    known = np.flatnonzero(labels != MISSING)
+    if not len(known):
+        return np.full(len(test), MISSING, np.int32)
+    if len(known) < len(labels):
+        training, labels = training.take(known), labels[known]
+    distinct, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
+    if len(distinct) == 1 or not training.matrix.shape[1] or not len(test):
+        return np.full(len(test), distinct[counts.argmax()], np.int32)
+    leaf = leaf_for(len(labels)) if min_leaf is None else min_leaf
+    found = MODELS[model](training, place.astype(np.int32), test, leaf)
+    return distinct[found].astype(np.int32)
+
+
+def leaf_for(rows: int) -> int:
+    """The rows a leaf of the one-hot tree holds at least: a hundredth of a small table, never below five.
+
+    >>> leaf_for(22_000), leaf_for(1_000), leaf_for(100)
+    (50, 10, 5)
+    """
+    return min(MIN_LEAF, max(5, rows // 100))
+
+
+def work_of_forest(columns: Sequence[Column], classes: int) -> int:
+    """What a row costs SysFor's forest: for every value C4.5 looks at every class.
+
+    Ten times as much where too few rows are complete, so that a row without a value goes down every branch.
+    """
+    complete = np.ones(len(columns[0]) if columns else 1, np.bool_)
+    for column in columns:
+        if not (missing := column.missing).all():
+            complete &= ~missing
+    return max(1, len(columns) * classes) * (1 if complete.mean() >= ENOUGH_COMPLETE else SHARED)
+
+
+def rows_of_forest(work: int) -> int:
+    """How many rows that cost so much SysFor's forest is grown on at most.
+
+    >>> rows_of_forest(14 * 2), rows_of_forest(14 * 20), rows_of_forest(14 * 2_000)
+    (178571, 17857, 1000)
+    """
+    return max(FEWEST_ROWS, MOST_WORK // work)
+
+
+def _c45(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
+    return classify(grow_from(_training(training, labels)), [column.values for column in test.columns])
+
+
+def _sysfor(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
+    work = work_of_forest(training.columns, int(labels.max()) + 1)
+    rows = some_rows(len(labels), rows_of_forest(work))
+    trees = grow_forest_from(take(_training(training, labels), rows), n_trees=SYSFOR)
+    return classify_forest(trees, [column.values for column in test.columns])
+
+
+def _training(training: Prepared, labels: Codes) -> Training:
+    classes = int(labels.max()) + 1
+    return Training(
+        target="",
+        classes=tuple(f"{i:09d}" for i in range(classes)),
+        labels=labels,
+        attributes=tuple(Attribute(c.name, c.levels, not c.is_category) for c in training.columns),
+        columns=tuple(c.values for c in training.columns),
+        rows=np.arange(len(labels)),
+    )
+
+
+def _fitted(model: Any, training: Prepared, labels: Codes, test: Prepared) -> Array:
+    with learning():
+        return model.fit(training.matrix, labels).predict(test.matrix)
+
+
+def _tree(training: Prepared, labels: Codes, test: Prepared, leaf: int) -> Array:
+    scikit_learn()
+    from sklearn.tree import DecisionTreeClassifier
+
+    return _fitted(DecisionTreeClassifier(min_samples_leaf=leaf, random_state=SEED), training, labels, test)
+
+
+def _logistic(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
+    scikit_learn()
+    from sklearn.linear_model import LogisticRegression
+
+    return _fitted(LogisticRegression(max_iter=200), training, labels, test)
+
+
+def _neighbours(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
+    scikit_learn()
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return _fitted(KNeighborsClassifier(min(NEIGHBOURS, len(labels))), training, labels, test)
+
+
+def _forest(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
+    scikit_learn()
+    from sklearn.ensemble import RandomForestClassifier
+
+    return _fitted(RandomForestClassifier(FOREST, min_samples_leaf=2, random_state=SEED), training, labels, test)
+
+
+def _network(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
+    scikit_learn()
+    from sklearn.neural_network import MLPClassifier
+
+    network = MLPClassifier((HIDDEN,), max_iter=ROUNDS, learning_rate_init=PACE, random_state=SEED)
+    return _fitted(network, training, labels, test)
+
+
+MODELS: Mapping[str, Learner] = MappingProxyType(
+    {
+        "c4.5": _c45,
+        "sysfor": _sysfor,
+        "logistic regression": _logistic,
+        "nearest neighbours": _neighbours,
+        "random forest": _forest,
+        "neural network": _network,
+        "tree": _tree,
+    }
+)
+
+
+# A column as classes to predict, settled on the original alone and applied to any table of the pair.
+
+
+BINS = 4  # groups of equal size that a number with many values is cut into
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Which class each value belongs to: a number by the edge it does not pass, a category by its code."""
+
+    count: int  # classes that occur in the original
+    edges: Floats  # of a number: values up to and with edge i are of class i, the rest of the last
+    place: Codes | None  # (levels,) of a category: the class of each level; None for a number
+    missing: int  # the class of a missing value; -1 when it is none
+
+    def of(self, column: Column) -> Codes:
+        """The class of each row; -1 where it has none."""
+        if self.place is not None:
+            known = np.append(self.place, self.missing).astype(np.int32)
+            return known[column.values]
+        found = np.searchsorted(self.edges, column.values).astype(np.int32)
+        return np.where(column.missing, self.missing, found).astype(np.int32)
+
+
+def classes_for(column: Column, *, bins: int = BINS, with_missing: bool = False) -> Classes:
+    """The classes of an original column; ``with_missing`` makes missing values a class like any other.
+
+    The levels of a category: the fifty most frequent, and one class for all other levels. A number with ten or
+    fewer distinct values: each value, to which nearest ones belong; with more: ``bins`` groups of equal size.
+    """
+    if bins < 2:
+        raise ValueOutOfRange("bins", bins, "a whole number of at least 2")
+    gaps = with_missing and bool(column.missing.any())
+    if column.is_category:
+        counts = counts_of(column)[:-1]
+        kept = most_frequent(counts, MOST_LEVELS)
+        place = np.full(len(counts), len(kept), np.int32)
+        place[kept] = np.arange(len(kept), dtype=np.int32)
+        count = len(kept) + int(len(kept) < np.count_nonzero(counts))
+        return Classes(count + gaps, np.empty(0), place, len(kept) + 1 if with_missing else MISSING)
+    edges = _edges(column.values[~column.missing], bins)
+    count = len(edges) + 1 if not column.missing.all() else 0
+    return Classes(count + gaps, edges, None, len(edges) + 1 if with_missing else MISSING)
+
+
+def mostly_unique(column: Column) -> bool:
+    """Whether a category has so many levels that it names rows rather than groups of them."""
+    counts = counts_of(column)[:-1]
+    return 2 * int(np.count_nonzero(counts)) > int(counts.sum())
+
+
+def _edges(known: Floats, bins: int) -> Floats:
+    """Where a number is cut: between its few values, or after the last value of each group."""
+    distinct, counts = np.unique(known, return_counts=True)
+    if len(distinct) <= MOST_CLASSES_OF_A_NUMBER:
+        between: Floats = distinct[:-1] / 2 + distinct[1:] / 2
+        return between
+    below = np.cumsum(counts)
+    wanted = below[-1] * np.arange(1, bins) / bins
+    ends = np.unique(np.searchsorted(below, wanted - 1e-9))  # the same groups as those of a tree grown with bins
+    return distinct[ends[ends < len(distinct) - 1]]

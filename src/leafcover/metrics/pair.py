@@ -1,0 +1,217 @@
+"""The original and its release side by side: what every measure is handed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from leafcover.arrays import MISSING, Array, Rows
+from leafcover.errors import NameUnknown, TableError
+from leafcover.table.table import Column, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two tables with the same columns in the same order; codes of categories mean the same in all of them.
+
+    When ``paired``, row i of the release is the row of the person in row i of the original (an attack must not look
+    at that, only its score may). ``control`` holds rows like the original's that are not in the release.
+    """
+
+    original: Table
+    released: Table
+    paired: bool
+    target: str = ""  # "" when there is none
+    keys: tuple[str, ...] = ()  # what an attacker is taken to know
+    confidential: tuple[str, ...] = ()  # what must not be learned of a person
+    weight: str = ""  # the column of survey weights, "" when there is none
+    control: Table | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that both tables have."""
+        return self.original.names
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """Columns ordered like numbers, dates and times among them; weights are not measured."""
+        return tuple(c.name for c in self.original if not c.is_category and c.name != self.weight)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns of levels."""
+        return tuple(c.name for c in self.original if c.is_category)
+
+    def take(self, rows: Rows) -> "Pair":
+        """Some of the people; the release is cut to the same rows, so an attack on it is easier than on all."""
+        return replace(self, original=self.original.take(rows), released=self.released.take(rows))
+
+
+def pair_of(
+    original: Table,
+    released: Table,
+    source: Rows | None = None,
+    *,
+    target: str = "",
+    keys: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    weight: str = "",
+    control: Table | None = None,
+) -> Pair:
+    """Bring two tables into one form; ``source`` is the original row of each released one, when that is known.
+
+    Original rows that no released row comes from were held out; they become the control unless one is given.
+    """
+    names = _shared_names(original, released)
+    _check_names(names, target=target, keys=keys, confidential=confidential, weight=weight)
+    before, after, aside = original.select(names), released.select(names), control
+    if source is not None:
+        before, after, left = _by_source(before, after, source)
+        if control is None and len(left):
+            aside = left
+    elif len(before) != len(after):
+        raise TableError(
+            f"The release has {len(after)} rows, the original {len(before)}, and no pairs say which row is which. "
+            "Give --pairs, or the original rows that were released."
+        )
+    if aside is not None:
+        aside = aside.select(_shared_names(before, aside, "control"))
+        if aside.names != before.names:
+            lost = [name for name in before.names if name not in aside.names]
+            raise TableError(f"The control has no column {lost[0]!r}. Give rows with the columns of the original.")
+    tables = _recoded([_bare(t) for t in (before, after, aside) if t is not None])
+    known = tuple(keys) or tuple(n for n in names if n not in (target, weight))
+    return Pair(
+        tables[0],
+        tables[1],
+        source is not None,
+        target,
+        known,
+        tuple(confidential),
+        weight,
+        None if aside is None else tables[2],
+    )
+
+
+def source_of(pairs: Any) -> Rows:
+    """Pairs that somebody gave as the original row of each released one, counted from 0.
+
+    >>> source_of([2, 0, 1])
+    array([2, 0, 1])
+    """
+    try:
+        given = np.asarray(pairs)
+        if given.ndim == 1 and given.dtype.kind in "iuf":
+            with np.errstate(invalid="ignore"):  # what does not fit becomes another number, and is refused
+                found = given.astype(np.int64)
+            if (found == given).all():
+                return found
+        got = f"{type(pairs).__name__} of {given.dtype}" if given.ndim == 1 else type(pairs).__name__
+    except (TypeError, ValueError, OverflowError):
+        got = type(pairs).__name__
+    raise TableError(
+        f"Pairs must be a list of whole numbers, the original row of each released one (row 0 is the first). Got {got}."
+    )
+
+
+def _shared_names(original: Table, other: Table, word: str = "release") -> tuple[str, ...]:
+    """The other's columns in the original's order; a kind that differs or a column from nowhere is an error."""
+    for column in other:
+        if column.name not in original.names:
+            raise TableError(
+                f"The {word} has a column {column.name!r} that the original has not. "
+                f"The original's are: {', '.join(original.names)}."
+            )
+        ours = original[column.name]
+        if ours.kind != column.kind and not ours.missing.all() and not column.missing.all():
+            raise TableError(
+                f"Column {column.name!r} is a {ours.kind} in the original and a {column.kind} in the {word}. "
+                "Read both alike, for instance with --category."
+            )
+    names = tuple(name for name in original.names if name in other.names)
+    if not names:
+        raise TableError(f"The {word} has no column of the original. Is it the right file?")
+    return names
+
+
+def _check_names(names: Iterable[str], **roles: str | Sequence[str]) -> None:
+    known = tuple(names)
+    for given in roles.values():
+        for name in [given] if isinstance(given, str) else given:
+            if name and name not in known:
+                raise NameUnknown("column", name, known, "that original and release share")
+
+
+def _by_source(before: Table, after: Table, source: Rows) -> tuple[Table, Table, Table]:
+    """Original rows that were released, the release in the same order, and the original rows that were not."""
+    if len(source) != len(after):
+        raise TableError(
+            f"The pairs name {len(source)} rows, the release has {len(after)}. Give the pairs of this release."
+        )
+    outside = source[(source < 0) | (source >= len(before))]
+    if len(outside):
+        raise TableError(
+            f"The pairs name row {int(outside[0])}, but the original's {len(before)} rows are 0 to {len(before) - 1} "
+            "(row 0 is the first). Give the pairs and the table of this release."
+        )
+    order = np.argsort(source, kind="stable")
+    rows = source[order]
+    if len(np.unique(rows)) < len(rows):
+        raise TableError("The pairs name an original row twice. Give the pairs of this release.")
+    left = np.ones(len(before), bool)
+    left[rows] = False
+    return before.take(rows), after.take(order), before.take(np.flatnonzero(left))
+
+
+def _bare(table: Table) -> Table:
+    """Values alone: measures need no stored text."""
+    return replace(table, columns=tuple(replace(c, stored=None) for c in table))
+
+
+def _recoded(tables: list[Table]) -> list[Table]:
+    """The same tables with one list of levels for each category; a column without any value follows the others."""
+    columns: list[list[Column]] = [[] for _ in tables]
+    for name in tables[0].names:
+        same = [table[name] for table in tables]
+        if any(c.is_category for c in same):
+            levels = tuple(sorted({level for c in same for level in c.levels}))
+            number = {level: i for i, level in enumerate(levels)}
+            same = [_with_levels(c, levels, number) for c in same]
+        for place, column in zip(columns, same, strict=True):
+            place.append(column)
+    return [replace(table, columns=tuple(found)) for table, found in zip(tables, columns, strict=True)]
+
+
+def _with_levels(column: Column, levels: tuple[str, ...], number: dict[str, int]) -> Column:
+    if not column.is_category:  # nothing is known in it
+        return Column(column.name, "category", np.full(len(column), MISSING, np.int32), levels)
+    lookup: Array = np.array([number[level] for level in column.levels] + [MISSING], np.int32)
+    return replace(column, values=lookup[column.values], levels=levels)
+
+
+# Seeded samples of rows, for measures that cannot look at every row of a large table; each says that it did so.
+
+
+SEED = 20_040_401  # measures draw nothing secret: the same tables give the same figures
+
+
+def some_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
+    """All row numbers, or a sorted random sample of ``most`` of them.
+
+    >>> some_rows(3, 5)
+    array([0, 1, 2])
+    """
+    if rows <= most:
+        return np.arange(rows, dtype=np.int64)
+    chosen: Rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+    return chosen
+
+
+def how(used: int, rows: int) -> str:
+    """In words, whether a figure rests on every row.
+
+    >>> how(500, 20000)
+    'a sample of 500 of 20,000 rows'
+    """
+    return "every row" if used >= rows else f"a sample of {used:,} of {rows:,} rows"

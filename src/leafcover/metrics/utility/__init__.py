@@ -1,0 +1,1 @@
+"""Utility: what a release keeps of the original."""

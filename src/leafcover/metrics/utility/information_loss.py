@@ -1,0 +1,238 @@
+"""How far values moved, person by person, and how far the main directions of the numbers turned.
+
+IL1s and SSE/SST compare each person's row with its own released row, so they need pairs; without, they are nan and
+the reason is said. The distance of eigenvalues needs none. Of numbers alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan, sqrt
+
+import numpy as np
+
+from leafcover.arrays import Floats, Rows
+from leafcover.metrics.pair import Pair, some_rows
+from leafcover.metrics.utility.bivariate import MOST_WORK, Relation, association, centred, relations
+from leafcover.metrics.utility.univariate import (
+    Differences,
+    deviation,
+    differences,
+    in_units,
+    known,
+    mean,
+    number_column,
+    unit,
+    worst_mean,
+)
+
+MOST_COLUMNS = 60  # of which eigenvalues are taken; beyond that a fixed choice by name
+APPEARED = 1.0  # what a value lost or made up counts: √2·SD, the usual (root mean square) distance of two rows
+
+
+@dataclass(frozen=True)
+class InformationLoss:
+    """What moving values cost: 0 is nothing."""
+
+    il1s: float  # the mean of |x - x'| / (√2·SD) over rows and numbers
+    il1s_worst: float  # the mean of the worst 1 % of rows
+    squares: float  # SSE/SST: squared moves by squared distances from the mean, each number in its own SD
+    eigenvalues: float  # Σ|e - e'| / Σ|e| of both correlation matrices, eigenvalues in order
+    numbers: int  # columns that moves are measured on
+    eigenvalue_numbers: int  # columns that eigenvalues are taken of
+    rows: int  # of each table: moves rest on all
+    eigenvalue_rows: int
+    reason: str = ""  # why a figure is nan
+
+
+def information_loss(pair: Pair) -> InformationLoss:
+    """Measure what moving the numbers cost."""
+    rows, names = len(pair.original), pair.numbers
+    chosen = [sorted(names)[i] for i in some_rows(len(names), MOST_COLUMNS)]
+    used = some_rows(rows, max(2, 2 * MOST_WORK // max(1, len(chosen) ** 2)))
+    turned = eigenvalue_distance(*_columns(pair, chosen, used)) if chosen else nan
+    il1s = worst = squares = nan
+    reason = ""
+    if not names:
+        reason = "The table has no numbers."
+    elif not pair.paired:
+        reason = "No pairs say which released row is whose."
+    else:
+        moved, squares = _moves(pair)
+        il1s, worst = float(moved.mean()), worst_mean(moved)
+    return InformationLoss(il1s, worst, squares, turned, len(names), len(chosen), rows, len(used), reason)
+
+
+def il1s(pair: Pair) -> float:
+    """Mateo-Sanz and others' IL1s: the mean of |x - x'| / (√2·SD).
+
+    A value missing in both tables has not moved. One that is missing in one of them counts 1.
+    """
+    return information_loss(pair).il1s
+
+
+def _moves(pair: Pair) -> tuple[Floats, float]:
+    """The mean move of each row over the numbers, and SSE/SST over values known in both tables."""
+    moved = np.zeros(len(pair.original))
+    errors = total = 0.0
+    for name in pair.numbers:
+        before, after = pair.original[name].values, pair.released[name].values
+        ours = known(before)
+        centre, step = mean(ours), unit(ours, known(after))
+        x, y = in_units(before, centre, step), in_units(after, centre, step)
+        lost, gone = np.isnan(before), np.isnan(after)
+        both = ~(lost | gone)
+        apart = np.where(both, y - x, 0.0)
+        moved += np.where(lost != gone, APPEARED, np.abs(apart) / sqrt(2))
+        errors += float(apart @ apart)
+        total += float(x[both] @ x[both])
+    squares = errors / total if total > 0 else (0.0 if errors == 0 else nan)
+    return moved / len(pair.numbers), squares
+
+
+def _columns(pair: Pair, names: list[str], rows: Rows) -> tuple[list[Floats], list[Floats]]:
+    before, after = (
+        [table[name].values if len(rows) == len(table) else table[name].values[rows] for name in names]
+        for table in (pair.original, pair.released)
+    )
+    return before, after
+
+
+def eigenvalue_distance(before: Sequence[Floats], after: Sequence[Floats]) -> float:
+    """How far the eigenvalues of two correlation matrices lie apart, from each table's columns.
+
+    >>> line, cross = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, -1.0, -1.0, 1.0])
+    >>> round(eigenvalue_distance((line, line), (line, cross)), 9)
+    1.0
+    """
+    ours, theirs = (np.linalg.eigvalsh(correlation_matrix(columns)) for columns in (before, after))
+    return float(np.abs(ours - theirs).sum() / np.abs(ours).sum())
+
+
+def correlation_matrix(columns: Sequence[Floats]) -> Floats:
+    """Correlations over rows where both columns are known; 0 beside the diagonal for a column of one value."""
+    ready = [centred(in_units(values, mean(known(values)), unit(known(values), known(values)))) for values in columns]
+    found = np.eye(len(columns))
+    for i, first in enumerate(ready):
+        for j in range(i):
+            found[i, j] = found[j, i] = association(first, ready[j]).correlation
+    return found
+
+
+# The biases of perturbed numbers, by type, as the literature on additive noise names them.
+#
+# A: their spread. B: relations among confidential columns. C: relations of confidential columns with the others.
+# D: the shape of their distribution. DM: patterns that data mining no longer finds (Wilson and Rosen 2002). Measured on
+# numbers; relations of categories stand in `relations`. Needs no pairs of rows.
+
+
+LEAST_CORRELATION = 1e-9  # a smaller one is 0 but for rounding: no change is relative to it
+
+
+@dataclass(frozen=True)
+class Biases:
+    """Every type of bias: 0 is none. Nan where a type does not exist, and ``reasons`` says why."""
+
+    spread: Differences  # A: (sd after - sd before) / sd before, of each confidential number
+    among: Differences  # B: correlation after - before, of pairs of confidential numbers
+    across: Differences  # C: the same, of a confidential number and another one
+    distance: Differences  # D: Kolmogorov and Smirnov, of each confidential number
+    quantiles: Differences  # D: at 5 % to 95 %, in standard deviations of the original
+    accuracy_difference: float  # DM: accuracy of a model of the release less that of one of the original
+    rule_similarity: float  # DM: how alike their rules are, between 0 and 1
+    abisd: float  # Li and Sarkar: the mean of A, with signs
+    abico: float  # Li and Sarkar: the mean of |change / correlation before|, over the pairs of B and C
+    confidential: tuple[str, ...]  # the numbers that count as confidential
+    reasons: tuple[str, ...]
+    rows: int  # that the correlations rest on; everything else rests on all
+    of: int
+
+
+def biases(pair: Pair, *, accuracy_difference: float = nan, rule_similarity: float = nan) -> Biases:
+    """Measure every type; DM is handed in by whoever grew the models.
+
+    Without confidential columns named, every number counts as confidential; then there is no bias C.
+    """
+    confidential = tuple(n for n in pair.numbers if not pair.confidential or n in pair.confidential)
+    numbers = [number_column(pair.original[n], pair.released[n]) for n in confidential]
+    found = relations(pair, columns=pair.numbers) if pair.numbers else relations(pair)
+    pairs = [entry for entry in found.entries if entry.figure == "correlation"]
+    inside = [_inside(entry, confidential) for entry in pairs]
+    among = [entry for entry, many in zip(pairs, inside, strict=True) if many == 2]
+    across = [entry for entry, many in zip(pairs, inside, strict=True) if many == 1]
+    relative = [e.difference / e.before for e in (*among, *across) if abs(e.before) > LEAST_CORRELATION]
+    spread = differences(number.deviation_difference for number in numbers)
+    return Biases(
+        spread,
+        differences(entry.difference for entry in among),
+        differences(entry.difference for entry in across),
+        differences(number.distance for number in numbers),
+        differences(part for number in numbers for part in number.quantile_differences),
+        accuracy_difference,
+        rule_similarity,
+        spread.signed,
+        differences(relative).mean,
+        confidential,
+        _reasons(pair, confidential, among, across),
+        found.rows,
+        found.of,
+    )
+
+
+def _inside(entry: Relation, confidential: tuple[str, ...]) -> int:
+    return (entry.first in confidential) + (entry.second in confidential)
+
+
+def _reasons(
+    pair: Pair, confidential: tuple[str, ...], among: list[Relation], across: list[Relation]
+) -> tuple[str, ...]:
+    if not confidential:
+        return ("No confidential column is a number, so no bias is measured.",)
+    found = []
+    if not among:
+        found.append("B: there are no two confidential numbers that vary.")
+    if not across and not pair.confidential:
+        found.append("C: no column was named confidential, so every number counts as confidential.")
+    elif not across:
+        found.append("C: there is no confidential number beside one that is not.")
+    return tuple(found)
+
+
+# The three properties paper 004 asks of perturbed data: means kept, variances not larger, trees alike.
+
+
+KEPT = 1e-6  # of a deviation: a mean that moved by less is kept; sums of a million values round
+
+
+@dataclass(frozen=True)
+class Properties:
+    """How many numbers keep each property; whether trees are alike stands with the trees."""
+
+    numbers: int
+    means_kept: int
+    variances_not_larger: int
+    mean_moved_most: float  # in deviations of the original
+    variance_grown_most: float  # the largest of s'²/s² - 1; below 0 when every variance shrank
+
+    @property
+    def kept(self) -> bool:
+        """Whether all numbers keep both."""
+        return self.means_kept == self.variances_not_larger == self.numbers
+
+
+def properties(pair: Pair) -> Properties:
+    """Compare the mean and the variance of every number that varies."""
+    moved, grown = [], []
+    for name in pair.numbers:
+        before, after = known(pair.original[name].values), known(pair.released[name].values)
+        if not len(before) or not len(after) or before.min() == before.max():
+            continue
+        step = unit(before, after)
+        moved.append(abs(mean(after) / step - mean(before) / step))
+        grown.append((deviation(after) / step) ** 2 - 1)
+    return Properties(
+        len(moved),
+        sum(one <= KEPT for one in moved),
+        sum(one <= KEPT for one in grown),
+        max(moved, default=0.0),
+        max(grown, default=0.0),
+    )

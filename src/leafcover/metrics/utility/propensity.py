@@ -1,0 +1,222 @@
+"""The propensity score: how well a model tells released rows from original ones (Snoke and others 2018).
+
+Rows of both tables are stacked, a model gives each its chance of being a released one, and pMSE is the mean squared
+distance of that chance from the released rows' share. It is told by what chance alone would give: a ratio near or
+below 1 means that the model sees nothing. A copy gives 0. Needs no pairs of rows.
+"""
+
+from dataclasses import dataclass
+from math import ceil, nan, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from leafcover.arrays import Floats
+from leafcover.metrics.models import scikit_learn
+from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.metrics.utility.regression import design, independent, logistic, part
+from leafcover.metrics.utility.univariate import Change, Differences, differences, size_of
+
+MOST_ROWS = 50_000  # of each table
+MOST_ROWS_OF_TREES = 5_000
+PERMUTATIONS = 10
+LEAST_LEAF = 0.01  # of the stacked rows, at least 5 of them
+
+
+@dataclass(frozen=True)
+class Propensity:
+    """How well a model tells the tables apart."""
+
+    model: str
+    value: float  # pMSE: 0 when it sees nothing, c·(1 - c) when it is never wrong, c the share of released rows
+    expected: float  # by chance alone
+    ratio: float  # value by expected; 0 where the model had nothing to look at
+    deviations: float  # (value - expected) in standard deviations of chance
+    parameters: int  # of a regression, the intercept among them; 0 for a tree
+    rows: int  # of each table, used
+    of: int
+    how: str
+
+
+class Stacked(NamedTuple):
+    """The rows of both tables on top of each other, and which of them are released ones."""
+
+    matrix: Floats  # the intercept first
+    released: Floats  # 0 and 1
+    rows: int  # of each table
+
+
+def propensity(pair: Pair, *, most: int = MOST_ROWS) -> Propensity:
+    """By logistic regression on the columns themselves, without their products.
+
+    Chance gives (k - 1)·c·(1 - c)·(1 - c·f) / N for k parameters, N rows in both tables and a share f of the
+    original's rows used. With all rows this is Snoke's (k - 1)·(1 - c)²·c / N: the release varies, the original does
+    not. A sample of the original varies too.
+    """
+    stacked = _stacked(pair, most)
+    every = np.ones(len(stacked.released), bool)
+    matrix = part(stacked.matrix, every, independent(stacked.matrix))
+    fitted = logistic(matrix, stacked.released)
+    total, more = matrix.shape[0], matrix.shape[1] - 1
+    share = float(stacked.released.mean())
+    value = float(((fitted.probabilities - share) ** 2).mean())
+    used = stacked.rows / len(pair.original)
+    each = share * (1 - share) * (1 - share * used) / total
+    found = (value, more * each, sqrt(2 * more) * each)  # a chi-square of k - 1 degrees of freedom
+    return _propensity("logistic regression", found, more + 1, stacked.rows, len(pair.original))
+
+
+def propensity_of_trees(pair: Pair, *, most: int = MOST_ROWS_OF_TREES, permutations: int = PERMUTATIONS) -> Propensity:
+    """By a classification tree, which sees relations between columns too.
+
+    Chance is what the same tree gives when the rows' tables are named at random; needs scikit-learn.
+    """
+    scikit_learn()
+    from sklearn.tree import DecisionTreeClassifier
+
+    stacked = _stacked(pair, most)
+    total = len(stacked.released)
+    leaf = max(5, ceil(LEAST_LEAF * total))
+    rng = np.random.default_rng(SEED)
+
+    def error(labels: Floats) -> float:
+        tree = DecisionTreeClassifier(min_samples_leaf=leaf, random_state=0).fit(stacked.matrix, labels)
+        return float(((tree.predict_proba(stacked.matrix)[:, -1] - labels.mean()) ** 2).mean())
+
+    value = error(stacked.released)
+    chance = np.array([error(rng.permutation(stacked.released)) for _ in range(permutations)])
+    found = (value, float(chance.mean()), float(chance.std(ddof=1)))
+    return _propensity("classification tree", found, 0, stacked.rows, len(pair.original))
+
+
+def _stacked(pair: Pair, most: int) -> Stacked:
+    """The same rows of both tables: where they are paired, the same people."""
+    rows = some_rows(len(pair.original), most)
+    taken = pair if len(rows) == len(pair.original) else pair.take(rows)
+    found = design(taken, [name for name in pair.names if name != pair.weight])
+    released = np.repeat([0.0, 1.0], [len(found.before), len(found.after)])
+    return Stacked(np.hstack([found.before.T, found.after.T]).T, released, len(rows))
+
+
+def _propensity(model: str, found: tuple[float, float, float], parameters: int, rows: int, of: int) -> Propensity:
+    value, expected, spread = found
+    ratio = value / expected if expected > 0 else 0.0
+    away = (value - expected) / spread if spread > 0 else 0.0
+    return Propensity(model, value, expected, ratio, away, parameters, rows, of, how(rows, of))
+
+
+# Weighted totals, means and counts: what a survey's figures would be from the release.
+#
+# Each table's own weights are used; where the release has none, the original's, if pairs say whose row is whose. A
+# missing weight counts 0. Internal: these are statistics and levels of the original. Exact.
+
+
+MOST_LEVELS = 50  # of each category that are listed, the heaviest first; all are counted
+
+
+@dataclass(frozen=True)
+class Total:
+    """The weighted total and mean of one number, over rows with a value. Internal."""
+
+    column: str
+    total: Change
+    mean: Change  # nan where no row with a value has a weight
+    total_difference: float  # (after - before) / |before|; nan where only the original's is 0
+    mean_difference: float  # the same
+
+
+@dataclass(frozen=True)
+class LevelCount:
+    """The weighted number of rows that show a level. Internal."""
+
+    column: str
+    level: str
+    count: Change
+    difference: float  # (after - before) / before; nan where the original has none
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Weighted figures before and after. Without weights everything is empty, and ``reason`` says why. Internal."""
+
+    numbers: tuple[Total, ...]
+    levels: tuple[LevelCount, ...]
+    totals: Differences  # relative, over numbers
+    means: Differences  # relative, over numbers
+    counts: Differences  # relative, over all levels of all categories
+    weights: str  # whose weights the release is counted with
+    rows: int
+    reason: str = ""
+
+
+def totals(pair: Pair) -> Totals:
+    """Compare weighted totals and means of numbers, and weighted counts of levels."""
+    weights, whose, reason = _weights(pair)
+    if weights is None:
+        empty = differences(())
+        return Totals((), (), empty, empty, empty, "", len(pair.original), reason)
+    numbers = tuple(_total(pair, name, *weights) for name in pair.numbers)
+    counted = [_counts(pair, name, *weights) for name in pair.categories if name != pair.weight]
+    return Totals(
+        numbers,
+        tuple(level for levels in counted for level in _heaviest(levels)),
+        differences(number.total_difference for number in numbers),
+        differences(number.mean_difference for number in numbers),
+        differences(level.difference for levels in counted for level in levels),
+        whose,
+        len(pair.original),
+    )
+
+
+def _weights(pair: Pair) -> tuple[tuple[Floats, Floats] | None, str, str]:
+    if not pair.weight:
+        return None, "", "No column of weights was named."
+    if pair.original[pair.weight].is_category:
+        return None, "", "The column of weights holds no numbers."
+    before = np.nan_to_num(pair.original[pair.weight].values, nan=0.0)
+    if pair.weight in pair.released.names and not pair.released[pair.weight].missing.all():
+        return (before, np.nan_to_num(pair.released[pair.weight].values, nan=0.0)), "the release's own", ""
+    if pair.paired:
+        return (before, before), "the original's", ""
+    return None, "", "The release has no weights, and no pairs say which row is whose."
+
+
+def _total(pair: Pair, name: str, weights: Floats, released: Floats) -> Total:
+    ours, ours_mean = weighted_total(pair.original[name].values, weights)
+    theirs, theirs_mean = weighted_total(pair.released[name].values, released)
+    total, mean = Change(ours, theirs), Change(ours_mean, theirs_mean)
+    return Total(name, total, mean, relative(total), relative(mean))
+
+
+def weighted_total(values: Floats, weights: Floats) -> tuple[float, float]:
+    """The weighted total and mean of the known values.
+
+    >>> weighted_total(np.array([1.0, 2.0, np.nan]), np.array([3.0, 1.0, 5.0]))
+    (5.0, 1.25)
+    """
+    there = ~np.isnan(values)
+    weight = float(weights[there].sum())
+    size = size_of(values[there])
+    total = float(values[there] / size @ weights[there]) * size
+    return total, total / weight if weight else nan
+
+
+def _counts(pair: Pair, name: str, weights: Floats, released: Floats) -> list[LevelCount]:
+    levels = pair.original[name].levels
+    before, after = (
+        np.bincount(table[name].values + 1, weights=weight, minlength=len(levels) + 1)[1:].tolist()
+        for table, weight in ((pair.original, weights), (pair.released, released))
+    )
+    changes = [Change(a, b) for a, b in zip(before, after, strict=True)]
+    return [LevelCount(name, level, change, relative(change)) for level, change in zip(levels, changes, strict=True)]
+
+
+def _heaviest(levels: list[LevelCount]) -> list[LevelCount]:
+    return sorted(levels, key=lambda found: (-found.count.before, found.level))[:MOST_LEVELS]
+
+
+def relative(change: Change) -> float:
+    """The change by the size of what was there: 0 where nothing was and nothing is, nan where only nothing was."""
+    if change.before == 0:
+        return 0.0 if change.after == 0 else nan
+    return change.difference / abs(change.before)

@@ -1,1 +1,0 @@
-"""Ways to change values inside a cell."""

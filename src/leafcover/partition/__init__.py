@@ -1,0 +1,1 @@
+"""Partitions: which rows share a cell."""

@@ -1,0 +1,220 @@
+"""Cells from trees: the leaves of one, or the whole table."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from leafcover.arrays import MISSING, Array, Bools, Rows
+from leafcover.cells import Cells, Choice, Range, Side, whole
+from leafcover.errors import ValueOutOfRange
+from leafcover.partition.base import Partition
+from leafcover.table.table import Table
+from leafcover.tree.c45 import grow
+from leafcover.tree.predict import places
+from leafcover.tree.training import classes_of
+from leafcover.tree.tree import ANY, Places, Tree, group_of, leaf_boxes, set_boxes
+
+MOST_ROWS = 1_000_000_000  # that a parameter may ask for
+DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
+
+
+@dataclass(frozen=True)
+class Whole:
+    """One cell with every row."""
+
+    frozen_id: ClassVar[str] = "whole"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """No column."""
+        return ()
+
+    def cells(self, table: Table) -> Partition:
+        """One cell."""
+        return Partition(whole(len(table)))
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """The leaves of the tree that predicts ``of`` from the other columns, none smaller than ``min_cell`` rows.
+
+    ``min_records`` is C4.5's own minimum of a branch; without it, the larger of 2 and ``min_cell``. A leaf that is
+    smaller all the same is pooled with its siblings. A row with missing values stands with the rows that reach the
+    same leaves.
+    """
+
+    frozen_id: ClassVar[str] = "leaves"
+    of: str
+    min_cell: int = 5
+    min_records: int | None = None
+    confidence: float = 0.25
+    bins: int | None = None
+    grower: Literal["auto", "exact", "histogram"] = "auto"
+
+    def __post_init__(self) -> None:
+        for name, rows in (("min_cell", self.min_cell), ("min_records", self.min_records)):
+            if rows is not None and not 1 <= rows <= MOST_ROWS:
+                raise ValueOutOfRange(f"Leaves.{name}", rows, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+        if not 0 < self.confidence <= 1:
+            raise ValueOutOfRange("Leaves.confidence", self.confidence, "above 0 and at most 1")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The target."""
+        return (self.of,)
+
+    def cells(self, table: Table) -> Partition:
+        """Grow the tree and pool its small leaves."""
+        tree = grow(
+            table,
+            target=self.of,
+            min_records=max(2, self.min_cell) if self.min_records is None else self.min_records,
+            confidence=self.confidence,
+            bins=self.bins,
+            grower=self.grower,
+        )
+        return leaves(table, tree, min_cell=self.min_cell, classes=classes_of(table[self.of], bins=self.bins)[1])
+
+
+def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
+    """The cells of a tree that is already grown."""
+    reached = places(tree, table)
+    sizes = np.bincount(reached.place, minlength=len(reached))
+    number = pool(tree, reached, sizes, min_cell)
+    count = int(number.max()) + 1
+    label = number[reached.place]
+    pooled = np.bincount(number[number >= 0], minlength=count) > 1
+    cells = Cells(
+        label,
+        count,
+        box=_hulls(tree, reached, number, count),
+        groups=_groups(tree, number, pooled),
+        mixed=mixed_cells(label, classes, count),
+        pooled=pooled,
+    )
+    small = int(sizes[sizes < min_cell].sum())
+    return Partition(cells, (tree,), _notes(tree, table, cells, min_cell, small))
+
+
+def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int, small: int) -> tuple[str, ...]:
+    said = []
+    if cells.pooled_rows:
+        said.append(
+            f"{small} rows stand in leaves of the tree for {tree.target!r} smaller than {min_cell} rows; these leaves "
+            f"are pooled with their siblings. The {cells.pooled_rows} rows of the pools may change their leaf."
+        )
+    if cells.count == 1:
+        said.append(f"The tree for {tree.target!r} has one cell: all {len(table)} rows stand together.")
+    return tuple(said)
+
+
+def mixed_cells(label: Rows, classes: Array, count: int) -> Bools:
+    """Which cells hold more than one class."""
+    known = classes != MISSING
+    low, high = np.full(count, np.iinfo(np.int32).max), np.full(count, -1)
+    np.minimum.at(low, label[known], classes[known])
+    np.maximum.at(high, label[known], classes[known])
+    return high > low
+
+
+def _groups(tree: Tree, number: Array, pooled: Bools) -> tuple[Array, ...]:
+    """Per degree, the ancestor of each cell that is one leaf; -1 for pools and for sets of leaves."""
+    alone = np.flatnonzero(number[: len(tree.leaves)] >= 0)  # the first sets are the single leaves
+    alone = alone[~pooled[number[alone]]]
+    found = []
+    for degree in range(1, DEGREES + 1):
+        group = np.full(len(pooled), -1, np.int64)
+        group[number[alone]] = group_of(tree, degree)[alone]
+        found.append(group)
+        if not group.max(initial=-1) > 0:  # everyone has reached the root
+            break
+    return tuple(found)
+
+
+def _hulls(tree: Tree, reached: Places, number: Array, count: int) -> dict[str, Side]:
+    """The box of each cell: what all leaves of a set allow, and of a pool what any of its sets allows."""
+    box = set_boxes(leaf_boxes(tree), reached)
+    used = np.flatnonzero(number >= 0)
+    cell = number[used]
+    sides: dict[str, Side] = {}
+    for a in sorted({int(a) for a in tree.tested if a >= 0}):
+        attribute = tree.attributes[a]
+        if attribute.is_number:
+            low, high = np.full(count, np.inf), np.full(count, -np.inf)
+            np.minimum.at(low, cell, box.low[used, a])
+            np.maximum.at(high, cell, box.high[used, a])
+            sides[attribute.name] = Range(low, high)
+        else:
+            code = box.allowed[used, a]
+            one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY)
+            allowed = np.zeros((count, len(attribute.levels)), np.bool_)
+            np.logical_or.at(allowed, cell, one)
+            sides[attribute.name] = Choice(allowed, np.arange(count))
+    return sides
+
+
+# Pool leaves that hold too few rows with their siblings, smallest first, then with cousins.
+
+
+@dataclass(frozen=True)
+class _Pool:
+    size: int
+    places: tuple[int, ...]
+
+    def __add__(self, other: "_Pool") -> "_Pool":
+        return _Pool(self.size + other.size, self.places + other.places)
+
+
+def pool(tree: Tree, reached: Places, sizes: Rows, min_cell: int) -> Array:
+    """For each set of leaves that some rows reach the number of its pool, each of at least ``min_cell`` rows.
+
+    A set of one leaf stands at that leaf; a set of several stands at the node where their paths part. Sets that nobody
+    reaches have number -1. Only a table of fewer than ``min_cell`` rows can leave a smaller pool: the whole table.
+    """
+    if min_cell == 1:  # every set that somebody reaches stands alone
+        return np.where(sizes > 0, np.cumsum(sizes > 0) - 1, -1)
+    waiting: list[list[_Pool]] = [[] for _ in range(tree.size)]
+    leaves = tree.leaves
+    for place in np.flatnonzero(sizes).tolist():
+        node = _meeting(tree, leaves[reached.leaves_of(place)])
+        waiting[node].append(_Pool(int(sizes[place]), (place,)))
+    for node in range(tree.size - 1, -1, -1):  # breadth-first numbers: children before parents
+        waiting[node] = _enough(waiting[node], min_cell)
+        if node:
+            waiting[tree.parent[node]].extend(waiting[node])
+    number = np.full(len(sizes), -1, np.int64)
+    done = sorted(waiting[0], key=lambda one: min(one.places))
+    for i, one in enumerate(done):
+        number[list(one.places)] = i
+    return number
+
+
+def _enough(pools: list[_Pool], min_cell: int) -> list[_Pool]:
+    """Join pools until each is large enough or only one is left."""
+    small = sorted((p for p in pools if p.size < min_cell), key=_by_size)
+    if not small:
+        return pools
+    large = sorted((p for p in pools if p.size >= min_cell), key=_by_size, reverse=True)
+    while small:
+        one = small.pop(0)
+        while one.size < min_cell and (small or large):
+            one = one + (small.pop(0) if small else large.pop())
+        if one.size < min_cell:
+            return [one]
+        large.append(one)
+    return large
+
+
+def _by_size(one: _Pool) -> tuple[int, int]:
+    return one.size, min(one.places)
+
+
+def _meeting(tree: Tree, leaves: Array) -> int:
+    """The lowest node above all of the leaves (the leaf itself when there is one)."""
+    nodes = {int(leaf) for leaf in leaves}
+    while len(nodes) > 1:
+        deepest = max(nodes)  # breadth-first numbers: a parent's is smaller
+        nodes.remove(deepest)
+        nodes.add(int(tree.parent[deepest]))
+    return nodes.pop()

@@ -1,0 +1,517 @@
+"""Groups of at least k similar rows: what microaggregation makes of a table before it takes averages.
+
+With ``start`` the groups are made inside the cells of another split: strata, or the cells of a kd tree. A table (or a
+stratum) of fewer than 2k rows is one group.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from leafcover.arrays import MISSING, Floats, Rows
+from leafcover.cells import Cells, Range, finer, inside
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.partition.base import Partition
+from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
+from leafcover.table.table import Column, Table
+from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, grow_kd, own_order, scales, working
+from leafcover.tree.tree import Tree, leaf_boxes
+
+# Rows as points, so that "similar" is a squared distance: numbers in their deviations, categories by their levels.
+#
+# A number is standardised by its mean and sample deviation; a missing one stands at the mean. A category becomes a
+# coordinate for every level, 1/√2 where the row has it: two rows of different levels are then 1 apart, squared, and two
+# of the same level 0. A missing category is a level of its own.
+
+
+MOST_LEVELS = 40  # of a category with a coordinate of their own; the rarer ones share one
+APART = np.sqrt(0.5)  # the coordinate of a level: two of them are 1 apart, squared
+
+
+def points(table: Table, names: Sequence[str]) -> Floats:
+    """(rows, coordinates) of some columns; a column that does not vary has none."""
+    found = [one for name in names for one in _coordinates(table[name])]
+    return np.ascontiguousarray(np.column_stack(found)) if found else np.zeros((len(table), 1))
+
+
+def _coordinates(column: Column) -> Iterable[Floats]:
+    if not column.is_category:
+        standard = standardised(column)
+        return [standard] if standard.any() else []
+    codes = np.where(column.values == MISSING, len(column.levels), column.values)
+    counts = np.bincount(codes, minlength=len(column.levels) + 1)
+    common = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+    common = np.sort(common[counts[common] > 0])
+    if len(common) < 2:
+        return []
+    levels = [np.where(codes == code, APART, 0.0) for code in common]
+    rare = ~np.isin(codes, common)
+    return [*levels, np.where(rare, APART, 0.0)] if rare.any() else levels
+
+
+def standardised(column: Column) -> Floats:
+    """A number less its mean, by its sample deviation; 0 where it is missing, and everywhere when it does not vary."""
+    known = ~column.missing
+    values = column.values[known]
+    found = np.zeros(len(column))
+    if len(values) < 2 or values.min() == values.max():
+        return found
+    values = values / np.abs(values).max()  # the squares of values beyond 1e154 would be infinite
+    found[known] = (values - values.mean()) / values.std(ddof=1)
+    return found
+
+
+def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
+    """What to tell of rows without a number: nothing when there are none."""
+    gone = [table[name].missing for name in by if not table[name].is_category]
+    rows = int(np.any(gone, axis=0).sum()) if gone else 0
+    if not rows:
+        return ()
+    of = f"{by[0]}" if len(by) == 1 else f"one of {', '.join(by)}"
+    verb = "row has" if rows == 1 else "rows have"
+    return (f"{rows} {verb} no value in {of}; to find similar rows it stands at the column's mean.",)
+
+
+# Strata: rows with the same values of some columns.
+
+
+@dataclass(frozen=True)
+class Strata:
+    """Rows that agree in the columns ``by``; strata of fewer than ``min_cell`` rows stand together.
+
+    When all of these together are still too few, the next smallest stratum joins them.
+    """
+
+    frozen_id: ClassVar[str] = "strata"
+    by: tuple[str, ...]
+    min_cell: int = 3
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
+        if not self.by:
+            raise PlanError("Strata names no column. Name at least one in by=...")
+        if not 1 <= self.min_cell <= MOST_ROWS:
+            raise ValueOutOfRange("Strata.min_cell", self.min_cell, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that rows agree in."""
+        return self.by
+
+    def cells(self, table: Table) -> Partition:
+        """Number the strata by their values in the order of the columns."""
+        label = np.zeros(len(table), np.int64)
+        for name in self.by:
+            values = np.unique(table[name].values, return_inverse=True)[1].ravel()
+            label = finer(label, values)
+        sizes = np.bincount(label)
+        number, joined = together(sizes, self.min_cell)
+        notes: tuple[str, ...] = ()
+        if joined:
+            rows = int(sizes[number == number.max()].sum())
+            notes = (
+                f"{joined} strata of {', '.join(self.by)} are smaller than {self.min_cell} rows or needed to fill "
+                f"these up; their {rows} rows stand together.",
+            )
+        cells = Cells(number[label], int(number.max(initial=-1)) + 1)
+        return Partition(cells, notes=notes)
+
+
+def together(sizes: Rows, least: int) -> tuple[Rows, int]:
+    """A number for each stratum, small ones sharing the last, and how many share it.
+
+    >>> together(np.array([5, 1, 9, 1, 4]), 3)
+    (array([0, 2, 1, 2, 2]), 3)
+    """
+    order = np.argsort(sizes, kind="stable")
+    small = int((sizes < least).sum())
+    if small:
+        filled = np.cumsum(sizes[order])
+        small = max(small, min(int(np.searchsorted(filled, least)) + 1, len(sizes)))
+    number = np.full(len(sizes), len(sizes) - small, np.int64)
+    alone = np.sort(order[small:])
+    number[alone] = np.arange(len(alone))
+    return number, small
+
+
+# Cells from a kd tree: its leaves, cut where the rows are spread most, so that near rows stand together.
+#
+# The perturbation tree of Li and Sarkar (2006) replaces the confidential values of each such cell by their mean.
+
+
+@dataclass(frozen=True)
+class Kd:
+    """The leaves of the kd tree over the number columns ``by``, none smaller than ``min_child`` rows.
+
+    A node is cut in the column whose variance is largest once columns are divided by ``scale``, at its midrange or
+    median, until it has at most ``leaf_max`` rows. ``scope`` is where a midrange comes from, the node's rows or all;
+    without ``reuse`` a path tests each column once; ``tie`` is the side of values equal to the threshold. A cut that
+    would leave a side too small gives way to the median, then to the next column. A missing value stands at the mean
+    of its column.
+    """
+
+    frozen_id: ClassVar[str] = "kd"
+    by: tuple[str, ...]
+    scale: Scale = "minmax"
+    cut: Cut = "midrange"
+    scope: Scope = "node"
+    reuse: bool = True
+    leaf_max: int = 3
+    min_child: int = 3
+    tie: Tie = "left"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
+        if not self.by:
+            raise PlanError("Kd names no column to cut by. Name at least one number column in by=...")
+        for name, kind in (("scale", Scale), ("cut", Cut), ("scope", Scope), ("tie", Tie)):
+            if getattr(self, name) not in get_args(kind):
+                raise ValueOutOfRange(f"Kd.{name}", getattr(self, name), f"one of {', '.join(get_args(kind))}")
+        for name, rows in (("leaf_max", self.leaf_max), ("min_child", self.min_child)):
+            if not 1 <= rows <= MOST_ROWS:
+                raise ValueOutOfRange(f"Kd.{name}", rows, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that are cut."""
+        return self.by
+
+    def cells(self, table: Table) -> Partition:
+        """Grow the tree; every leaf is a cell."""
+        found = grow_kd(
+            table,
+            self.by,
+            scale=self.scale,
+            cut=self.cut,
+            scope=self.scope,
+            reuse=self.reuse,
+            leaf_max=self.leaf_max,
+            min_child=self.min_child,
+            tie=self.tie,
+        )
+        cells = Cells(found.leaf.astype(np.int64), len(found.tree.leaves), box=_sides(found.tree))
+        return Partition(cells, (found.tree,), self._notes(table, cells.sizes))
+
+    def _notes(self, table: Table, sizes: Rows) -> tuple[str, ...]:
+        said = []
+        large = sizes > max(self.leaf_max, 2 * self.min_child - 1)
+        if len(sizes) == 1:
+            said.append(f"The kd tree by {', '.join(self.by)} has one cell: all {len(table)} rows stand together.")
+        elif large.any():
+            said.append(
+                f"{sizes[large].sum()} rows stand in cells of the kd tree that are larger than leaf_max "
+                f"({self.leaf_max} rows): no further cut leaves {self.min_child} rows on both sides."
+            )
+        return (*said, *at_the_mean(table, self.by))
+
+
+def _sides(tree: Tree) -> dict[str, Range]:
+    """What each leaf allows of the columns that the tree tests."""
+    boxes = leaf_boxes(tree)
+    tested = np.unique(tree.tested[tree.tested >= 0]).tolist()
+    return {tree.attributes[a].name: Range(boxes.low[:, a], boxes.high[:, a]) for a in tested}
+
+
+# Cells by halving: the rows parted at the median of their first principal component, again and again.
+#
+# After Li and Sarkar (Information Systems Research, 2011). A cut along the direction in which the rows vary most keeps
+# near rows together where a cut of one column, as a kd tree's, parts them. Such cells have no box.
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Halve by the number columns ``by`` until a cell has ``fewer_than`` so many rows; each has at least half as many.
+
+    Columns are divided by ``scale`` first: their standard deviation (z), range, largest size or nothing. Rows with the
+    same values are never parted, so a cell may hold more of those. A missing value stands at the mean of its column.
+    """
+
+    frozen_id: ClassVar[str] = "halves"
+    by: tuple[str, ...]
+    fewer_than: int = 10
+    scale: Scale = "z"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
+        if not self.by:
+            raise PlanError("Halves names no column to halve by. Name at least one number column in by=...")
+        if not 2 <= self.fewer_than <= MOST_ROWS:
+            raise ValueOutOfRange(
+                "Halves.fewer_than", self.fewer_than, f"a whole number of rows from 2 to {MOST_ROWS:,}"
+            )
+        if self.scale not in SCALES:
+            raise ValueOutOfRange("Halves.scale", self.scale, f"one of {', '.join(SCALES)}")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns to halve by."""
+        return self.by
+
+    def cells(self, table: Table) -> Partition:
+        """Halve the rows."""
+        from leafcover.kernels.kd import halve_by_component
+
+        matrix, steps = working(table, self.by)
+        order, marks = own_order(matrix)
+        values = matrix[order]
+        scaled = scales(values, steps, self.scale)
+        values *= scaled.factor
+        values -= scaled.shift
+        values *= np.sqrt(scaled.weight)
+        starts = halve_by_component(values, order, marks, self.fewer_than)
+        label = np.empty(len(table), np.int64)
+        label[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(table)))
+        return Partition(Cells(label, len(starts)), (), self._notes(table, len(starts)))
+
+    def _notes(self, table: Table, count: int) -> tuple[str, ...]:
+        said = []
+        if count == 1:
+            said.append(f"Halving by {', '.join(self.by)} made one cell: all {len(table)} rows stand together.")
+        return (*said, *at_the_mean(table, self.by))
+
+
+Start: TypeAlias = Whole | Strata | Kd | Halves | Leaves
+WHOLE = Whole()
+EXACT = 100_000  # rows of a cell up to which MDAV is exact unless it is told otherwise
+
+
+@dataclass(frozen=True)
+class Mdav:
+    """Groups of k by MDAV on the columns ``by``: numbers by their deviations, categories by their levels.
+
+    ``block`` is the most rows of the kd blocks that a cell is cut into first; without it a cell of up to 100,000 rows
+    is grouped exactly and a larger one in blocks of up to 64,000. 0 is exact whatever it costs.
+    """
+
+    frozen_id: ClassVar[str] = "mdav"
+    by: tuple[str, ...]
+    k: int = 3
+    start: Start = WHOLE
+    block: int | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", columns_named("Mdav", self.by))
+        check_k("Mdav", self.k)
+        if self.block is not None and self.block and not 2 * self.k <= self.block <= MOST_ROWS:
+            raise ValueOutOfRange("Mdav.block", self.block, f"0, or at least 2k = {2 * self.k} rows")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that make rows similar, and those of the outer cells."""
+        return needed(self.start, self.by)
+
+    def cells(self, table: Table) -> Partition:
+        """Make the groups inside every outer cell."""
+        return grouped(table, self.start, self.by, points(table, self.by), self._labels)
+
+    def _labels(self, some: Floats) -> Rows:
+        from leafcover.kernels.microaggregation import BLOCK, blocked_mdav, mdav
+
+        block = (0 if len(some) <= EXACT else max(BLOCK, 2 * self.k)) if self.block is None else self.block
+        return blocked_mdav(some, self.k, block) if block else mdav(some, self.k)
+
+
+@dataclass(frozen=True)
+class VariableMdav:
+    """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group when it is ``gamma`` times nearer to it than to others.
+
+    A gamma of about 0.2 suits scattered data, about 1.1 clustered ones. What is left over joins the nearest group.
+    """
+
+    frozen_id: ClassVar[str] = "variable-mdav"
+    by: tuple[str, ...]
+    k: int = 3
+    gamma: float = 0.2
+    start: Start = WHOLE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", columns_named("VariableMdav", self.by))
+        check_k("VariableMdav", self.k)
+        if not 0 <= self.gamma <= 100:
+            raise ValueOutOfRange("VariableMdav.gamma", self.gamma, "from 0 to 100")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that make rows similar, and those of the outer cells."""
+        return needed(self.start, self.by)
+
+    def cells(self, table: Table) -> Partition:
+        """Make the groups inside every outer cell."""
+        from leafcover.kernels.microaggregation import vmdav
+
+        return grouped(table, self.start, self.by, points(table, self.by), lambda some: vmdav(some, self.k, self.gamma))
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Groups of neighbours in the order of one number: of k each (fixed), or of k to 2k - 1 with the least spread.
+
+    The best groups are found exactly (Hansen and Mukherjee). A row without a value stands at the mean.
+    """
+
+    frozen_id: ClassVar[str] = "in-order"
+    by: str
+    k: int = 3
+    sizes: Literal["optimal", "fixed"] = "optimal"
+    start: Start = WHOLE
+
+    def __post_init__(self) -> None:
+        check_k("InOrder", self.k)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The column that orders rows, and those of the outer cells."""
+        return needed(self.start, (self.by,))
+
+    def cells(self, table: Table) -> Partition:
+        """Make the groups inside every outer cell."""
+        from leafcover.kernels.microaggregation import fixed_groups, optimal_groups
+
+        column = table[self.by]
+        if column.is_category:
+            raise PlanError(f"InOrder sorts rows by {self.by!r}, but it is a category. Name a number.")
+
+        def labels(some: Floats) -> Rows:
+            order = np.argsort(some[:, 0], kind="stable")
+            found = np.empty(len(order), np.int64)
+            values = np.ascontiguousarray(some[order, 0])
+            optimal = self.sizes == "optimal"
+            found[order] = optimal_groups(values, self.k) if optimal else fixed_groups(len(values), self.k)
+            return found
+
+        return grouped(table, self.start, (self.by,), standardised(column)[:, None], labels)
+
+
+def grouped(
+    table: Table, start: Start, by: Sequence[str], where: Floats, labels: Callable[[Floats], Rows]
+) -> Partition:
+    """Group the points of every outer cell on its own; ``by`` names the columns they come from."""
+    outer = start.cells(table)
+    order = np.argsort(outer.cells.label, kind="stable")
+    ends = np.cumsum(outer.cells.sizes)
+    label = np.empty(len(table), np.int64)
+    count = 0
+    for rows in np.split(order, ends[:-1]):
+        found = labels(where[rows])
+        label[rows] = found + count
+        count += int(found.max(initial=-1)) + 1
+    cells = inside(outer.cells, label, count)
+    if outer.cells.count > 1:  # groups of one outer cell are siblings
+        of_group = np.empty(count, np.int64)
+        of_group[label] = outer.cells.label
+        cells = replace(cells, groups=(of_group,))
+    return Partition(cells, outer.trees, (*outer.notes, *at_the_mean(table, by)))
+
+
+def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns of the outer cells and those that make rows similar, each once."""
+    return tuple(dict.fromkeys((*start.needs, *by)))
+
+
+def columns_named(name: str, by: Sequence[str]) -> tuple[str, ...]:
+    """The columns by which a split finds rows similar; at least one."""
+    if not by or isinstance(by, str):
+        raise PlanError(f"{name} names no column by which rows are similar. Give a list in by=...")
+    return tuple(by)
+
+
+def check_k(name: str, k: int) -> None:
+    """Refuse a size of groups that no table has."""
+    if not 1 <= k <= MOST_ROWS:
+        raise ValueOutOfRange(f"{name}.k", k, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+
+
+# Sub-groups by k-means inside cells that are too large, as paper 004 makes them.
+
+
+ROUNDS = 100  # of moving centres, at most
+AT_ONCE = 4_000_000  # differences held in memory
+
+
+@dataclass(frozen=True)
+class KMeans:
+    """The cells of ``start``; one of more than ``most`` rows is cut into sub-groups by k-means, none below k rows.
+
+    The paper lets a sub-group be a single row, whose value is then published unchanged. Here a sub-group of fewer than
+    k rows joins the one with the nearest centre, smallest first; k = 1 is the paper's way.
+    """
+
+    frozen_id: ClassVar[str] = "k-means"
+    by: tuple[str, ...]
+    most: int = 5
+    k: int = 3
+    start: Start = WHOLE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", columns_named("KMeans", self.by))
+        check_k("KMeans", self.k)
+        if not self.k <= self.most <= MOST_ROWS:
+            raise ValueOutOfRange("KMeans.most", self.most, f"at least k = {self.k} rows")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns that make rows similar, and those of the outer cells."""
+        return needed(self.start, self.by)
+
+    def cells(self, table: Table) -> Partition:
+        """Cut every cell that is too large."""
+        return grouped(table, self.start, self.by, points(table, self.by), self._labels)
+
+    def _labels(self, some: Floats) -> Rows:
+        if len(some) <= self.most:
+            return np.zeros(len(some), np.int64)
+        return joined(some, k_means(some, -(-len(some) // self.most)), self.k)
+
+
+def k_means(where: Floats, count: int) -> Rows:
+    """Lloyd's rounds from centres far apart: the point farthest from the mean, then always the one farthest from all.
+
+    >>> k_means(np.array([[0.0], [0.1], [9.0], [9.2]]), 2)
+    array([1, 1, 0, 0])
+    """
+    centres = where[_far_apart(where, count)]
+    label = _nearest(where, centres)
+    for _ in range(ROUNDS):
+        moved = np.array([where[label == c].mean(axis=0) if (label == c).any() else centres[c] for c in range(count)])
+        again = _nearest(where, moved)
+        centres = moved
+        if (again == label).all():
+            break
+        label = again
+    return label
+
+
+def joined(where: Floats, label: Rows, least: int) -> Rows:
+    """The same groups, those of fewer than ``least`` rows joined to the one with the nearest centre, smallest first."""
+    number = np.unique(label, return_inverse=True)[1].ravel()
+    while True:
+        sizes = np.bincount(number)
+        if len(sizes) < 2 or sizes.min() >= least:
+            return number
+        centres = np.array([where[number == c].mean(axis=0) for c in range(len(sizes))])
+        small = int(np.argmin(sizes))
+        apart = ((centres - centres[small]) ** 2).sum(axis=1)
+        apart[small] = np.inf
+        number = np.unique(np.where(number == small, int(np.argmin(apart)), number), return_inverse=True)[1].ravel()
+
+
+def _far_apart(where: Floats, count: int) -> Rows:
+    apart = ((where - where.mean(axis=0)) ** 2).sum(axis=1)
+    chosen = [int(np.argmax(apart))]
+    apart = np.full(len(where), np.inf)
+    for _ in range(1, count):
+        apart = np.minimum(apart, ((where - where[chosen[-1]]) ** 2).sum(axis=1))
+        chosen.append(int(np.argmax(apart)))
+    return np.array(chosen)
+
+
+def _nearest(where: Floats, centres: Floats) -> Rows:
+    found = np.empty(len(where), np.int64)
+    step = max(1, AT_ONCE // centres.size)
+    for begin in range(0, len(where), step):
+        some = where[begin : begin + step]
+        apart = ((some[:, None, :] - centres[None, :, :]) ** 2).sum(axis=2)
+        found[begin : begin + step] = apart.argmin(axis=1)
+    return found

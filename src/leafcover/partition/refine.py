@@ -1,0 +1,48 @@
+"""Finer cells: inside each cell one further tree that serves many columns at once, down to a floor.
+
+The boxes of the outer cells still hold, so rows keep the leaves of the outer tree; what the other columns say of each
+other is kept as far as the floor lets the cells go.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from leafcover.cells import inside
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.partition.base import Partition
+from leafcover.partition.forest import Forest
+from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
+from leafcover.table.table import Table
+from leafcover.tree.joint import refine_jointly
+
+
+@dataclass(frozen=True)
+class Refine:
+    """The cells of ``start``, each split further by a tree for the columns ``by``, no part below ``floor`` rows."""
+
+    frozen_id: ClassVar[str] = "refine"
+    start: Leaves | Forest | Whole
+    by: tuple[str, ...]
+    floor: int = 40
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
+        if not 2 <= self.floor <= MOST_ROWS:
+            raise ValueOutOfRange("Refine.floor", self.floor, f"a whole number of rows from 2 to {MOST_ROWS:,}")
+        if not self.by:
+            raise PlanError("Refine names no column to grow trees for. Name at least one in by=...")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The columns of the outer cells and those refined for."""
+        return (*self.start.needs, *self.by)
+
+    def cells(self, table: Table) -> Partition:
+        """Make the outer cells and refine them."""
+        return self.refined(table, self.start.cells(table))
+
+    def refined(self, table: Table, outer: Partition) -> Partition:
+        """The same from outer cells that are already made."""
+        columns = [table[name] for name in self.by]
+        found = refine_jointly(columns, outer.cells.label, outer.cells.count, floor=self.floor)
+        return Partition(inside(outer.cells, found.label, found.count), outer.trees, outer.notes)

@@ -1,0 +1,1 @@
+"""Perturbations: how values change within their cells."""

@@ -1,0 +1,373 @@
+"""Add independent noise to every number: the simplest noise, with biases that are known.
+
+SAN of the literature: Y = X + e with a deviation of c times the column's own. The mean stays; the variance grows to
+1 + c² times itself, correlations between noisy columns shrink by 1 / (1 + c²), with others by 1 / sqrt(1 + c²).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import inf, isqrt, ldexp, log, sqrt
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.cells import Cells
+from leafcover.errors import ValueOutOfRange
+from leafcover.perturb.base import Changed, Part, Reach, Summary, by_missing, missing_moved, pinned_by_likelihood
+from leafcover.perturb.bounded import FINE, LawName, Normal, between, law_named
+from leafcover.rng import Draws
+from leafcover.table.table import Column, Grid
+
+
+@dataclass(frozen=True)
+class Additive:
+    """Noise of deviation ``spread`` times the column's sample deviation, the same for every row of the table.
+
+    Nothing is cut off, since that would bias the mean: values may leave the column's domain and its cells. With
+    ``on_grid`` the noise is rounded to whole steps of the column's grid; dates and times always are.
+    """
+
+    frozen_id: ClassVar[str] = "additive"
+    spread: float
+    law: LawName = "normal"
+    on_grid: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spread <= MOST_SPREAD:
+            allowed = f"a share of the column's deviation, above 0 and at most {MOST_SPREAD:g}"
+            raise ValueOutOfRange("Additive.spread", self.spread, allowed)
+        law_named(self.law)
+
+    @property
+    def reach(self) -> Reach:
+        """The deviation of each column over the whole table."""
+        return "moments"
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds afterwards."""
+        return free_promises(self.on_grid)
+
+    def summarise(self, part: Part) -> Summary:
+        """Exact sums, so that parts do not matter."""
+        return {column.name: moments_of(column.values[~column.missing]) for column in part.columns}
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Sums add up."""
+        return {name: one[name].plus(other[name]) for name in one}
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """The deviation of each column's noise."""
+        return {name: self.spread * moments.deviation for name, moments in summary.items()}
+
+    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Add a draw to every known value."""
+        law = law_named(self.law)
+        changed = {}
+        for column in part.columns:
+            known = ~column.missing
+            noise = law.inverse(draws.sub(column.name).uniform(part.rows[known])) * summary[column.name]
+            values = column.values.copy()
+            with np.errstate(over="ignore"):  # what grew too large is refused by broken
+                if (grid := grid_for(column, self.on_grid)) is not None:
+                    values[known] = on_points(grid, grid.index(values[known]) + np.rint(noise / grid.step))
+                else:
+                    values[known] += noise
+            changed[column.name] = Changed(values)
+        return changed
+
+    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Values off their grid or too large; missing values that appeared or went."""
+        return free_broken(before, after, self.on_grid)
+
+    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+        """Values whose law gives them at least 0.95: those of a constant column, and where a grid is coarse."""
+        return pinned_by_likelihood(self, part, summary)
+
+    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The probability of each released value: of its grid point, else of a millionth of the column's range."""
+        return free_likelihood(
+            part, released, lambda column, old, new: self._chance(column, old, new, summary[column.name])
+        )
+
+    def shown(self, part: Part) -> Rows:
+        """Which columns are missing; a value may land anywhere."""
+        return by_missing(np.zeros(len(part), np.int64), part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """A value near the released one is likelier to be the row's own."""
+        return False
+
+    def _chance(self, column: Column, old: Floats, new: Floats, deviation: float) -> Floats:
+        if deviation == 0:
+            return (old == new).astype(np.float64)
+        with np.errstate(over="ignore"):
+            if (grid := grid_for(column, self.on_grid)) is not None:
+                apart: Array = grid.index(new) - grid.index(old)
+                step = grid.step
+            else:
+                bottom, top = column.domain
+                step = max(top / FINE - bottom / FINE, SMALLEST_STEP)
+                apart = (new - old) / step
+            points = deviation / step
+            return between(law_named(self.law), (apart - 0.5) / points, (apart + 0.5) / points)
+
+
+# Multiply every number by independent noise of mean 1: large values move far, small ones little, zero not at all.
+#
+# MN of the literature: Y = X e. The mean stays; the variance grows from s² to s² + c² (m² + s²), where m is the
+# column's mean and c the deviation of e.
+
+
+@dataclass(frozen=True)
+class Multiplicative:
+    """A factor of mean 1 and deviation ``spread`` for every value.
+
+    ``law="lognormal"`` keeps every sign; ``"normal"`` may turn it. A zero stays zero under both, and is counted as
+    pinned. With ``on_grid`` the product is rounded to the column's grid.
+    """
+
+    frozen_id: ClassVar[str] = "multiplicative"
+    spread: float
+    law: Literal["lognormal", "normal"] = "lognormal"
+    on_grid: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.spread <= MOST_SPREAD:
+            allowed = f"the deviation of a factor of mean 1, above 0 and at most {MOST_SPREAD:g}"
+            raise ValueOutOfRange("Multiplicative.spread", self.spread, allowed)
+        if self.law not in ("lognormal", "normal"):
+            raise ValueOutOfRange("Multiplicative.law", self.law, "'lognormal' or 'normal'")
+
+    @property
+    def reach(self) -> Reach:
+        """A row alone."""
+        return "row"
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds afterwards."""
+        signs = ("no value changes its sign",) if self.law == "lognormal" else ()
+        return (*signs, "zero stays zero", *free_promises(self.on_grid))
+
+    def summarise(self, part: Part) -> Summary:
+        """Nothing needs to be known before."""
+        return None
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Nothing to merge."""
+        return None
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """Nothing to settle."""
+        return None
+
+    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Multiply every known value by a draw."""
+        changed = {}
+        for column in part.columns:
+            known = ~column.missing
+            factor = self._factor(draws.sub(column.name).uniform(part.rows[known]))
+            values = column.values.copy()
+            with np.errstate(over="ignore"):  # what grew too large is refused by broken
+                if (grid := grid_for(column, self.on_grid)) is not None:
+                    values[known] = on_points(grid, grid.index(values[known]) * factor)
+                else:
+                    values[known] = values[known] * factor + 0.0  # + 0.0: one zero
+            changed[column.name] = Changed(values)
+        return changed
+
+    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Values off their grid or too large, zeros and signs that moved; missing values that appeared or went."""
+        said = []
+        for column in before.columns:
+            old, new = np.sign(column.values), np.sign(after[column.name])
+            moved = (old == 0) & (new != 0)
+            if self.law == "lognormal":
+                moved |= old * new < 0
+            if moved.any():
+                said.append(f"column {column.name!r}: {int(moved.sum())} values left zero or changed their sign")
+        return (*said, *free_broken(before, after, self.on_grid))
+
+    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+        """Zeros, and values so small that they are rounded to themselves."""
+        return pinned_by_likelihood(self, part, summary)
+
+    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The probability of each released value: of its grid point, else of a millionth of the column's largest."""
+        return free_likelihood(part, released, self._chance)
+
+    def shown(self, part: Part) -> Rows:
+        """Which columns are missing; what the signs say is in the likelihood."""
+        return by_missing(np.zeros(len(part), np.int64), part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """A value near the released one is likelier to be the row's own."""
+        return False
+
+    @property
+    def _width(self) -> float:
+        """The deviation of the factor's logarithm."""
+        return sqrt(log(1 + self.spread**2))
+
+    def _factor(self, u: Floats) -> Floats:
+        drawn = Normal().inverse(u)
+        if self.law == "normal":
+            return 1 + self.spread * drawn
+        return np.exp(self._width * drawn - self._width**2 / 2)
+
+    def _chance(self, column: Column, old: Floats, new: Floats) -> Floats:
+        zero = old == 0
+        found = (new == 0).astype(np.float64)
+        old, new = old[~zero], new[~zero]
+        if (grid := grid_for(column, self.on_grid)) is not None:
+            size, to = grid.index(old).astype(np.float64), grid.index(new).astype(np.float64)
+        else:
+            step = max(max(abs(end) for end in column.domain) / FINE, SMALLEST_STEP)
+            size, to = old / step, new / step
+        still = size == 0  # too small to be told from zero on this grid
+        chance = (to == 0).astype(np.float64)
+        size, to = size[~still], to[~still]
+        ends = [(np.copysign(1.0, size) * to + half) / np.abs(size) for half in (-0.5, 0.5)]
+        chance[~still] = between(Normal(), *(self._drawn(end) for end in ends))
+        found[~zero] = chance
+        return found
+
+    def _drawn(self, factor: Floats) -> Floats:
+        """The normal draw that gives a factor."""
+        if self.law == "normal":
+            return (factor - 1) / self.spread
+        with np.errstate(divide="ignore"):  # a factor of 0 is never drawn: minus infinity
+            return np.log(np.maximum(factor, 0.0)) / self._width + self._width / 2
+
+
+# What noises share that move numbers past every box: where a value may land, and what can still be promised.
+
+
+MOST_SPREAD = 10.0  # more noise than this leaves nothing of a column
+SMALLEST_STEP = 2.0**-1074  # a range of the smallest floats has no smaller part
+FARTHEST = 2.0**62  # points of a grid that can still be counted
+
+
+def grid_for(column: Column, on_grid: bool) -> Grid | None:
+    """The grid on which new values land; a date between two dates cannot be written."""
+    return column.grid if on_grid or column.kind != "number" else None
+
+
+def on_points(grid: Grid, points: Array) -> Floats:
+    """The values of points, which may be too far away for a whole number of 64 bits."""
+    return grid.value(np.rint(points)) + 0.0  # + 0.0: one zero
+
+
+def free_promises(on_grid: bool) -> tuple[str, ...]:
+    """What holds afterwards; nothing is said of the lowest and the highest value, which noise goes beyond."""
+    return (*(("every value is on its grid",) if on_grid else ()), "missing stays missing")
+
+
+def free_likelihood(
+    part: Part, released: Mapping[str, Array], chance: Callable[[Column, Floats, Floats], Floats]
+) -> Floats:
+    """Per row the product over columns of the chance of its released value; 0 where one of both is missing."""
+    total = np.ones(len(part))
+    for column in part.columns:
+        new = released[column.name]
+        total[column.missing != np.isnan(new)] = 0.0
+        known = ~column.missing & ~np.isnan(new)
+        total[known] *= chance(column, column.values[known], new[known])
+    return total
+
+
+def free_broken(before: Part, after: Mapping[str, Array], on_grid: bool) -> tuple[str, ...]:
+    """Values that left their grid or grew too large; missing values that appeared or went."""
+    said = []
+    for column in before.columns:
+        new = after[column.name]
+        if lost := missing_moved(column, new):
+            said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
+        known = new[~np.isnan(new)]
+        grid = grid_for(column, on_grid)
+        large = ~np.isfinite(known) if grid is None else ~(np.abs(known) < FARTHEST * grid.step)
+        if large.any():
+            said.append(f"column {column.name!r}: {int(large.sum())} values grew too large to be written")
+        elif grid is not None and (off := int((grid.value(grid.index(known)) != known).sum())):
+            said.append(f"column {column.name!r}: {off} values left their grid")
+    return tuple(said)
+
+
+# Count, sum and sum of squares of numbers, exact: parts merge to the same figures however a table is cut.
+#
+# Sums of floats depend on their order in the last digit, and then so would every noisy value. A float64 is a whole
+# number of 53 bits times a power of two, so sums are kept as whole numbers of the smallest power there is.
+
+
+BITS = 53  # of a float64
+LOWEST = -1073  # exponent of the smallest number, as frexp tells it
+UNIT = LOWEST - BITS  # every float64 is a whole multiple of 2 ** UNIT
+LIMB = 18  # bits of a piece: 2 ** 16 products of two pieces add up to less than 2 ** 53
+CHUNK = 2**16
+
+
+@dataclass(frozen=True)
+class Moments:
+    """How many numbers there are, their sum and the sum of their squares.
+
+    >>> both = moments_of(np.array([1e9, 1e9 + 1])).plus(moments_of(np.array([1e9 + 2])))
+    >>> both.count, both.mean, both.deviation
+    (3, 1000000001.0, 1.0)
+    """
+
+    count: int
+    total: int  # in units of 2 ** UNIT
+    squares: int  # in units of 2 ** (2 * UNIT)
+
+    def plus(self, other: "Moments") -> "Moments":
+        """The moments of both together."""
+        return Moments(self.count + other.count, self.total + other.total, self.squares + other.squares)
+
+    @property
+    def mean(self) -> float:
+        """The mean; 0 when there is nothing."""
+        return _ratio(abs(self.total), max(self.count, 1), UNIT) * (-1 if self.total < 0 else 1)
+
+    @property
+    def deviation(self) -> float:
+        """The sample standard deviation (n - 1); 0 for fewer than two numbers."""
+        apart = self.count * self.squares - self.total**2
+        return _ratio(apart, self.count * (self.count - 1), 2 * UNIT, root=True) if self.count > 1 else 0.0
+
+
+def moments_of(values: Floats) -> Moments:
+    """The moments of known numbers."""
+    total = squares = 0
+    for start in range(0, len(values), CHUNK):
+        share, power = np.frexp(values[start : start + CHUNK])
+        whole = np.abs(np.ldexp(share, BITS)).astype(np.int64)
+        pieces = [((whole >> shift) & (2**LIMB - 1)).astype(np.float64) for shift in range(0, BITS, LIMB)]
+        above = (power - LOWEST).astype(np.int64)
+        for i, piece in enumerate(pieces):
+            total += _shifted(above, np.copysign(piece, share), 1) << (i * LIMB)
+        for i, j in combinations_with_replacement(range(len(pieces)), 2):
+            once = _shifted(above, pieces[i] * pieces[j], 2) << ((i + j) * LIMB)
+            squares += once if i == j else 2 * once
+    return Moments(len(values), total, squares)
+
+
+def _shifted(above: Array, pieces: Floats, times: int) -> int:
+    """The sum of pieces, each moved up by its exponent."""
+    sums = np.bincount(above, pieces)
+    return sum(int(sums[power]) << (times * int(power)) for power in np.flatnonzero(sums))
+
+
+def _ratio(top: int, bottom: int, exponent: int, *, root: bool = False) -> float:
+    """top / bottom * 2 ** exponent, or its square root, from whole numbers of far more digits than a float has."""
+    shift = 2 * ((140 + bottom.bit_length() - top.bit_length()) // 2)
+    found = (top << shift if shift >= 0 else top >> -shift) // bottom
+    power = exponent - shift
+    try:
+        return ldexp(isqrt(found), power // 2) if root else ldexp(found, power)
+    except OverflowError:
+        return inf

@@ -1,0 +1,238 @@
+"""Draw a category anew from the law of its cell: its own shares (PPT), with siblings (DETECTIVE), all leaves (ALPT).
+
+DETECTIVE (paper 000): with probability p a row takes the majority value of a sibling leaf, else a value of its own
+leaf by its share there. PPT and ALPT are paper 001's laws for a class.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.cells import Cells
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.perturb.base import Changed, Part, Reach, Summary, by_missing, left_their_place, pinned_by_likelihood
+from leafcover.rng import Draws
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """A new value for every row, by the law of its cell.
+
+    ``law="shares"`` draws by the shares of the cell; ``"all-leaves"`` gives every row its cell's majority except with
+    the table's overall minority share (ALPT); ``"own"`` keeps the row's own value. ``siblings`` is DETECTIVE's p,
+    shared among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also among leaves further away, each
+    degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability, any other value.
+    """
+
+    frozen_id: ClassVar[str] = "redraw"
+    law: Literal["shares", "all-leaves", "own"] = "shares"
+    siblings: float = 0.0
+    cousins: int = 1
+    others: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, share in (("siblings", self.siblings), ("others", self.others)):
+            if not 0 <= share <= 1:
+                raise ValueOutOfRange(f"Redraw.{name}", share, "a probability from 0 to 1")
+        if not 1 <= self.cousins <= 20:
+            raise ValueOutOfRange("Redraw.cousins", self.cousins, "a degree from 1 (siblings only) to 20")
+        if self.law == "all-leaves" and self.siblings:
+            raise PlanError("Redraw(law='all-leaves') has its own law for other leaves. Leave siblings at 0.")
+
+    @property
+    def reach(self) -> Reach:
+        """The counts of every cell."""
+        return "counts"
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds afterwards."""
+        return ("every value is a level of its column that its box allows", "missing stays missing")
+
+    def summarise(self, part: Part) -> Summary:
+        """How often each level occurs in each cell."""
+        found = {}
+        for column in part.columns:
+            known = ~column.missing
+            at = part.cells.label[known] * len(column.levels) + column.values[known]
+            counts = np.bincount(at, minlength=part.cells.count * len(column.levels))
+            found[column.name] = counts.reshape(part.cells.count, len(column.levels))
+        return found
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Counts add up."""
+        return {name: one[name] + other[name] for name in one}
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """The law of every cell."""
+        return {
+            name: None if self.law == "own" else self._law_of_cells(counts, cells) for name, counts in summary.items()
+        }
+
+    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Draw every known value."""
+        changed = {}
+        for column in part.columns:
+            known = np.flatnonzero(~column.missing)
+            law = self._law_of_rows(part, summary, column.name, known)
+            values = column.values.copy()
+            values[known] = drawn(law, draws.sub(column.name).uniform(part.rows[known]))
+            changed[column.name] = Changed(values)
+        return changed
+
+    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Values that left their place; missing values that appeared or went."""
+        return left_their_place(before, after)
+
+    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+        """Values whose law gives them at least 0.95."""
+        return pinned_by_likelihood(self, part, summary)
+
+    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The law's probability of each released value."""
+        total = np.ones(len(part))
+        for column in part.columns:
+            new = released[column.name]
+            total[column.missing != (new < 0)] = 0.0
+            known = np.flatnonzero(~column.missing & (new >= 0))
+            total[known] *= chance(self._law_of_rows(part, summary, column.name, known), new[known])
+        return total
+
+    def shown(self, part: Part) -> Rows:
+        """Which columns are missing; a redrawn value may leave the cell it was drawn for."""
+        return by_missing(np.zeros(len(part), np.int64), part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """Rows of different cells have different laws."""
+        return False
+
+    def _law_of_rows(self, part: Part, summary: Summary, name: str, rows: Rows) -> "LawOfRows":
+        column = next(c for c in part.columns if c.name == name)
+        allowed = part.allowed(name)
+        return LawOfRows(
+            cell=summary[name],
+            label=part.cells.label[rows],
+            own=column.values[rows],
+            levels=len(column.levels),
+            others=self.others,
+            allowed=None if allowed is None else allowed[rows],
+        )
+
+    def _law_of_cells(self, counts: Array, cells: Cells) -> Floats:
+        if self.law == "all-leaves":
+            return all_leaves(counts)
+        shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+        if not self.siblings:
+            return shares
+        if not cells.groups:
+            raise PlanError("Redraw(siblings=...) needs leaves of a tree. Use within=Leaves(of=...).")
+        return with_siblings(shares, counts, cells.groups[: self.cousins], self.siblings)
+
+
+class LawOfRows(NamedTuple):
+    """The law of each row: that of its cell (or its own value), then any other value, then the box."""
+
+    cell: Floats | None  # (cells, levels) probability of each level; None: the row keeps its own value
+    label: Rows  # (rows,)
+    own: Array  # (rows,) the row's own code
+    levels: int
+    others: float
+    allowed: Bools | None  # (rows, levels)
+
+    def masses(self, part: slice) -> Floats:
+        """(rows, levels) probability of each level for some of the rows."""
+        own = self.own[part]
+        rows = np.arange(len(own))
+        if self.cell is None:
+            mass = np.zeros((len(own), self.levels))
+            mass[rows, own] = 1.0
+        else:
+            mass = self.cell[self.label[part]]
+        if self.others and self.levels > 1:
+            mass = (1 - self.others) * mass + self.others / (self.levels - 1)
+            mass[rows, own] -= self.others / (self.levels - 1)
+        if self.allowed is not None:
+            mass = mass * self.allowed[part]
+            nothing = mass.sum(axis=1) <= 0  # the box leaves none of the law's values: the row keeps its own
+            mass[nothing, own[nothing]] = 1.0
+        return mass / mass.sum(axis=1, keepdims=True)
+
+
+def with_siblings(shares: Floats, counts: Array, groups: tuple[Array, ...], p: float) -> Floats:
+    """DETECTIVE's law: p spread over the majority values of sibling leaves, the rest over the leaf's own shares.
+
+    >>> counts = np.array([[8, 2], [0, 5]])
+    >>> with_siblings(counts / counts.sum(axis=1, keepdims=True), counts, (np.array([0, 0]),), 0.2)
+    array([[0.64, 0.36],
+           [0.2 , 0.8 ]])
+    """
+    present = counts.sum(axis=1) > 0  # an empty leaf is nobody's sibling
+    majority = np.zeros(shares.shape)
+    majority[np.flatnonzero(present), counts[present].argmax(axis=1)] = 1.0
+    seen, law, weight = majority.copy(), np.zeros(shares.shape), np.zeros(len(shares))
+    for degree, group in enumerate(groups):
+        member = group >= 0
+        together = np.zeros((int(group.max(initial=0)) + 1, shares.shape[1]))
+        np.add.at(together, group[member], majority[member])
+        around = np.where(member[:, None], together[np.where(member, group, 0)], seen)
+        new = around - seen  # leaves of this degree that no nearer degree had
+        found = new.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            law += np.where(found[:, None] > 0, 0.5**degree * new / found[:, None], 0.0)
+        weight += np.where(found > 0, 0.5**degree, 0.0)
+        seen = around
+    share = np.where(weight > 0, p, 0.0)[:, None]  # no siblings: p counts as 0
+    return (1 - share) * shares + share * law / np.maximum(weight, 1e-300)[:, None]
+
+
+def all_leaves(counts: Array) -> Floats:
+    """ALPT's law: the cell's majority, or with the table's overall minority share one of the others.
+
+    >>> all_leaves(np.array([[3, 1], [4, 0]]))
+    array([[0.875, 0.125],
+           [0.875, 0.125]])
+    """
+    majority = counts.argmax(axis=1)
+    rows = np.arange(len(counts))
+    minority = counts.astype(np.float64)
+    minority[rows, majority] = 0.0
+    p = minority.sum() / max(counts.sum(), 1)
+    everyone = np.tile(counts.sum(axis=0, dtype=np.float64), (len(counts), 1))
+    everyone[rows, majority] = 0.0
+    chosen = np.where(minority.sum(axis=1, keepdims=True) > 0, minority, everyone)
+    law = p * chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    law[rows, majority] = 1.0 - law.sum(axis=1)
+    return law
+
+
+BLOCK = 4_000_000  # probabilities that are spelled out at once, to bound memory
+
+
+def _blocks(law: LawOfRows) -> Iterator[slice]:
+    rows = max(1, BLOCK // max(law.levels, 1))
+    return (slice(start, start + rows) for start in range(0, len(law.own), rows))
+
+
+def drawn(law: LawOfRows, u: Floats) -> Array:
+    """One level a row, by inverse cdf of the row's law."""
+    new = np.empty(len(u), np.int32)
+    for part in _blocks(law):
+        mass = law.masses(part)
+        below = np.cumsum(mass, axis=1)
+        # Rounding must not leave a uniform above the last level that has mass.
+        last = mass.shape[1] - 1 - (mass[:, ::-1] > 0).argmax(axis=1)
+        new[part] = np.minimum((below <= u[part, None]).sum(axis=1), last)
+    return new
+
+
+def chance(law: LawOfRows, released: Array) -> Floats:
+    """The probability of each released level."""
+    total = np.empty(len(released))
+    for part in _blocks(law):
+        mass = law.masses(part)
+        total[part] = mass[np.arange(len(mass)), released[part]]
+    return total

@@ -1,0 +1,132 @@
+"""Permute the values of a column, or of a block of columns together, among the rows of each cell.
+
+The Random Perturbation Technique (RPT) of the Framework for a class, and the noise of ``cover``. Every count of
+every cell stays exact; which row has which value is a uniform random permutation.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.cells import Cells
+from leafcover.perturb.base import PINNED, Changed, Part, Reach, Summary, by_missing, missing_moved
+from leafcover.rng import Draws
+
+
+@dataclass(frozen=True)
+class Shuffle:
+    """Shuffle inside each cell; a block's columns move together.
+
+    ``missing="stays"``: a missing value stays with its row, the others are shuffled among rows that miss the same
+    columns of the block. ``missing="moves"``: missing is a value like any other, so where values are missing says
+    nothing about the row.
+    """
+
+    frozen_id: ClassVar[str] = "shuffle"
+    missing: Literal["stays", "moves"] = "stays"
+
+    @property
+    def reach(self) -> Reach:
+        """A row may take its value from any row of its cell."""
+        return "cell"
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds afterwards."""
+        counts = "each cell holds the same values as before, block by block"
+        return (counts,) if self.missing == "moves" else (counts, "missing stays missing")
+
+    def summarise(self, part: Part) -> Summary:
+        """Nothing needs to be known before."""
+        return None
+
+    def merge(self, one: Summary, other: Summary) -> Summary:
+        """Nothing to merge."""
+        return None
+
+    def settle(self, summary: Summary, cells: Cells) -> Summary:
+        """Nothing to settle."""
+        return None
+
+    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Take each row's block from a row of its cell."""
+        source = shuffle(self.shown(part), draws.words(part.rows))
+        return {c.name: Changed(c.values[source], part.rows[source]) for c in part.columns}
+
+    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Whether each cell still holds the same values."""
+        label = self.shown(before)
+        said = [
+            f"column {c.name!r}: a cell lost or gained values"
+            for c in before.columns
+            if not _same_values(label, c.values, after[c.name])
+        ]
+        if self.missing == "stays":
+            moved = [c.name for c in before.columns if missing_moved(c, after[c.name])]
+            said += [f"column {name!r}: missing values moved" for name in moved]
+        return tuple(said)
+
+    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+        """Values that nearly every row of the cell has."""
+        from leafcover.kernels.permute import held_by_nearly_all, rows_by_cell
+
+        label = self.shown(part)
+        order, starts = rows_by_cell(label, int(label.max()) + 1)
+        return {
+            c.name: ~c.missing & held_by_nearly_all(order, starts, _comparable(c.values), PINNED) for c in part.columns
+        }
+
+    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The share of the row's cell that shows the released block."""
+        label = self.shown(part)
+        ours = np.column_stack([label, *(_comparable(c.values) for c in part.columns)])
+        theirs = np.column_stack([label, *(_comparable(released[c.name]) for c in part.columns)])
+        both = np.concatenate([ours, theirs])
+        _, place = np.unique(both, axis=0, return_inverse=True)
+        place = place.ravel()
+        seen = np.bincount(place[: len(part)], minlength=int(place.max()) + 1 if len(place) else 0)
+        shared: Floats = seen[place[len(part) :]] / np.bincount(label)[label]
+        return shared
+
+    def shown(self, part: Part) -> Rows:
+        """The cell of each row, split by which columns are missing when missing values stay."""
+        return part.cells.label if self.missing == "moves" else by_missing(part.cells.label, part.columns)
+
+    @property
+    def uniform(self) -> bool:
+        """Every row of a cell is as likely as any other to have got a value."""
+        return True
+
+
+def shuffle(label: Rows, words: Array) -> Rows:
+    """For each row the row of the same label it takes its value from, by one random word a row.
+
+    >>> shuffle(np.array([0, 1, 0, 0]), np.array([7, 1, 9, 3], np.uint64))
+    array([3, 1, 0, 2])
+    """
+    from leafcover.kernels.permute import mix, rows_by_cell
+
+    if not len(label):
+        return np.empty(0, np.int64)
+    order, starts = rows_by_cell(label, int(label.max()) + 1)
+    source: Rows = mix(order, starts, words)
+    return source
+
+
+def _comparable(values: Array) -> Array:
+    """Bits that are equal exactly when the values are (a missing number is one value)."""
+    if values.dtype.kind != "f":
+        return values.astype(np.int64)
+    return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)  # + 0.0: one zero
+
+
+def _same_values(label: Rows, before: Array, after: Array) -> bool:
+    """Whether each cell holds the same values, in any order (wrong with probability 2^-64 a cell)."""
+    from leafcover.kernels.permute import marks_by_cell
+
+    count = int(label.max()) + 1 if len(label) else 0
+    old = marks_by_cell(label, _comparable(before), count)
+    return bool((old == marks_by_cell(label, _comparable(after), count)).all())

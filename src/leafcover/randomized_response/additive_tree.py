@@ -1,0 +1,418 @@
+"""Decision trees from noisy numbers, as Agrawal and Srikant (2000) grow them.
+
+``global`` reconstructs every noisy number once and places its reports into the bins; ``byclass`` does so within every
+class; ``local`` does so within every class again in every node. Then a tree is grown from the bins, by Gini's
+impurity with cuts between bins.
+"""
+
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.randomized_response.additive_noise import (
+    Blur,
+    Noisy,
+    Stop,
+    bins_for,
+    blur_of,
+    check_possible,
+    halves,
+    sharpened,
+)
+from leafcover.table.table import Table
+from leafcover.tree.c45 import assemble
+from leafcover.tree.histogram import bin_columns
+from leafcover.tree.training import Training, training
+from leafcover.tree.tree import Attribute, Tree
+
+# Which bin a report is taken to come from: reports in order fill the bins of their reconstructed truths.
+#
+# The lowest reports go into the lowest bin until it holds its share, and so on. One person may be placed wrongly; the
+# shares of the bins are right, and that is what a tree counts.
+
+
+def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Codes:
+    """The bin of every report, -1 where it is missing.
+
+    >>> placed(np.array([7.5, -2.0, np.nan, 3.0, 0.1]), np.array([0.5, 0.0, 0.5]))
+    array([ 2,  0, -1,  2,  0], dtype=int32)
+    """
+    order = np.argsort(reports, kind="stable")[: int((~np.isnan(reports)).sum())]
+    heavy = np.ones(len(order)) if weights is None else weights[order]
+    until = np.cumsum(heavy)
+    codes = np.full(len(reports), MISSING, np.int32)
+    if len(order):
+        # The middle of a row's own weight decides, so that whole rows are rounded to the nearer bin.
+        codes[order] = np.searchsorted(np.cumsum(shares)[:-1], (until - heavy / 2) / until[-1])
+    return codes
+
+
+def placed_by_reconstruction(reports: Floats, half: Codes, weights: Floats, blur: Blur, stop: Stop) -> Codes:
+    """Reports placed into bins whose shares are reconstructed from these very reports."""
+    counts = blur.counted(reports, half, weights)
+    if not counts.any():
+        return np.full(len(reports), MISSING, np.int32)
+    return placed(reports, sharpened(counts, blur.chances, stop=stop).shares, weights)
+
+
+# The best test of a node by Gini's impurity, from counts of classes in every code of every attribute.
+
+
+ROUNDING = 1e-9  # gains that differ by less are equal, and the first is taken
+
+
+@dataclass(frozen=True)
+class Split:
+    """A test: ``code <= last`` against more for a number, a branch for every code of a category (``last`` is -1)."""
+
+    attribute: int
+    last: int
+    gain: float  # by how many rows impurity falls
+
+    @property
+    def is_number(self) -> bool:
+        """Whether the test has a cut."""
+        return self.last >= 0
+
+
+def counted(codes: Codes, labels: Codes, weights: Floats, shape: tuple[int, int]) -> Floats:
+    """The weight of every class (second axis) at every code; missing codes count nowhere.
+
+    >>> counted(np.array([0, 1, 1, -1]), np.array([0, 1, 0, 0]), np.ones(4), (2, 2))
+    array([[1., 0.],
+           [1., 1.]])
+    """
+    known = codes != MISSING
+    if not known.all():
+        codes, labels, weights = codes[known], labels[known], weights[known]
+    flat = np.bincount(codes * shape[1] + labels, weights, minlength=shape[0] * shape[1])
+    return flat.reshape(shape).astype(np.float64)
+
+
+def impurity(counts: Floats) -> Floats:
+    """Rows times Gini's index, along the last axis: n - sum of squares / n.
+
+    >>> impurity(np.array([[5.0, 5.0], [10.0, 0.0], [0.0, 0.0]]))
+    array([5., 0., 0.])
+    """
+    rows = counts.sum(axis=-1)
+    return np.asarray(rows - np.square(counts).sum(axis=-1) / np.where(rows > 0, rows, 1.0))
+
+
+def best_cut(counts: Floats, min_records: float) -> tuple[int, float]:
+    """The last code of the lower side, and the gain; (-1, 0) when no cut leaves enough rows on both sides."""
+    total, below = counts.sum(axis=0), np.cumsum(counts, axis=0)[:-1]
+    above = total - below
+    gains = impurity(total) - impurity(below) - impurity(above)
+    gains[(below.sum(axis=1) < min_records) | (above.sum(axis=1) < min_records)] = 0.0
+    if not len(gains) or gains.max() <= ROUNDING:
+        return MISSING, 0.0
+    last = int(np.argmax(gains > gains.max() - ROUNDING))
+    return last, float(gains[last])
+
+
+def gain_of_levels(counts: Floats, min_records: float) -> float:
+    """The gain of a branch for every code; 0 when fewer than two of them hold enough rows."""
+    if (counts.sum(axis=1) >= min_records).sum() < 2:
+        return 0.0
+    return float(impurity(counts.sum(axis=0)) - impurity(counts).sum())
+
+
+def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records: float) -> Split | None:
+    """The test of the largest gain, of equal ones the first; None when nothing is gained."""
+    best = None
+    for attribute, (counts, number) in enumerate(zip(tables, is_number, strict=True)):
+        last, gain = best_cut(counts, min_records) if number else (MISSING, gain_of_levels(counts, min_records))
+        if gain > ROUNDING + (best.gain if best else 0.0):
+            best = Split(attribute, last, gain)
+    return best
+
+
+# The rows of a node: a class, a weight and a code of every attribute, and how they are divided among branches.
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """What codes mean: an attribute is open, or reports in bins that a law has blurred."""
+
+    sizes: tuple[int, ...]  # codes of every attribute
+    cuts: tuple[Floats, ...]  # between the codes of a number; empty for a category
+    is_number: tuple[bool, ...]
+    blurs: tuple[Blur | None, ...]  # of noisy numbers
+    classes: int
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows in a node; ``reports`` holds a noisy number as it was sent, until a test above has divided by it."""
+
+    labels: Codes
+    half: Codes  # of the reports that reconstruct together, to which a row belongs
+    weights: Floats
+    codes: tuple[Codes, ...]
+    reports: tuple[Floats | None, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, rows: Rows, part: Floats | None = None) -> "Sample":
+        """Some of the rows, perhaps with only a part of their weight."""
+        return Sample(
+            self.labels[rows],
+            self.half[rows],
+            self.weights[rows] if part is None else self.weights[rows] * part[rows],
+            tuple(codes[rows] for codes in self.codes),
+            tuple(None if reports is None else reports[rows] for reports in self.reports),
+        )
+
+    def tables(self, coding: Coding) -> list[Floats]:
+        """Counts of classes at every code of every attribute."""
+        return [
+            counted(codes, self.labels, self.weights, (size, coding.classes))
+            for codes, size in zip(self.codes, coding.sizes, strict=True)
+        ]
+
+    def counts(self, coding: Coding) -> Floats:
+        """The weight of every class."""
+        return np.bincount(self.labels, self.weights, minlength=coding.classes).astype(np.float64)
+
+
+def placed_anew(
+    sample: Sample,
+    coding: Coding,
+    stop: Stop,
+    *,
+    by_class: bool,
+    least: float = 0.0,
+    only: Collection[int] | None = None,
+) -> Sample:
+    """The rows with noisy numbers (all, or ``only`` some) placed by a reconstruction from these rows alone.
+
+    A class of less weight than ``least`` stays where it was, and so does a number that a test above has divided by:
+    its reports were chosen by their own noise, and no longer follow the law.
+    """
+    codes = [codes.copy() for codes in sample.codes]
+    groups = sample.labels if by_class else np.zeros_like(sample.labels)
+    for group in np.unique(groups):
+        rows = np.flatnonzero(groups == group)
+        half, weights = sample.half[rows], sample.weights[rows]
+        if weights.sum() < least:
+            continue
+        for place, (reports, blur) in enumerate(zip(sample.reports, coding.blurs, strict=True)):
+            if reports is not None and blur is not None and (only is None or place in only):
+                codes[place][rows] = placed_by_reconstruction(reports[rows], half, weights, blur, stop)
+    return replace(sample, codes=tuple(codes))
+
+
+def divided(sample: Sample, split: Split, size: int) -> list[Sample]:
+    """The rows of every branch; a row that lacks the tested value goes everywhere, by the shares of the others."""
+    codes = sample.codes[split.attribute]
+    lost = codes == MISSING
+    branch = (codes > split.last).astype(np.int32) if split.is_number else codes
+    branches = 2 if split.is_number else size
+    held = np.bincount(branch[~lost], sample.weights[~lost], minlength=branches)
+    shares = held / held.sum() if held.any() else np.full(branches, 1 / branches)
+    reports = tuple(None if place == split.attribute else one for place, one in enumerate(sample.reports))
+    parted = replace(sample, reports=reports)
+    return [
+        parted.take(np.flatnonzero((~lost & (branch == number)) | (lost & (share > 0))), np.where(lost, share, 1.0))
+        for number, share in enumerate(shares)
+    ]
+
+
+# How a tree from noisy numbers is grown: where reports are placed, and when a node is divided.
+
+
+Way: TypeAlias = Literal["global", "byclass", "local"]
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The settings of a growth, checked."""
+
+    way: Way = "byclass"
+    min_records: int = 50
+    max_depth: int = 20
+    stop: Stop = "change"
+
+    def __post_init__(self) -> None:
+        if self.way not in get_args(Way):
+            raise NameUnknown("way to grow", self.way, get_args(Way))
+        if self.stop not in get_args(Stop):
+            raise NameUnknown("rule to stop", self.stop, get_args(Stop))
+        if self.min_records < 1:
+            raise ValueOutOfRange("min_records", self.min_records, "a whole number of at least 1")
+        if self.max_depth < 0:
+            raise ValueOutOfRange("max_depth", self.max_depth, "a whole number of at least 0")
+
+
+# The nodes of a tree, divided one after the other; rows held out are divided beside those that grow it.
+
+
+LEAST_ROWS = 100.0  # of a class in a node: fewer reports keep the bins they had
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Counts of classes, among the growing rows and those held out; without a split it is a leaf."""
+
+    counts: Floats
+    held: Floats
+    label: int
+    split: Split | None = None
+    first: int = -1
+    branches: int = 0
+
+
+def grown(growing: Sample, held: Sample, coding: Coding, rules: Rules) -> list[Node]:
+    """All nodes, the root first, the children of a node side by side and after it."""
+    nodes = [_leaf(growing, held, coding, label=0)]
+    waiting = deque([(0, 0, growing, held)])
+    while waiting:
+        number, depth, growing, held = waiting.popleft()
+        counts = nodes[number].counts
+        if depth == rules.max_depth or np.count_nonzero(counts) < 2 or counts.sum() < 2 * rules.min_records:
+            continue
+        anew = rules.way == "local" and depth > 0
+        if anew:
+            growing = placed_anew(growing, coding, rules.stop, by_class=True, least=LEAST_ROWS)
+        split = best_split(growing.tables(coding), coding.is_number, rules.min_records)
+        if split is None:
+            continue
+        if anew:  # of rows held out, only what is tested counts
+            only = (split.attribute,)
+            held = placed_anew(held, coding, rules.stop, by_class=True, least=LEAST_ROWS, only=only)
+        size = coding.sizes[split.attribute]
+        parts = list(zip(divided(growing, split, size), divided(held, split, size), strict=True))
+        nodes[number] = replace(nodes[number], split=split, first=len(nodes), branches=len(parts))
+        for one, other in parts:
+            waiting.append((len(nodes), depth + 1, one, other))
+            nodes.append(_leaf(one, other, coding, nodes[number].label))
+    return nodes
+
+
+def _leaf(growing: Sample, held: Sample, coding: Coding, label: int) -> Node:
+    """A leaf answers its most frequent class, and an empty one the ``label`` of its parent."""
+    counts = growing.counts(coding)
+    return Node(counts, held.counts(coding), int(counts.argmax()) if counts.any() else label)
+
+
+EVERY = 3  # row is held out to prune
+
+
+def grow_reconstructed(
+    table: Table,
+    noisy: Mapping[str, Noisy],
+    *,
+    target: str,
+    attributes: Sequence[str] | None = None,
+    way: Way = "byclass",
+    bins: int | None = None,
+    min_records: int = 50,
+    max_depth: int = 20,
+    prune: bool = True,
+    stop: Stop = "change",
+) -> Tree:
+    """The tree that predicts ``target`` from reports; it is asked with plain numbers, without noise.
+
+    Columns that are not named in ``noisy`` are open, and so is the target. Both sides of every cut hold
+    ``min_records`` rows. With ``prune`` every third row is held out from growing, and subtrees that err no less on
+    these rows than a leaf would become leaves; afterwards they count in the nodes with all others.
+    """
+    rules = Rules(way, min_records, max_depth, stop)
+    rows = training(table, target, attributes=attributes)
+    coding, sample = coded(rows, noisy, bins)
+    numbers = np.arange(len(sample))
+    held = numbers % EVERY == EVERY - 1 if prune else np.zeros(len(sample), np.bool_)
+    growing, apart = (
+        placed_anew(sample.take(numbers[part]), coding, stop, by_class=way != "global") for part in (~held, held)
+    )
+    nodes = grown(growing, apart, coding, rules)
+    return _assembled(rows, coding, pruned(nodes) if prune else nodes)
+
+
+def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -> tuple[Coding, Sample]:
+    """Open columns as codes, and noisy ones with the law of their bins, not yet placed into them."""
+    names = [attribute.name for attribute in rows.attributes]
+    for name in noisy:
+        if name not in names:
+            raise NameUnknown("column", name, names)
+    columns = [
+        _noisy_column(attribute, column, noisy[attribute.name], bins)
+        if attribute.name in noisy
+        else _open_column(attribute, column)
+        for attribute, column in zip(rows.attributes, rows.columns, strict=True)
+    ]
+    coding = Coding(
+        sizes=tuple(column.size for column in columns),
+        cuts=tuple(column.cuts for column in columns),
+        is_number=tuple(attribute.is_number for attribute in rows.attributes),
+        blurs=tuple(column.blur for column in columns),
+        classes=len(rows.classes),
+    )
+    count = len(rows.labels)
+    codes, reports = tuple(column.codes for column in columns), tuple(column.reports for column in columns)
+    return coding, Sample(rows.labels, halves(count), np.ones(count), codes, reports)
+
+
+class _Column(NamedTuple):
+    codes: Codes
+    size: int
+    cuts: Floats
+    blur: Blur | None = None
+    reports: Floats | None = None
+
+
+def _open_column(attribute: Attribute, column: Array) -> _Column:
+    binned = bin_columns([attribute], [column])
+    return _Column(binned.codes[:, 0].astype(np.int32) - 1, int(binned.sizes[0]) - 1, binned.edges[0][:-1])
+
+
+def _noisy_column(attribute: Attribute, column: Array, noisy: Noisy, bins: int | None) -> _Column:
+    if not attribute.is_number:
+        raise PlanError(f"Column {attribute.name!r} is a category, so no noise was added to it. Leave it out.")
+    check_possible(f"column {attribute.name!r}", noisy, column)
+    edges = noisy.edges(bins_for(len(column)) if bins is None else bins)
+    nowhere = np.full(len(column), MISSING, np.int32)
+    return _Column(nowhere, len(edges) - 1, edges[1:-1], blur_of(noisy, edges), column)
+
+
+def _assembled(rows: Training, coding: Coding, nodes: Sequence[Node]) -> Tree:
+    tested = [-1 if node.split is None else node.split.attribute for node in nodes]
+    cut = [
+        coding.cuts[node.split.attribute][node.split.last] if node.split and node.split.is_number else np.nan
+        for node in nodes
+    ]
+    return assemble(
+        rows,
+        tested=np.array(tested),
+        cut=np.array(cut),
+        first=np.array([node.first for node in nodes]),
+        branches=np.array([node.branches for node in nodes]),
+        counts=np.array([node.counts + node.held for node in nodes]),
+        label=np.array([node.label for node in nodes]),
+    )
+
+
+# Reduced-error pruning: a subtree that errs no less than a leaf would, on rows held out, becomes one.
+
+
+def pruned(nodes: Sequence[Node]) -> list[Node]:
+    """The nodes with some subtrees cut off; children stand after their parents, so one way back up is enough."""
+    errors = [float(node.held.sum() - node.held[node.label]) for node in nodes]
+    left = list(nodes)
+    for number in range(len(nodes) - 1, -1, -1):
+        node = nodes[number]
+        if node.split is None:
+            continue
+        below = sum(errors[node.first : node.first + node.branches])
+        if errors[number] <= below:
+            left[number] = replace(node, split=None, first=-1, branches=0)
+        else:
+            errors[number] = below
+    return left

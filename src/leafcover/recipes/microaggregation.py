@@ -1,0 +1,198 @@
+"""Recipes that put the average of at least k similar rows in the place of values."""
+
+from typing import Literal, TypeAlias
+
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.partition.base import Split
+from leafcover.partition.leaves import MOST_ROWS, Whole
+from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
+from leafcover.perturb.centroid import Centroid
+from leafcover.recipes.plan import Plan, Step, chosen_columns, recipe_called
+from leafcover.table.frames import as_table
+from leafcover.table.table import Table
+from leafcover.tree.kd import Cut, Scale, Scope, Tie
+
+Average: TypeAlias = Literal["mean", "median"]
+NUMBERS = ("number", "date", "time")  # kinds that have an average
+
+
+@recipe_called("microaggregate")
+def microaggregate(
+    table: Table,
+    *,
+    k: int = 3,
+    columns: str | None = None,
+    groups: str | None = None,
+    strata: str | None = None,
+    method: Literal["mdav", "v-mdav"] = "mdav",
+    gamma: float | None = None,
+    average: Average = "mean",
+    block: int | None = None,
+    on_grid: bool = False,
+) -> Plan:
+    """Groups of at least k similar rows by MDAV; each value becomes the average of its group, a category its mode.
+
+    All numbers are changed unless ``columns`` names others (categories too: MDAV-generic), all at once unless
+    ``groups`` says which stand together ("a+b,c+d"; "each" for one by one). ``strata`` ("a,b") are never crossed as far
+    as they have k rows. ``gamma`` says how readily V-MDAV lets groups grow (0.2 if not given; about 1.1 suits clustered
+    data). ``block`` is the size of kd blocks for large tables, 0 for none.
+    """
+    table = as_table(table)
+    _check_k("microaggregate", k)
+    for name, value, needed in (("gamma", gamma, "v-mdav"), ("block", block, "mdav")):
+        if value is not None and method != needed:
+            raise PlanError(f"{name} is a setting of method={needed}, but the method is {method}. Leave one out.")
+    kinds = NUMBERS if columns is None else (*NUMBERS, "category")
+    names = chosen_columns(table, columns, "microaggregate", kinds, without=_strata(strata, table))
+    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    start = _start(strata, table, names, k)
+
+    def within(together: tuple[str, ...]) -> Mdav | VariableMdav:
+        if method == "v-mdav":
+            return VariableMdav(together, k=k, gamma=0.2 if gamma is None else gamma, start=start)
+        return Mdav(together, k=k, start=start, block=block)
+
+    return Plan(*(Step(one, within=within(one), noise=noise) for one in _together(groups, names)))
+
+
+@recipe_called("microaggregate-univariate")
+def microaggregate_univariate(
+    table: Table,
+    *,
+    k: int = 3,
+    columns: str | None = None,
+    strata: str | None = None,
+    sizes: Literal["optimal", "fixed"] = "optimal",
+    average: Average = "mean",
+    on_grid: bool = False,
+) -> Plan:
+    """Each number by itself: neighbours in its order, k to 2k - 1 with the least spread, become their average.
+
+    Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
+    """
+    table = as_table(table)
+    _check_k("microaggregate-univariate", k)
+    names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS, without=_strata(strata, table))
+    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    start = _start(strata, table, names, k)
+    return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), noise=noise) for name in names))
+
+
+@recipe_called("perturbation-tree")
+def perturbation_tree(
+    table: Table,
+    *,
+    k: int | None = None,
+    columns: str | None = None,
+    tree: Literal["kd", "halves"] = "kd",
+    split_on: Literal["all", "others"] = "all",
+    own_tree: bool = False,
+    scale: Scale | None = None,
+    cut: Cut = "midrange",
+    scope: Scope = "node",
+    reuse: bool = True,
+    leaf: int | None = None,
+    tie: Tie = "left",
+    average: Average = "mean",
+    groups: Literal["cells", "mdav", "k-means"] = "cells",
+    on_grid: bool = False,
+    preset: Literal["table-4.1", "table-5.1"] | None = None,
+) -> Plan:
+    """Paper 004: kd cells by the numbers, the confidential ones averaged in each; no cell below k rows, 3 if not given.
+
+    Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers
+    or for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for
+    it. A cell of more than ``leaf`` rows (the larger of k and 3, if not given) is cut. ``groups`` makes groups of k
+    inside the cells, by MDAV or by k-means as in the paper. With ``tree=halves`` rows are parted at the median of their
+    first principal component instead; ``cut``, ``scope``, ``reuse`` and ``tie`` are a kd tree's alone. A ``preset`` is
+    the setting of one of the paper's tables.
+    """
+    table = as_table(table)
+    given = (k, leaf, tree, own_tree, cut, scope, reuse, tie)
+    if preset is not None and given != (None, None, "kd", False, "midrange", "node", True, "left"):
+        raise PlanError(f"preset={preset} sets k, leaf, tree, own_tree, cut, scope, reuse and tie. Leave these out.")
+    if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
+        raise PlanError("cut, scope, reuse and tie are a kd tree's, but tree=halves was chosen. Leave one out.")
+    if preset == "table-4.1":
+        k, leaf = 2, 3
+    if preset == "table-5.1":
+        k, leaf, own_tree, scope, reuse = 2, 7, True, "global", False
+    k = 3 if k is None else k
+    _check_k("perturbation-tree", k)
+    if leaf is not None and not k <= leaf <= MOST_ROWS:
+        raise ValueOutOfRange("perturbation-tree's leaf", leaf, f"a whole number of rows from k = {k} to {MOST_ROWS:,}")
+    unit: Scale = scale or ("z" if tree == "halves" else "minmax")
+    numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
+    confidential = table.with_role("confidential")
+    marked = [name for name in numbers if name in confidential]
+    if columns is None and confidential and not marked:
+        raise PlanError(
+            "Recipe 'perturbation-tree' averages numbers, but what is confidential is none that varies: "
+            f"{', '.join(confidential)}. Name columns=..., or use another recipe."
+        )
+    names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
+    asked = [name for name in numbers if split_on == "all" or name not in names]
+    noise = Centroid(number=average, least=k, on_grid=on_grid)
+
+    def within(by: list[str]) -> Split:
+        if not by:
+            raise PlanError("No number is left for the tree to ask for. Use split_on=all, or name fewer columns.")
+        cells: Kd | Halves = Kd(
+            tuple(by), scale=unit, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
+        )
+        if tree == "halves":
+            cells = Halves(tuple(by), fewer_than=max(2 * k, (leaf or 0) + 1), scale=unit)
+        if groups == "cells":
+            return cells
+        if groups == "mdav":
+            return Mdav(tuple(names), k=k, start=cells)
+        return KMeans(tuple(names), most=max(k, 3), k=k, start=cells)
+
+    if own_tree:
+        return Plan(*(Step(name, within([n for n in asked if n != name]), noise) for name in names))
+    return Plan(Step(names, within(asked), noise))
+
+
+def _check_k(recipe: str, k: int) -> None:
+    """An average of one row is the row."""
+    if not 2 <= k <= MOST_ROWS:
+        raise ValueOutOfRange(f"{recipe}'s k", k, f"a whole number of rows from 2 to {MOST_ROWS:,}")
+
+
+def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata | Whole:
+    """The cells that no group crosses."""
+    by = _strata(strata, table)
+    if not by:
+        return Whole()
+    for name in by:
+        if name in names:
+            raise PlanError(f"Column {name!r} makes strata, so its groups would not change it. Name it once.")
+    return Strata(tuple(by), min_cell=k)
+
+
+def _strata(strata: str | None, table: Table) -> list[str]:
+    """The columns whose values keep rows apart."""
+    if strata is None:
+        return []
+    by = [strata] if strata in table.names else [name.strip() for name in strata.split(",") if name.strip()]
+    for name in by:
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names, "for strata")
+    return by
+
+
+def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:
+    """The columns whose rows are grouped together."""
+    if groups is None:
+        return [tuple(names)]
+    written = [] if groups.strip().lower() == "each" else [block.split("+") for block in groups.split(",")]
+    found = [tuple(name.strip() for name in block if name.strip()) for block in written]
+    taken = [name for block in found for name in block]
+    if not all(found):
+        raise PlanError(f"A group names no column: {groups!r}. Write them as a+b,c+d, or leave the setting out.")
+    for name in taken:
+        if name not in names:
+            raise NameUnknown("column", name, names, "among those that are changed")
+    if len(set(taken)) < len(taken):
+        raise PlanError(f"A column stands in two groups: {groups}. Name each once.")
+    return found + [(name,) for name in names if name not in taken]

@@ -1,1 +1,0 @@
-"""From a plan to a released table."""

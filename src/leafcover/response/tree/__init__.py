@@ -1,1 +1,0 @@
-"""Decision trees from disguised answers: grown, tested and pruned by estimated counts alone."""

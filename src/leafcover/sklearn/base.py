@@ -1,0 +1,243 @@
+# ruff: noqa: N803, N806 -- scikit-learn calls the attributes X
+"""What all classifiers here share: rows become a table, classes become codes, answers become classes again."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from numbers import Real
+from typing import Any, Self
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from leafcover.arrays import MISSING, Array, Codes, Floats
+from leafcover.errors import LeafcoverError
+from leafcover.table.arrow import from_typed
+from leafcover.table.frames import from_frame
+from leafcover.table.table import Column, Table
+from leafcover.tree.export import short
+from leafcover.tree.training import Training
+from leafcover.tree.tree import Attribute, Tree, depths
+
+
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that learns from a table, with categories and missing values.
+
+    Its kind grows (`_grow`), and answers codes (`_answers`) and shares (`_shares`) of the classes by their text.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        # Text is taken, but `string` stays False: check_dtype_object reads it as "any object is", and a dict is not.
+        return tags
+
+    @abstractmethod
+    def _grow(self, training: Training) -> None:
+        """Learn from arrays, and keep what was learned in attributes that end in an underscore."""
+
+    @abstractmethod
+    def _answers(self, table: Table) -> Codes:
+        """The code of the class of each row."""
+
+    @abstractmethod
+    def _shares(self, table: Table) -> Floats:
+        """What speaks for each class (rows, classes), each row summing to one."""
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from rows ``X`` and their classes ``y``."""
+        name = type(self).__name__
+        if y is None:
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        table = self._table(X, reset=True)
+        labels = labels_of(y, model=name)
+        check_consistent_length(table.columns[0].values, labels)
+        self.classes_, place = np.unique(labels, return_inverse=True)
+        texts = [text_of_label(label) for label in self.classes_.tolist()]
+        self._order = np.array(sorted(range(len(texts)), key=texts.__getitem__))  # class of a tree -> of classes_
+        target = getattr(y, "name", None)
+        training = Training(
+            target=target if isinstance(target, str) and target else "class",
+            classes=tuple(texts[i] for i in self._order),
+            labels=np.argsort(self._order)[place].astype(np.int32),
+            attributes=tuple(Attribute(c.name, c.levels, not c.is_category) for c in table),
+            columns=tuple(c.values for c in table),
+            rows=np.arange(len(table)),
+        )
+        with value_errors():
+            self._grow(training)
+        # The columns without their rows: what they must be in `predict`, and how their cuts are written.
+        self._header = Table(tuple(replace(c, values=c.values[:0], stored=None) for c in table))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row."""
+        table = self._known(X)
+        with value_errors():
+            return self.classes_[self._order[self._answers(table)]]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """What speaks for each class of ``classes_``, as shares that sum to one."""
+        table = self._known(X)
+        with value_errors():
+            shares = self._shares(table)
+        probabilities = np.empty_like(shares)
+        probabilities[:, self._order] = shares
+        return probabilities
+
+    def _known(self, X: Any) -> Table:
+        """The rows to answer, in columns of the kinds that were learned from."""
+        check_is_fitted(self)
+        table, name = self._table(X, reset=False), type(self).__name__
+        pairs = zip(table, self._header, strict=True)
+        return Table(tuple(alike(column, fitted, model=name) for column, fitted in pairs))
+
+    def _table(self, X: Any, *, reset: bool) -> Table:
+        """A frame or an array as a table; columns are named as in ``feature_names_in_``, else x0, x1, ..."""
+        if nw.dependencies.is_into_dataframe(X):
+            frame = nw.from_native(X, eager_only=True)
+            # scikit-learn before 1.9 finds no names in a frame of today's polars, but in arrow's.
+            named = frame.head(0).to_arrow() if frame.implementation.is_polars() else X
+            validate_data(self, named, reset=reset, skip_check_array=True)
+            columns = columns_of_frame(frame, model=type(self).__name__)
+        else:
+            if isinstance(X, (list, tuple)) and np.asarray(X).dtype.kind in "US":
+                X = np.array(X, object)  # numpy would turn the numbers beside a text into texts
+            columns = columns_of_array(validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(columns))])
+        return Table(tuple(replace(c, name=str(name)) for c, name in zip(columns, names, strict=True)))
+
+
+# What scikit-learn's users hand over, as columns and labels: frames, arrays, objects, with gaps.
+
+
+PLAIN = (str, bool, np.bool_, Real)  # what an array of objects may hold; dates come typed
+
+
+@contextmanager
+def value_errors() -> Iterator[None]:
+    """Leafcover's errors as the one that scikit-learn's users expect."""
+    try:
+        yield
+    except LeafcoverError as error:
+        raise ValueError(str(error)) from error
+
+
+def columns_of_frame(frame: nw.DataFrame[Any], *, model: str) -> tuple[Column, ...]:
+    """The columns of a frame with at least one row; ``model`` is named in errors."""
+    if not len(frame):
+        raise ValueError(f"Found a frame with 0 sample(s), while a minimum of 1 is required by {model}.")
+    with value_errors():
+        if len(frame) == 1:  # too few for a table to release, enough to be answered
+            return from_frame(frame[[0, 0]].to_native()).take(np.zeros(1, np.int64)).columns
+        return from_frame(frame.to_native()).columns
+
+
+def columns_of_array(array: Array) -> tuple[Column, ...]:
+    """The columns of a checked array: numbers at once, all else by the types that pyarrow finds.
+
+    A float32 is taken by its shortest text, as in a frame: 0.1 is at most 0.1.
+    """
+    names = [f"x{i}" for i in range(array.shape[1])]
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize >= 8):
+        values = np.array(array.T, np.float64, order="C")
+        return tuple(Column(name, "number", column) for name, column in zip(names, values, strict=True))
+    with value_errors():
+        return tuple(from_typed(name, _typed(array[:, i], name)).column for i, name in enumerate(names))
+
+
+def _typed(values: Array, name: str) -> Any:
+    """An arrow array of one column; objects are numbers if all are, else texts."""
+    try:
+        array = pa.array(np.ascontiguousarray(values), from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        array = None
+    if array is not None and not pa.types.is_nested(array.type):
+        return array
+    known = [value for value in values if _is_known(value)]
+    for value in known:
+        if not isinstance(value, PLAIN):
+            raise TypeError(
+                f"Column {name!r} holds a {type(value).__name__}; each value given as argument must be a string or a "
+                f"number. Convert or drop the column."
+            )
+    is_number = all(isinstance(value, Real) and not isinstance(value, bool) for value in known)
+    if is_number:
+        return pa.array([float(value) if _is_known(value) else None for value in values], pa.float64())
+    return pa.array([str(value) if _is_known(value) else None for value in values], pa.string())
+
+
+def _is_known(value: Any) -> bool:
+    """Whether an object is a value: not None, nan, NaT or pandas' NA."""
+    try:
+        return value is not None and bool(value == value)  # noqa: PLR0124 -- nan is not itself
+    except TypeError:  # NA is neither equal to itself nor different
+        return False
+
+
+def labels_of(y: Any, *, model: str) -> Array:
+    """The classes of the rows, one known label each."""
+    labels = column_or_1d(np.asarray(y), warn=True)
+    if labels.dtype == object:
+        for row, label in enumerate(labels):
+            if not _is_known(label):
+                raise ValueError(f"Input y contains NaN or None: row {row} has no class. Drop such rows.")
+    assert_all_finite(labels, input_name="y", estimator_name=model)
+    check_classification_targets(labels)
+    return labels
+
+
+def text_of_label(label: Any) -> str:
+    """The text of a class as a table has it: 2, not 2.0; true, not True."""
+    if isinstance(label, bool):
+        return str(label).lower()
+    return short(label) if isinstance(label, float) else str(label)
+
+
+def alike(column: Column, fitted: Column, *, model: str) -> Column:
+    """A column to answer from, of the kind it had in training; else an error, since every answer would be wrong."""
+    if column.missing.all() or (fitted.is_category and not fitted.levels):
+        nothing = np.full(len(column), MISSING, np.int32) if fitted.is_category else np.full(len(column), np.nan)
+        return replace(fitted, values=nothing)
+    # Codes that were declared categories may come back as plain numbers: they are matched by their text.
+    codes = fitted.is_category and column.kind == "number" and any(_is_number(level) for level in fitted.levels)
+    if column.kind != fitted.kind and not codes:
+        raise ValueError(
+            f"Column {fitted.name!r} was a {fitted.kind} when {model} was fitted; now it is a {column.kind}. "
+            f"Give it the type it had."
+        )
+    return column
+
+
+def _is_number(level: str) -> bool:
+    try:
+        float(level)
+    except ValueError:
+        return False
+    return True
+
+
+# What a classifier tells of the one tree that it grew.
+
+
+class OneTree:
+    """Depth and leaves of ``tree_``."""
+
+    tree_: Tree
+
+    def get_depth(self) -> int:
+        """The most tests on a way from the root to a leaf."""
+        check_is_fitted(self)
+        return int(depths(self.tree_).max())
+
+    def get_n_leaves(self) -> int:
+        """How many leaves the tree has, empty ones included."""
+        check_is_fitted(self)
+        return len(self.tree_.leaves)

@@ -1,0 +1,218 @@
+# ruff: noqa: N803 -- scikit-learn calls the attributes X
+"""Trees from disguised answers for scikit-learn."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from leafcover.arrays import MISSING, Array, Codes, Floats
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.randomized_response.estimate import Estimate, Scheme
+from leafcover.randomized_response.tree import Criterion, Rules, accuracy, grow_tree
+from leafcover.sklearn.base import OneTree, TableClassifier, labels_of, text_of_label, value_errors
+from leafcover.table.table import Column, Table
+from leafcover.tree.export import short, text
+from leafcover.tree.predict import classify, distribution
+from leafcover.tree.training import Training
+from leafcover.tree.tree import Tree
+
+
+class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
+    """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
+
+    ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by
+    their names in a frame or as x0, x1, ..., the class by the name of ``y`` or as "class". Values are levels by their
+    text: "0" and "1" for numbers. None, the default, is a scheme that disguises nothing. ``criterion``,
+    ``min_support``, ``deviations``, ``significance``, ``purity`` and ``max_depth``: as in `leafcover.response.Rules`.
+    ``bins``: numbers that no channel disguises are put into so many bins of about equally many rows.
+
+    ``fit`` takes answers as they were reported. ``predict`` and ``predict_proba`` take true answers: those of a person
+    who asks the tree. So does ``score``; from reported answers the share of right ones is ``disguised_score``. There
+    are no sample weights.
+
+    After ``fit``: ``classes_``, ``tree_`` (a `leafcover.tree.tree.Tree` whose counts are estimates),
+    ``n_features_in_``, and ``feature_names_in_`` for a frame.
+
+    >>> from leafcover.randomized_response import OneCoin
+    >>> from leafcover.randomized_response import Part
+    >>> scheme = Scheme(Part({"x0": ("0", "1"), "x1": ("0", "1"), "class": ("0", "1")}, OneCoin(0.9, columns=3)))
+    >>> truth = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
+    >>> heads = (np.arange(400) % 10 > 0)[:, None]  # nine of ten coins, for an example that is always the same
+    >>> reported = np.where(heads, truth, 1 - truth)
+    >>> label = np.where(heads[:, 0], truth[:, 0], 1 - truth[:, 0])
+    >>> model = RandomizedResponseTreeClassifier(scheme=scheme).fit(reported, label)
+    >>> print(model.export_text(), end="")
+    x0 = 0: 0 (200.0)
+    x0 = 1: 1 (200.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        scheme: Scheme | None = None,
+        criterion: Criterion = "gain",
+        min_support: float = 10.0,
+        deviations: float = 2.0,
+        significance: float = 0.05,
+        purity: float = 1.0,
+        max_depth: int | None = None,
+        bins: int = 8,
+    ) -> None:
+        self.scheme = scheme
+        self.criterion = criterion
+        self.min_support = min_support
+        self.deviations = deviations
+        self.significance = significance
+        self.purity = purity
+        self.max_depth = max_depth
+        self.bins = bins
+
+    def export_text(self) -> str:
+        """The tree as C4.5 prints it; its rows and errors are estimates."""
+        check_is_fitted(self)
+        return text(self.tree_)
+
+    def disguised_score(self, X: Any, y: Any) -> Estimate:
+        """The share of right answers among people whose reports are ``X`` and ``y``, with its errors."""
+        table = self._known(X)
+        labels = labels_of(y, model=type(self).__name__)
+        check_consistent_length(table.columns[0].values, labels)
+        texts = [text_of_label(label) for label in labels.tolist()]
+        levels = tuple(sorted(set(texts)))
+        codes = np.array([levels.index(one) for one in texts], np.int32)
+        with value_errors():
+            return accuracy(self.tree_, self._with_class(table, codes, levels), self._coins)
+
+    def _grow(self, training: Training) -> None:
+        rules = Rules(
+            criterion=self.criterion,
+            min_support=self.min_support,
+            deviations=self.deviations,
+            significance=self.significance,
+            purity=self.purity,
+            max_depth=self.max_depth,
+        )
+        self._target = training.target
+        pairs = zip(training.attributes, training.columns, strict=True)
+        given = Table(
+            tuple(Column(a.name, "number" if a.is_number else "category", values, a.levels) for a, values in pairs)
+        )
+        self._refuse_other_names(given)
+        self._coding = coding(given, self._coins, self.bins)
+        table = self._with_class(given, training.labels, training.classes)
+        self.tree_ = grow_tree(table, self._coins, target=training.target, rules=rules)
+        self._of_tree = _places(self.tree_, training.classes)
+
+    def _answers(self, table: Table) -> Codes:
+        return self._of_tree[classify(self.tree_, self._coding.table(table))]
+
+    def _shares(self, table: Table) -> Floats:
+        shares = distribution(self.tree_, self._coding.table(table))
+        found = np.empty_like(shares)
+        found[:, self._of_tree] = shares
+        return found
+
+    @property
+    def _coins(self) -> Scheme:
+        if self.scheme is None:
+            return Scheme()
+        if not isinstance(self.scheme, Scheme):
+            raise PlanError(f"scheme must be a Scheme of leafcover.response. Got a {type(self.scheme).__name__}.")
+        return self.scheme
+
+    def _refuse_other_names(self, table: Table) -> None:
+        """A scheme that names what is not there would be ignored, and reports taken for truths."""
+        here = {*table.names, self._target}
+        if other := [name for part in self._coins.parts for name in part.names if name not in here]:
+            known = ", ".join(map(repr, table.names[:10]))
+            raise PlanError(
+                f"The scheme names column {other[0]!r}, but the columns are {known} and "
+                f"the class is {self._target!r}. Name the class by the name of y, and columns as in X."
+            )
+
+    def _with_class(self, table: Table, codes: Codes, levels: tuple[str, ...]) -> Table:
+        label = Column(self._target, "category", codes, levels)
+        return Table((*self._coding.table(table).columns, label))
+
+
+def _places(tree: Tree, classes: tuple[str, ...]) -> Codes:
+    """For each class of a tree its place among the classes that were reported."""
+    if unknown := [name for name in tree.classes if name not in classes]:
+        raise PlanError(
+            f"Nobody reported class {unknown[0]!r}, which the scheme names. Give more rows, or name it not."
+        )
+    return np.array([classes.index(name) for name in tree.classes], np.int32)
+
+
+# Every column as a category: reports by their text, open numbers by bins of about equally many rows.
+
+
+MOST_BINS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """The upper edges of the bins of each open number; columns that a scheme disguises keep their values as levels."""
+
+    edges: Mapping[str, Floats]
+    reports: Collection[str]
+
+    def table(self, table: Table) -> Table:
+        """The table with categories alone."""
+        return Table(tuple(self._column(column) for column in table))
+
+    def _column(self, column: Column) -> Column:
+        if column.is_category:
+            return Column(column.name, "category", column.values, column.levels)
+        if column.name in self.reports:
+            return as_levels(column)
+        edges = self.edges[column.name]
+        codes = np.searchsorted(edges, column.values).astype(np.int32)
+        return Column(column.name, "category", np.where(column.missing, MISSING, codes).astype(np.int32), _names(edges))
+
+
+def coding(table: Table, scheme: Scheme, bins: int) -> Coding:
+    """How the columns of a table become categories."""
+    if not 2 <= bins <= MOST_BINS:
+        raise ValueOutOfRange("bins", bins, f"a whole number from 2 to {MOST_BINS}")
+    reports = {name for part in scheme.parts for name in part.names}
+    edges = {
+        column.name: _edges(column.values[~column.missing], bins)
+        for column in table
+        if not column.is_category and column.name not in reports
+    }
+    return Coding(edges, reports)
+
+
+def as_levels(column: Column) -> Column:
+    """A number as a category of its values: 1, not 1.0."""
+    known = ~column.missing
+    distinct, place = np.unique(column.values[known], return_inverse=True)
+    texts = [short(value) for value in distinct.tolist()]
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    rank = np.empty(len(texts), np.int32)
+    rank[order] = np.arange(len(texts), dtype=np.int32)
+    codes = np.full(len(column), MISSING, np.int32)
+    codes[known] = rank[place]
+    return Column(column.name, "category", codes, tuple(texts[number] for number in order))
+
+
+def _edges(values: Array, bins: int) -> Floats:
+    """The largest value of each bin but the last."""
+    if not len(values):
+        return np.zeros(0)
+    wanted = np.quantile(values, np.arange(1, bins) / bins, method="inverted_cdf")
+    return np.unique(wanted[wanted < values.max()])
+
+
+def _names(edges: Floats) -> tuple[str, ...]:
+    texts = [short(edge) for edge in edges.tolist()]
+    if not texts:
+        return ("any",)
+    between = (f"above {low} to {high}" for low, high in pairwise(texts))
+    return (f"to {texts[0]}", *between, f"above {texts[-1]}")

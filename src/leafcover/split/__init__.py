@@ -1,1 +1,0 @@
-"""Ways to say which rows stand together."""

@@ -1,0 +1,1 @@
+"""The collector of a survey: a web server."""

@@ -1,0 +1,139 @@
+"""What every store of answers can do."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from leafcover.errors import LeafcoverError
+from leafcover.survey.client import Answer
+
+
+class StoreFailed(LeafcoverError):
+    """A store that cannot be opened, read or written; never shows an answer, a token or a password."""
+
+
+class Verdict(StrEnum):
+    """What became of an answer."""
+
+    stored = "stored"
+    repeated = "repeated"  # the same bytes as before: acknowledged again, counted once
+    spent = "spent"  # its token was used by another answer
+    taken = "taken"  # its id belongs to an answer with other reports, or one sent with another token
+
+
+class Store(Protocol):
+    """Answers of one survey, each once, and which tokens are spent.
+
+    Any thread may call it, and after an error it may be called again.
+    """
+
+    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
+        """Keep answers, each with the number of its token or None, in one transaction.
+
+        When it returns, what it says is on disk. An answer and its token are kept both or neither.
+        """
+        ...
+
+    def count(self) -> int:
+        """How many answers there are."""
+        ...
+
+    def others(self) -> int:
+        """How many answers to other surveys, or to this one before a question changed, are in the same place."""
+        ...
+
+    def reports(self) -> Iterator[tuple[str, ...]]:
+        """The reports of every answer, in the order of their random ids."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the store."""
+        ...
+
+
+class Opens(Protocol):
+    """Opens a store, such as ``functools.partial(open_store, address, survey)``."""
+
+    def __call__(self, *, create: bool = True) -> Store:
+        """The store; with ``create=False`` one that is not there is an error, and nothing is made."""
+        ...
+
+
+# What becomes of a batch of answers, given what is stored already. Every store follows it.
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict for each answer, and what is to be written: texts by id, numbers of tokens."""
+
+    verdicts: list[Verdict]
+    new: dict[str, str]
+    numbers: frozenset[int]
+
+
+def judged(answers: Sequence[tuple[Answer, int | None]], *, known: Mapping[str, str], block: bytes) -> Judged:
+    """Judge answers one after the other; ``known`` are the stored texts of their ids.
+
+    >>> twice = [(Answer("a", ("1",)), 7), (Answer("b", ("0",)), 7)]
+    >>> [str(verdict) for verdict in judged(twice, known={}, block=b"").verdicts]
+    ['stored', 'spent']
+    """
+    verdicts: list[Verdict] = []
+    new: dict[str, str] = {}
+    numbers: set[int] = set()
+    for answer, number in answers:
+        text = as_text(answer.reports)
+        before = new.get(answer.id, known.get(answer.id))
+        used = number is not None and (number in numbers or is_spent(block, number))
+        if before is not None:
+            # Nobody can tell which token came with the stored answer, only that it is spent: an unspent one is another.
+            same = before == text and (number is None or used)
+            verdicts.append(Verdict.repeated if same else Verdict.taken)
+        elif used:
+            verdicts.append(Verdict.spent)
+        else:
+            verdicts.append(Verdict.stored)
+            new[answer.id] = text
+            numbers |= set() if number is None else {number}
+    return Judged(verdicts, new, frozenset(numbers))
+
+
+def as_text(reports: Sequence[str]) -> str:
+    """Reports as they are stored; all answers to a survey take the same room."""
+    return ",".join(reports)
+
+
+def as_reports(text: str) -> tuple[str, ...]:
+    """The reports of a stored text."""
+    return tuple(text.split(","))
+
+
+# Which numbers of tokens are spent, as one block of bits.
+#
+# The block follows from the set of numbers alone: it tells neither when nor in which order they were spent.
+
+
+SMALLEST = 1024  # bytes: up to 8,192 tokens the block never grows
+
+
+def is_spent(block: bytes, number: int) -> bool:
+    """Whether a number is in a block.
+
+    >>> is_spent(with_spent(b"", [9]), 9), is_spent(b"", 9)
+    (True, False)
+    """
+    byte, bit = divmod(number, 8)
+    return byte < len(block) and bool(block[byte] >> bit & 1)
+
+
+def with_spent(block: bytes, numbers: Iterable[int]) -> bytes:
+    """The block with more numbers in it; its length is a power of two that holds the largest."""
+    numbers = tuple(numbers)
+    if not numbers:
+        return block
+    needed = max(SMALLEST, len(block), 1 << (max(numbers) // 8).bit_length())
+    grown = bytearray(block.ljust(needed, b"\0"))
+    for number in numbers:
+        grown[number // 8] |= 1 << number % 8
+    return bytes(grown)

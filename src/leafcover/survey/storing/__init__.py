@@ -1,1 +1,0 @@
-"""Where disguised answers are kept."""

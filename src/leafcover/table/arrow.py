@@ -1,0 +1,222 @@
+"""Parquet and Arrow files: typed columns in, typed columns out, without metadata or statistics."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leafcover.arrays import MISSING, Bools, Floats
+from leafcover.errors import TableError
+from leafcover.table.formatting import SECOND_DIGITS, as_floats, grid_of, time_grid
+from leafcover.table.infer import Read, beyond, coded, finite_or_refuse, missing_in, single
+from leafcover.table.table import MOST_POINTS, Column, Grid, Raw, Source, Spelling
+
+
+def read_parquet(path: Path) -> tuple[list[Raw], Source]:
+    """The typed columns of a Parquet file."""
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.ParquetFile(path).read()
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, "Parquet", error) from error
+    return _raws(table), Source("parquet")
+
+
+def read_arrow(path: Path) -> tuple[list[Raw], Source]:
+    """The typed columns of an Arrow file (or stream) or a Feather file."""
+    import pyarrow.feather
+    import pyarrow.ipc
+
+    try:
+        with path.open("rb") as file:
+            start = file.read(6)
+        if start == b"ARROW1":
+            with pa.OSFile(str(path)) as data:
+                table = pyarrow.ipc.open_file(data).read_all()
+        elif start.startswith(b"FEA1"):
+            table = pyarrow.feather.read_table(path, memory_map=False)
+        else:
+            with pa.OSFile(str(path)) as data:
+                table = pyarrow.ipc.open_stream(data).read_all()
+    except (pa.ArrowException, OSError) as error:
+        raise _broken(path, "Arrow", error) from error
+    return _raws(table), Source("arrow")
+
+
+def _broken(path: Path, kind: str, error: Exception) -> TableError:
+    why = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+    return TableError(f"'{path}' is not a whole {kind} file ({why}). Write it again, or use the suffix of its format.")
+
+
+def _raws(table: Any) -> list[Raw]:
+    # A pandas index that was stored as a column is no column of the table.
+    hidden = _index_names(table.schema.metadata)
+    return [
+        Raw(name, plain_type(column), typed=True)
+        for name, column in zip(table.column_names, table.columns, strict=True)
+        if name not in hidden
+    ]
+
+
+def _index_names(metadata: dict[bytes, bytes] | None) -> set[str]:
+    import json
+
+    if not metadata or b"pandas" not in metadata:
+        return set()
+    try:
+        index = json.loads(metadata[b"pandas"]).get("index_columns", [])
+    except ValueError:
+        return set()
+    return {name for name in index if isinstance(name, str) and name.startswith("__index_level_")}
+
+
+def plain_type(column: Any) -> Any:
+    """The storage of an extension type, and unions of encodings made plain."""
+    if isinstance(column.type, pa.BaseExtensionType):
+        return column.cast(column.type.storage_type)
+    if pa.types.is_run_end_encoded(column.type):
+        return column.cast(column.type.value_type)
+    return column
+
+
+def write_parquet(names: list[str], columns: list[Any], target: Path) -> None:
+    """Write typed columns as Parquet; time zones other than UTC become UTC, as Parquet itself has no other."""
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(
+        pa.table(columns, names=names), target, write_statistics=False, store_schema=False, compression="zstd"
+    )
+
+
+def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
+    """Write typed columns as an Arrow file (which is a Feather file, version 2)."""
+    import pyarrow.ipc
+
+    table = pa.table(columns, names=names)
+    with pa.OSFile(str(target), "wb") as file, pyarrow.ipc.new_file(file, table.schema) as out:
+        out.write_table(table)
+
+
+# From typed arrow columns (Parquet, Arrow, frames) to columns: a type is a declaration, so nothing is guessed.
+#
+# Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans, text, a time of
+# day and whatever is dictionary-encoded (a pandas or polars categorical) are categories. Text that looks like a number
+# stays text: whoever typed it had the choice.
+
+
+def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False) -> Read:
+    """A column from a typed arrow array; ``tokens`` are texts that stand for no value (none by default).
+
+    >>> from_typed("married", pa.array([True, None, False])).column.levels
+    ('false', 'true')
+    >>> from_typed("cents", pa.array([1.25, 3.5])).column.grid
+    Grid(decimals=2, every=1)
+    """
+    kind = stored.type
+    if pa.types.is_dictionary(kind):
+        return _category(name, _one_dictionary(stored), tokens)
+    _refuse_nested(name, kind)
+    stored = single(stored)
+    if stored.null_count == len(stored):
+        column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
+        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    if category or _is_label(kind):
+        return _category(name, stored, tokens)
+    if pa.types.is_integer(kind) or pa.types.is_duration(kind):
+        return _integers(name, stored)
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return _reals(name, stored)
+    if pa.types.is_date(kind):
+        days = as_floats(stored.cast(pa.date32()).cast(pa.int32()))
+        return Read(Column(name, "date", days, (), Grid(0), None, stored))
+    if pa.types.is_timestamp(kind):
+        seconds = as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
+        return _times(name, stored, seconds)
+    raise TableError(f"Column {name!r} has type {kind}, which is no number, text, date or time. Convert or drop it.")
+
+
+def _is_label(kind: Any) -> bool:
+    return bool(
+        pa.types.is_boolean(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_time(kind)
+    )
+
+
+def _refuse_nested(name: str, kind: Any) -> None:
+    if pa.types.is_nested(kind):
+        raise TableError(f"Column {name!r} is nested ({kind}). Give every row one plain value, or drop the column.")
+
+
+def _one_dictionary(stored: Any) -> Any:
+    if isinstance(stored, pa.ChunkedArray):
+        chunks = stored.unify_dictionaries().chunks
+        return pa.concat_arrays(chunks) if chunks else pa.array([], stored.type)
+    return stored
+
+
+def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> Read:
+    """Levels are the text of the values; the stored array stays as it is typed."""
+    encoded = stored if pa.types.is_dictionary(stored.type) else stored.dictionary_encode()
+    values = encoded.dictionary
+    _refuse_nested(name, values.type)
+    try:
+        texts = values.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"Column {name!r} has type {values.type}, which is no text. Convert or drop it.") from error
+    used = np.zeros(len(texts), np.bool_)
+    used[np.asarray(encoded.indices.drop_null(), np.int64)] = True
+    empty = np.asarray(texts.is_null())
+    missing: Bools = ~used | empty
+    if tokens is not None:
+        missing |= missing_in(texts.fill_null(""), tokens)
+    indices = encoded.indices.cast(pa.int32())
+    plain = pa.DictionaryArray.from_arrays(indices, texts.fill_null(""))
+    column = coded(name, plain, missing)
+    warnings = () if column.levels else (f"Column {name!r} has no known value; it is left as it is.",)
+    return Read(Column(name, "category", column.values, column.levels, stored=stored), warnings)
+
+
+def _integers(name: str, stored: Any) -> Read:
+    whole = stored.cast(pa.int64()) if pa.types.is_duration(stored.type) else stored
+    values = as_floats(whole)
+    largest = max(abs(end or 0) for end in pc.min_max(whole).as_py().values())
+    if largest >= MOST_POINTS:
+        return Read(Column(name, "number", values, (), None, None, stored), (beyond(name),))
+    return Read(Column(name, "number", values, (), Grid(0), None, stored))
+
+
+def _reals(name: str, stored: Any) -> Read:
+    values: Floats = np.asarray(stored.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+    if pa.types.is_decimal(stored.type):
+        # Through text, which parses to the nearest float64; arrow's own cast of 0.69 does not.
+        values = np.asarray(stored.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False))
+    if pa.types.is_float32(stored.type) or pa.types.is_float16(stored.type):
+        # The shortest text of a float32 is what its owner sees: 0.1, not 0.10000000149011612.
+        values = np.asarray(
+            stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        )
+    finite_or_refuse(name, values)
+    known = values[~np.isnan(values)]
+    if not len(known):
+        column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
+        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    return Read(Column(name, "number", values, (), grid_of(known), None, stored))
+
+
+def _times(name: str, stored: Any, seconds: Floats) -> Read:
+    """Whole seconds where every time is one; else the decimals the times have, down to microseconds.
+
+    Nanoseconds of today need more than 53 bits, so such times have no grid: they move exactly, and a new one is
+    written to the microsecond.
+    """
+    grid = time_grid(seconds[~np.isnan(seconds)])
+    places = 6 if grid is None else min(grid.decimals, 6)
+    pattern = "%Y-%m-%d %H:%M:%S" + ("%f" if places else "") + ("Z" if stored.type.tz else "")
+    return Read(Column(name, "time", seconds, (), grid, Spelling(decimals=places, pattern=pattern), stored))

@@ -1,0 +1,465 @@
+"""Numbers as text: how a column's text is parsed, which grid its values stand on, how it spells them.
+
+Everything works on whole arrow arrays; a column with few distinct texts is handed in as those texts only.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.table.table import MOST_DECIMALS, MOST_POINTS, Column, Grid, Kind, Spelling
+
+PLAIN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
+GROUPED = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?\s*$"  # 1,234,567.8
+SAMPLE = 1000  # values looked at before the whole column is
+
+
+@dataclass(frozen=True, eq=False)
+class Parsed:
+    """Text that is a column of numbers: the values (nan where missing) and the text they were parsed from."""
+
+    values: Floats
+    text: Any  # pyarrow.StringArray, null where missing, without spaces around
+    thousands: bool
+
+
+def parsed(text: Any, missing: Bools | None) -> Parsed | None:
+    """The numbers a text array holds, or None when some known value is not a number.
+
+    Spaces around, a sign and an exponent are allowed; so are correct thousands commas. Infinities are
+    parsed, for the caller to refuse; ``missing`` says which texts stand for no value (None: not one).
+
+    >>> parsed(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
+    array([   1. ,    2.5,    nan, 1000. ])
+    >>> parsed(pa.array(["1", "x"]), None) is None
+    True
+    """
+    known = text if missing is None else pc.if_else(pa.array(missing), None, text)
+    values = _floats(known)
+    thousands = False
+    if values is None and has_byte(known, b" \t\n\r\x0b\x0c"):
+        known = pc.utf8_trim_whitespace(known)
+        values = _floats(known)
+    if values is None and has_byte(known, b","):
+        grouped = pc.match_substring_regex(known, GROUPED)
+        if not pc.all(pc.or_(grouped, pc.match_substring_regex(known, PLAIN))).as_py():
+            return None
+        values, thousands = _floats(pc.replace_substring(known, ",", "")), True
+    if values is None:
+        return None
+    nan = np.isnan(values)
+    if int(nan.sum()) != known.null_count:  # a text 'nan' that is not one of the missing tokens
+        return None
+    return Parsed(values, known, thousands)
+
+
+def _floats(text: Any) -> Floats | None:
+    try:
+        values = text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def grid_of(known: Floats) -> Grid | None:
+    """The coarsest decimal grid all values stand on; None when it would need too many places or points.
+
+    The grid comes from the values and not from the text, so that CSV and Parquet of one table agree:
+    '2.50' and '3.10' stand on tenths, and are still written with two places.
+
+    >>> grid_of(np.array([2.5, 3.1])), grid_of(np.array([1 / 3])), grid_of(np.array([2.0**60]))
+    (Grid(decimals=1, every=1), None, None)
+    """
+    if not len(known):
+        return Grid(0)
+    first = _decimals(known[:SAMPLE], 0)
+    decimals = first if first is None or len(known) <= SAMPLE else _decimals(known, first)
+    return None if decimals is None else Grid(decimals)
+
+
+def time_grid(seconds: Floats) -> Grid | None:
+    """The grid of times: whole days where all stand at midnight, whole hours or minutes where all do.
+
+    >>> time_grid(np.array([0.0, 172_800.0])), time_grid(np.array([0.0, 90.0]))
+    (Grid(decimals=0, every=86400), Grid(decimals=0, every=1))
+    """
+    grid = grid_of(seconds)
+    if grid is None or grid.decimals or not seconds.any():
+        return grid
+    return Grid(0, every=next(every for every in (86_400, 3_600, 60, 1) if not np.remainder(seconds, every).any()))
+
+
+def _decimals(known: Floats, start: int) -> int | None:
+    largest = float(max(abs(known.min()), abs(known.max())))
+    for decimals in range(start, MOST_DECIMALS + 1):
+        scale = float(10**decimals)
+        # Both the range and every index must be countable, or index and value stop being inverse.
+        if not largest * scale < MOST_POINTS:
+            return None
+        if bool(np.array_equal(np.rint(known * scale) / scale, known)):
+            return decimals
+    return None
+
+
+def spelling_of(number: Parsed, grid: Grid | None) -> Spelling:
+    """How the text of a number column is written: places, leading zeros, thousands."""
+    text = number.text
+    if has_byte(text, b"eE"):
+        return Spelling(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
+    dotted = has_byte(text, b".")
+    if grid is None and dotted:  # shortest text; nobody asks how many places there were
+        return Spelling(decimals=MOST_DECIMALS, fixed=False, thousands=number.thousands)
+    width = _leading_zero_width(text)
+    if not dotted:
+        return Spelling(width=width, thousands=number.thousands)
+    least, most = _places(text)
+    return Spelling(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
+
+
+def _places(text: Any) -> tuple[int, int]:
+    """Fewest and most decimal places of numbers of which some have a point."""
+    starts, ends, data = spans(text)
+    dots = np.flatnonzero(data[starts[0] : ends[-1]] == ord(".")) + starts[0]
+    if len(dots) == len(text):  # one each, in order
+        places = ends - 1 - dots
+        return int(places.min()), int(places.max())
+    places = ends[np.searchsorted(ends, dots, side="right")] - 1 - dots
+    without = len(dots) < len(text) - text.null_count
+    return (0 if without else int(places.min())), int(places.max())
+
+
+def _leading_zero_width(text: Any) -> int:
+    """Digits of the whole part where a zero stands before another digit; 0 when it never does."""
+    starts, ends, data = spans(text)
+    if not len(data):
+        return 0
+    first = data[np.minimum(starts, len(data) - 1)]
+    rows = np.flatnonzero((first == ord("0")) | (first == ord("+")) | (first == ord("-")))
+    at = starts[rows] + (first[rows] != ord("0"))
+    rows, at = rows[at + 1 < ends[rows]], at[at + 1 < ends[rows]]
+    digit = data[at + 1]
+    rows = rows[(data[at] == ord("0")) & (digit >= ord("0")) & (digit <= ord("9"))]
+    if not len(rows):
+        return 0
+    zeros = text.take(pa.array(rows))
+    whole = pc.replace_substring_regex(zeros, r"^[+-]|[,]|[.eE].*$", "")
+    return int(pc.max(pc.binary_length(whole)).as_py())
+
+
+def spans(text: Any) -> tuple[Array, Array, Array]:
+    """Start and end of every value in the bytes of a string array, and those bytes (no copy)."""
+    width = np.int64 if pa.types.is_large_string(text.type) else np.int32
+    _, offsets, data = text.buffers()
+    if offsets is None or data is None:
+        none = np.zeros(len(text), np.int64)
+        return none, none, np.zeros(0, np.uint8)
+    ends = np.frombuffer(offsets, width)[text.offset : text.offset + len(text) + 1]
+    return ends[:-1], ends[1:], np.frombuffer(data, np.uint8)
+
+
+def has_byte(text: Any, wanted: bytes) -> bool:
+    """Whether any of these bytes occurs in a string array."""
+    starts, ends, data = spans(text)
+    if not len(starts):
+        return False
+    part = data[starts[0] : ends[-1]].tobytes()  # a copy and memchr: a third of the time of comparing in numpy
+    return any(byte in part for byte in wanted)
+
+
+# How a value is written: the text of numbers, dates and times, spelled as their column spells them.
+
+
+FEW = 32  # values looked up one by one
+
+
+def text_of(column: Column, values: Floats) -> list[str]:
+    """The text of some values of a number, date or time column, as the file has it.
+
+    A value that stands in the column is given by its own text there (the shortest, when it is written in
+    several ways, so that the order of rows cannot matter); others are spelled as the column spells.
+    """
+    wanted = np.asarray(values, np.float64)
+    texts: list[str] = spelled(column, wanted).to_pylist()
+    if column.stored is None or not is_text(column.stored) or column.kind != "number":
+        return texts
+    if len(wanted) <= FEW:  # a tree asks for one cut at a time, of a column with a million rows
+        own = [_shortest_text(column.stored.take(np.flatnonzero(column.values == value))) for value in wanted]
+    else:
+        own = _own_texts(column, wanted)
+    return [text if mine is None else mine for text, mine in zip(texts, own, strict=True)]
+
+
+def _shortest_text(stored: Any) -> str | None:
+    found = [text.strip() for text in distinct_texts(stored).to_pylist()]
+    return min(found, key=lambda text: (len(text.encode()), text), default=None)
+
+
+def _own_texts(column: Column, wanted: Floats) -> list[str | None]:
+    """What `_shortest_text` says of each value, for many values at once."""
+    known = np.flatnonzero(~column.missing)
+    first = column.stored.take(known).dictionary_encode() if len(known) else None
+    if first is None:
+        return [None] * len(wanted)
+    texts = first.dictionary
+    value = np.empty(len(texts))
+    value[np.asarray(first.indices)] = column.values[known]
+    short = pc.utf8_trim_whitespace(texts)
+    order = np.lexsort((np.asarray(pc.rank(short, tiebreaker="first")), np.asarray(pc.binary_length(short)), value))
+    place = np.searchsorted(value[order], wanted)
+    at = order[np.minimum(place, len(order) - 1)]
+    own: list[str | None] = short.take(pa.array(at)).to_pylist()
+    return [text if value[row] == asked else None for text, row, asked in zip(own, at, wanted, strict=True)]
+
+
+def is_text(stored: Any) -> bool:
+    """Whether a stored array holds text, plain or dictionary-encoded."""
+    kind = stored.type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def plain_text(stored: Any) -> Any:
+    """A text array without its dictionary."""
+    if pa.types.is_dictionary(stored.type):
+        return stored.dictionary.take(stored.indices)
+    return stored
+
+
+def distinct_texts(stored: Any) -> Any:
+    """The texts that occur in a stored text array (a dictionary may hold some that no longer do)."""
+    if pa.types.is_dictionary(stored.type):
+        return stored.dictionary.take(stored.indices.unique().drop_null())
+    return stored.unique().drop_null()
+
+
+def spelled(column: Column, values: Floats) -> Any:
+    """A pyarrow array of text for values of a number, date or time column; nan becomes null.
+
+    >>> price = Column("price", "number", np.array([]), grid=Grid(1), spelling=Spelling(2, thousands=True))
+    >>> spelled(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
+    ['1,234.50', '-7.00', '0.3333333333333333']
+    """
+    known = ~np.isnan(values)
+    if not known.all():
+        places = np.where(known, np.cumsum(known) - 1, 0)
+        return spelled(column, values[known]).take(pa.array(places, mask=~known))
+    if column.kind == "date":
+        return date_text(values, column.spelling)
+    if column.kind == "time":
+        return time_text(values, column.spelling)
+    spelling = column.spelling or Spelling(decimals=column.grid.decimals if column.grid else 0, fixed=False)
+    if column.grid is None:
+        return _whole_floats(values) if spelling.fixed and not spelling.decimals else _shortest(values)
+    index = column.grid.index(values)
+    off = column.grid.value(index) != values  # a mean may stand between the grid's points
+    text = _on_grid(index, column.grid, spelling)
+    if off.any():
+        text = pc.replace_with_mask(text, pa.array(off), _shortest(values[off]))
+    return text
+
+
+def _on_grid(index: Rows, grid: Grid, spelling: Spelling) -> Any:
+    size = np.abs(index)
+    scale = 10**grid.decimals
+    whole = _grouped(size // scale) if spelling.thousands else pa.array(size // scale).cast(pa.string())
+    if spelling.width:
+        whole = pc.utf8_lpad(whole, spelling.width, "0")
+    sign = pc.if_else(pa.array(index < 0), "-", "")
+    parts = [sign, whole]
+    if grid.decimals:
+        places = pa.array(size % scale).cast(pa.string())
+        parts += [".", pc.utf8_lpad(places, grid.decimals, "0")]
+    extra = spelling.decimals - grid.decimals
+    if spelling.fixed and extra > 0:
+        parts += ["0" * extra if grid.decimals else "." + "0" * extra]
+    text = pc.binary_join_element_wise(*parts, "")
+    if not spelling.fixed and grid.decimals:
+        text = pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".")
+    return text
+
+
+def _grouped(size: Rows) -> Any:
+    """Whole numbers with a comma before every third digit."""
+    text = pa.array(size).cast(pa.string())
+    if not len(size) or size.max() < 1000:
+        return text
+    last = pc.utf8_lpad(pa.array(size % 1000).cast(pa.string()), 3, "0")
+    return pc.if_else(pa.array(size < 1000), text, pc.binary_join_element_wise(_grouped(size // 1000), last, ","))
+
+
+def _shortest(values: Floats) -> Any:
+    return pa.array(values).cast(pa.string())
+
+
+def _whole_floats(values: Floats) -> Any:
+    """Whole numbers beyond 2^53: all digits, no exponent."""
+    if len(values) and np.abs(values).max() >= MOST_POINTS * 512:  # no longer an int64
+        return pa.array([str(int(value)) if value == int(value) else repr(value) for value in values.tolist()])
+    whole = np.rint(values)
+    text = pa.array(whole.astype(np.int64)).cast(pa.string())
+    off = whole != values
+    return pc.replace_with_mask(text, pa.array(off), _shortest(values[off])) if off.any() else text
+
+
+# Dates and times as text: the forms that are read, and the way back.
+#
+# A form is taken only when every known value has it, so one column never mixes two. Forms whose day and month
+# could change places (03/04/2020) are read only when some value settles it.
+
+
+SECOND_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+TIME = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(?P<between>[T ])[0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"(?P<fraction>\.[0-9]{1,6})?(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?$"
+)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to write a day: its strptime pattern, and regular expressions from and to ISO."""
+
+    pattern: str
+    regex: str
+    iso: str
+    back: str = r"\1-\2-\3"  # from the ISO parts year, month, day
+
+
+ISO = Form("%Y-%m-%d", r"^([0-9]{4})-([0-9]{2})-([0-9]{2})$", r"\1-\2-\3")
+FORMS = (
+    ISO,
+    Form("%Y/%m/%d", r"^([0-9]{4})/([0-9]{2})/([0-9]{2})$", r"\1-\2-\3", r"\1/\2/\3"),
+    Form("%Y.%m.%d", r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})$", r"\1-\2-\3", r"\1.\2.\3"),
+    Form("%d.%m.%Y", r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", r"\3.\2.\1"),
+)
+# These two shapes look alike: one is taken only when the other is impossible for some value.
+RIVALS = (
+    Form("%d/%m/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\2-\1", r"\3/\2/\1"),
+    Form("%m/%d/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\1-\2", r"\2/\3/\1"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Text that is a column of dates or times: days or seconds since 1970, nan where missing."""
+
+    kind: Kind
+    values: Floats
+    spelling: Spelling
+
+
+def moments(text: Any, missing: Bools | None) -> Moments | None:
+    """The dates or times a text array holds, or None when some known value is neither.
+
+    >>> found = moments(pa.array(["31.12.1969", "02.01.1970"]), None)
+    >>> found.kind, found.values, found.spelling.pattern
+    ('date', array([-1.,  1.]), '%d.%m.%Y')
+    >>> moments(pa.array(["01/02/2020"]), None) is None  # a day in January or in February?
+    True
+    """
+    known = text if missing is None else pc.if_else(pa.array(missing), None, text)
+    first = known.drop_null()[:1]
+    if not len(first):
+        return None
+    for form in FORMS:
+        if pc.match_substring_regex(first, form.regex)[0].as_py():
+            return _date(known, form)
+    if pc.match_substring_regex(first, RIVALS[0].regex)[0].as_py():
+        read = [date for form in RIVALS if (date := _date(known, form)) is not None]
+        return read[0] if len(read) == 1 else None
+    parts = pc.extract_regex(first, TIME)[0].as_py()
+    return None if parts is None else _time(known, parts)
+
+
+def _date(known: Any, form: Form) -> Moments | None:
+    if pc.any(pc.invert(pc.match_substring_regex(known, form.regex))).as_py():
+        return None
+    iso = known if form is ISO else pc.replace_substring_regex(known, form.regex, form.iso)
+    try:
+        days = iso.cast(pa.date32()).cast(pa.int32())
+    except pa.ArrowInvalid:  # the 30th of February
+        return None
+    return Moments("date", as_floats(days), Spelling(pattern=form.pattern))
+
+
+def _time(known: Any, parts: dict[str, str]) -> Moments | None:
+    places = max(len(parts["fraction"]) - 1, 0)
+    zone = parts["zone"]
+    fraction = rf"\.[0-9]{{{places}}}" if places else ""
+    exact = (
+        r"^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+        + parts["between"]
+        + r"[0-9]{2}:[0-9]{2}:[0-9]{2}"
+        + fraction
+        + zone.replace("+", r"\+")
+        + "$"
+    )
+    if pc.any(pc.invert(pc.match_substring_regex(known, exact))).as_py():
+        return None
+    local = pc.utf8_slice_codeunits(known, 0, stop=-len(zone)) if zone else known
+    try:
+        count = local.cast(pa.timestamp("us" if places else "s")).cast(pa.int64())
+    except pa.ArrowInvalid:  # 25 o'clock
+        return None
+    seconds = as_floats(count) / (1e6 if places else 1.0) - offset(zone)
+    pattern = f"%Y-%m-%d{parts['between']}%H:%M:%S" + ("%f" if places else "") + zone
+    return Moments("time", seconds, Spelling(decimals=places, pattern=pattern))
+
+
+def offset(zone: str) -> float:
+    """Seconds that local time is ahead of UTC.
+
+    >>> offset("+01:30"), offset("Z")
+    (5400.0, 0.0)
+    """
+    if not zone or zone == "Z":
+        return 0.0
+    ahead = 3600.0 * int(zone[1:3]) + 60.0 * int(zone[4:6])
+    return -ahead if zone[0] == "-" else ahead
+
+
+def zone_of(pattern: str) -> str:
+    """The time zone a time's pattern ends with: empty, Z or +hh:mm."""
+    return pattern.partition("%S")[2].removeprefix("%f")
+
+
+def as_floats(counts: Any) -> Floats:
+    """Whole numbers with nulls as float64 with nan."""
+    return np.asarray(counts.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
+
+
+def date_text(days: Floats, spelling: Spelling | None) -> Any:
+    """Days since 1970 as text, by the column's pattern (ISO when it has none).
+
+    >>> date_text(np.array([-1.0, 1.0]), Spelling(pattern="%d.%m.%Y")).to_pylist()
+    ['31.12.1969', '02.01.1970']
+    """
+    iso = pa.array(np.rint(days).astype(np.int32)).cast(pa.date32()).cast(pa.string())
+    pattern = spelling.pattern if spelling else ""
+    for form in (*FORMS[1:], *RIVALS):
+        if form.pattern == pattern:
+            return pc.replace_substring_regex(iso, ISO.regex, form.back)
+    return iso
+
+
+def time_text(seconds: Floats, spelling: Spelling | None) -> Any:
+    """Seconds since 1970 as text, by the column's pattern (ISO with a space when it has none).
+
+    >>> time_text(np.array([0.5]), Spelling(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
+    ['1970-01-01T00:00:00.500Z']
+    """
+    places = spelling.decimals if spelling else 0
+    pattern = (spelling.pattern if spelling else "") or "%Y-%m-%d %H:%M:%S"
+    zone = zone_of(pattern)
+    local = seconds + offset(zone)
+    count = np.rint(local * 1e6 if places else local).astype(np.int64)
+    text = pa.array(count).cast(pa.timestamp("us" if places else "s")).cast(pa.string())
+    if places:
+        text = pc.utf8_slice_codeunits(text, 0, stop=places - 6 if places < 6 else None)
+    if "T" in pattern:
+        text = pc.replace_substring(text, " ", "T")
+    return pc.binary_join_element_wise(text, zone, "") if zone else text

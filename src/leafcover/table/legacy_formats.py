@@ -1,0 +1,422 @@
+"""ARFF, the format of Weka: a table that declares its columns, and the declarations win over what values look like."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+
+from leafcover.errors import OutputError, TableError
+from leafcover.table.csv import contents, decoded, write_delimited
+from leafcover.table.formatting import has_byte, plain_text
+from leafcover.table.output import as_text, observed_levels
+from leafcover.table.table import Column, Raw, Source, Table
+
+MISSING_TOKENS = ("?",)
+CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)""", re.DOTALL)
+NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"{]+))""", re.DOTALL)
+NUMERIC = ("numeric", "real", "integer")
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+JAVA = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss", "%f": ".SSS"}
+
+
+@dataclass(frozen=True)
+class Header:
+    """What stands before @data."""
+
+    relation: str = ""
+    names: list[str] = field(default_factory=list)
+    kinds: list[Literal["number", "category"] | None] = field(default_factory=list)
+    levels: list[tuple[str, ...] | None] = field(default_factory=list)
+
+
+def read_arff(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
+    """The declared columns of an ARFF file."""
+    data, marked = decoded(contents(path), path, encoding)
+    start = re.search(rb"^[ \t]*@data[^\n]*(\n|$)", data, re.IGNORECASE | re.MULTILINE)
+    if start is None:
+        raise TableError(f"'{path}' has no @data line, so it is no whole ARFF file. Add it, or use the suffix .csv.")
+    header = _header(_decoded_arff(data[: start.start()], path), path)
+    if not header.names:
+        raise TableError(f"'{path}' declares no @attribute. Add one line for each column.")
+    first_line = data[: start.end()].count(b"\n") + 1
+    columns = _arff_columns(data[start.end() :], path, len(header.names), first_line)
+    raws = [
+        Raw(name, column, tokens=MISSING_TOKENS, declared=kind, levels=levels)
+        for name, column, kind, levels in zip(header.names, columns, header.kinds, header.levels, strict=True)
+    ]
+    return raws, Source("arff", encoding=encoding, byte_order_mark=marked, relation=header.relation)
+
+
+def _decoded_arff(data: bytes, path: Path) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"'{path}' is not utf-8 text (byte {error.start + 1}). Add --encoding, such as --encoding latin-1."
+        ) from error
+
+
+def _header(text: str, path: Path) -> Header:
+    header, relation = Header(), ""
+    for number, line in enumerate(text.splitlines(), 1):
+        word, _, rest = (
+            line.strip().partition(" ") if "\t" not in line else line.strip().replace("\t", " ").partition(" ")
+        )
+        if word.lower() == "@relation":
+            relation = _name(rest)[0]
+        elif word.lower() == "@attribute":
+            _arff_attribute(rest, header, path, number)
+        elif word and not word.startswith("%"):
+            raise TableError(f"Line {number} of '{path}' is no ARFF declaration. Write @relation, @attribute or @data.")
+    return Header(relation, header.names, header.kinds, header.levels)
+
+
+def _name(text: str) -> tuple[str, str]:
+    found = NAME.match(text)
+    return (_cell(found), text[found.end() :].strip()) if found else ("", text.strip())
+
+
+def _arff_attribute(rest: str, header: Header, path: Path, number: int) -> None:
+    name, kind = _name(rest)
+    header.names.append(name)
+    levels = None
+    declared: Literal["number", "category"] | None = "category"
+    if kind.startswith("{") and kind.endswith("}"):
+        levels = tuple(sorted(set(cells(kind[1:-1]))))
+    elif kind.lower().split(" ")[0] in NUMERIC:
+        declared = "number"
+    elif kind.lower().split(" ")[0] == "date":
+        declared = None  # its format is found from its values
+    elif kind.lower() != "string":
+        raise TableError(
+            f"Line {number} of '{path}' declares {name!r} as {kind!r}. Use numeric, string, date or {{values}}."
+        )
+    header.kinds.append(declared)
+    header.levels.append(levels)
+
+
+def cells(line: str) -> list[str]:
+    r"""The cells of one ARFF line, without quotes and escapes.
+
+    >>> cells("5.1, 'it\\'s', ?")
+    ['5.1', "it's", '?']
+    """
+    if not line.strip():
+        return []
+    found: list[str] = []
+    at = 0
+    while True:
+        match = CELL.match(line, at)
+        if match is None:  # an unclosed quote: the rest is the cell
+            return [*found, line[at:].strip()]
+        found.append(_cell(match))
+        at = match.end()
+        if at >= len(line):
+            return [*found, ""] if line.endswith(",") else found
+
+
+def _cell(match: re.Match[str]) -> str:
+    quoted = match[1] if match[1] is not None else match[2]
+    if quoted is None:
+        return match[3]
+    return re.sub(r"\\(.)", lambda found: ESCAPES.get(found[1], found[1]), quoted, flags=re.DOTALL)
+
+
+def _arff_columns(data: bytes, path: Path, width: int, first_line: int) -> list[Any]:
+    plain = not any(mark in data for mark in (b"'", b'"', b"\\", b"%", b"{"))
+    if plain:
+        names = [str(place) for place in range(width)]
+        try:
+            table = pyarrow.csv.read_csv(
+                pa.BufferReader(data),
+                read_options=pyarrow.csv.ReadOptions(column_names=names),
+                parse_options=pyarrow.csv.ParseOptions(quote_char=False),
+                convert_options=pyarrow.csv.ConvertOptions(
+                    column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+                ),
+            )
+            return [_trimmed(column) for column in table.columns]
+        except pa.ArrowInvalid:
+            pass  # the slow way says where
+    rows = []
+    for number, line in enumerate(_decoded_arff(data, path).split("\n"), first_line):
+        content = line.strip()
+        if not content or content.startswith("%"):
+            continue
+        if content.startswith("{"):
+            raise TableError(f"Line {number} of '{path}' is sparse ARFF, which is not read. Write every value.")
+        row = cells(content)
+        if len(row) != width:
+            raise TableError(
+                f"Line {number} of '{path}' has {len(row)} cells, but {width} attributes are declared. Mend the line."
+            )
+        rows.append(row)
+    return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
+
+
+def _trimmed(column: Any) -> Any:
+    spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
+    return pc.utf8_trim_whitespace(column) if spaced else column
+
+
+def write_arff(table: Table, target: Path) -> None:
+    """Write a table with its declarations; whoever calls makes the file appear whole."""
+    source = table.source if isinstance(table.source, Source) else Source("arff")
+    lines = [f"@relation {_quoted_name(source.relation or 'table')}", ""]
+    lines += [f"@attribute {_quoted_name(column.name)} {_kind(column)}" for column in table]
+    head = "\n".join([*lines, "", "@data"]) + "\n"
+    texts = [_arff_text(column) for column in table]
+    encoding = source.encoding if source.format == "arff" else "utf-8"
+    write_delimited(head, texts, Source("csv", encoding=encoding), target, packed=False, quotes=False)
+
+
+def _kind(column: Column) -> str:
+    if column.is_category:
+        levels = observed_levels(column)
+        return "{" + ",".join(_quoted_name(level) for level in levels) + "}" if levels else "string"
+    if column.kind == "number":
+        return "numeric"
+    pattern = (column.spelling.pattern if column.spelling else "") or (
+        "%Y-%m-%d" if column.kind == "date" else "%Y-%m-%d %H:%M:%S"
+    )
+    for ours, java in JAVA.items():
+        pattern = pattern.replace(ours, java)
+    return '"'.join(("date ", pattern.replace("ddT", "dd'T'").replace("Z", "'Z'"), ""))
+
+
+def _quoted_name(text: str) -> str:
+    found: str = _quoted(pa.array([text]))[0].as_py()
+    return found
+
+
+def _arff_text(column: Column) -> Any:
+    text = plain_text(as_text(column, missing="?", replace_tokens=True))
+    if column.kind == "number":
+        if column.spelling is not None and column.spelling.thousands:
+            text = pc.replace_substring(text, ",", "")
+        return pc.utf8_trim_whitespace(text)
+    known = _quoted(text)
+    return pc.if_else(pa.array(column.missing), "?", known) if column.missing.any() else known
+
+
+def _quoted(text: Any) -> Any:
+    """Quotes around texts with anything but plain characters in them, and escapes inside."""
+    special = pc.or_(
+        pc.match_substring_regex(text, r"""[\s,'"%{}\\]"""), pc.is_in(text, pa.array(["", "?"], text.type))
+    )
+    if not pc.any(special).as_py():
+        return text
+    inner = pc.replace_substring_regex(text, r"""(['"\\])""", r"\\\1")
+    for char, mark in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        inner = pc.replace_substring(inner, char, mark)
+    return pc.if_else(special, pc.binary_join_element_wise("'", inner, "'", ""), text)
+
+
+# C4.5's own files: ``stem.names`` declares classes and attributes, ``stem.data`` and ``stem.test`` hold the rows.
+#
+# Rules, as C4.5 Release 8 reads them: ``|`` starts a comment, a backslash takes the next character as it is, a full
+# stop before white space ends an entry, spaces around a value do not count and runs of them are one. The class stands
+# last and is called ``class``; ``ignore`` attributes are left out; declared values are the levels, observed or not.
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One line of a .names file."""
+
+    name: str
+    kind: Literal["number", "category", "ignore"]
+    levels: tuple[str, ...] | None = None
+
+
+def entries(text: str) -> Iterator[tuple[str, str]]:
+    r"""The names in a C4.5 text, each with what ended it: ``,`` ``:`` ``.`` or a new line.
+
+    >>> list(entries("yes, no.  | the classes\nwage: continuous."))
+    [('yes', ','), ('no', '.'), ('wage', ':'), ('continuous', '.')]
+    """
+    at, size = 0, len(text)
+    while at < size:
+        if text[at].isspace():
+            at += 1
+        elif text[at] == "|":
+            at = _line_end(text, at)
+        else:
+            name, end, at = _entry(text, at)
+            yield name, end
+
+
+def _entry(text: str, at: int) -> tuple[str, str, int]:
+    size, name = len(text), ""
+    while at < size:
+        char = text[at]
+        if char == "\\" and at + 1 < size:
+            name, at = name + text[at + 1], at + 2
+            continue
+        if char in ",:\n":
+            return name.rstrip(), char, at + 1
+        if char == "|":
+            return name.rstrip(), "\n", _line_end(text, at)
+        if char == "." and (at + 1 == size or text[at + 1].isspace()):
+            return name.rstrip(), ".", at + 1
+        if char.isspace():
+            char = "" if name.endswith(" ") else " "
+        name, at = name + char, at + 1
+    return name.rstrip(), "\n", size
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
+
+
+def names_of(text: str, path: Path) -> list[Attribute]:
+    """What a .names file declares: the attributes in order, then the class."""
+    found = entries(text)
+    classes = _values(found)
+    if not classes:
+        raise TableError(f"'{path}' names no class. Its first entry must list the classes.")
+    attributes = []
+    for name, end in found:
+        if end != ":":
+            raise TableError(f"'{path}' has no ':' after the attribute {name!r}. Write 'name: values'.")
+        attributes.append(_c45_attribute(name, _values(found), path))
+    if not attributes:
+        raise TableError(f"'{path}' declares no attribute. Add lines such as 'age: continuous'.")
+    return [*attributes, Attribute("class", "category", tuple(sorted(set(classes))))]
+
+
+def _values(found: Iterator[tuple[str, str]]) -> list[str]:
+    values = []
+    for name, end in found:
+        values.append(name)
+        if end != ",":
+            break
+    return values
+
+
+def _c45_attribute(name: str, values: list[str], path: Path) -> Attribute:
+    if not values:
+        raise TableError(f"'{path}' says nothing about the attribute {name!r}. Write 'continuous' or its values.")
+    if len(values) == 1:
+        if values[0] in ("continuous", "ignore"):
+            return Attribute(name, "number" if values[0] == "continuous" else "ignore")
+        if values[0].startswith("discrete"):
+            return Attribute(name, "category")
+    return Attribute(name, "category", tuple(sorted(set(values))))
+
+
+def read_c45(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
+    """The columns of a .data or .test file, declared by the .names file beside it."""
+    declaration = path.with_suffix(".names")
+    if not declaration.exists():
+        raise TableError(f"There is no file '{declaration}' beside '{path}'. C4.5 data needs it.")
+    text, _ = decoded(contents(declaration), declaration, encoding)
+    attributes = names_of(_decoded_c45(text, declaration), declaration)
+    data, marked = decoded(contents(path), path, encoding)
+    columns = _c45_columns(data, path, len(attributes))
+    raws = [
+        Raw(attribute.name, column, tokens=MISSING_TOKENS, declared=attribute.kind, levels=attribute.levels)
+        for attribute, column in zip(attributes, columns, strict=True)
+        if attribute.kind != "ignore"
+    ]
+    return raws, Source("c45", encoding=encoding, byte_order_mark=marked)
+
+
+def _decoded_c45(data: bytes, path: Path) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"'{path}' is not utf-8 text (byte {error.start + 1}). Add --encoding, such as --encoding latin-1."
+        ) from error
+
+
+def _c45_columns(data: bytes, path: Path, width: int) -> list[Any]:
+    names = [str(place) for place in range(width)]
+    if b"|" in data or b"\\" in data:  # comments and escapes: read entry by entry
+        return _slow_columns(_decoded_c45(data, path), path, width)
+    try:
+        table = pyarrow.csv.read_csv(
+            pa.BufferReader(data),
+            read_options=pyarrow.csv.ReadOptions(column_names=names),
+            parse_options=pyarrow.csv.ParseOptions(quote_char=False),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        return _slow_columns(_decoded_c45(data, path), path, width)
+    columns = [_tidy(column) for column in table.columns]
+    columns[-1] = pc.utf8_trim_whitespace(pc.replace_substring_regex(columns[-1], r"\.$", ""))
+    return columns
+
+
+def _tidy(column: Any) -> Any:
+    spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
+    return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"\s+", " ") if spaced else column
+
+
+def _slow_columns(text: str, path: Path, width: int) -> list[Any]:
+    rows: list[list[str]] = []
+    for line, content in enumerate(text.split("\n"), 1):
+        row = [name for name, _ in entries(content)]
+        if content.rstrip().endswith(","):
+            row.append("")
+        if row and len(row) != width:
+            raise TableError(
+                f"Line {line} of '{path}' has {len(row)} values, but the .names file declares {width}. Mend the line."
+            )
+        if row:
+            rows.append(row)
+    return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
+
+
+def write_c45(table: Table, target: Path) -> None:
+    """Write the rows, the column called ``class`` last; whoever calls makes the file appear whole."""
+    texts = [_escaped(_c45_text(column)) for column in _class_last(table)]
+    write_delimited(None, texts, Source("csv"), target, quotes=False)
+
+
+def _class_last(table: Table) -> list[Column]:
+    if "class" not in table.names or not table["class"].is_category:
+        raise OutputError("A C4.5 file needs a category called 'class'. Rename the target, or write a .csv file.")
+    return [*(column for column in table if column.name != "class"), table["class"]]
+
+
+def _c45_text(column: Column) -> Any:
+    text = plain_text(as_text(column, missing="?", replace_tokens=True))
+    if column.spelling is not None and column.spelling.thousands:
+        text = pc.replace_substring(text, ",", "")
+    if has_byte(text, b"\r\n"):
+        raise OutputError(f"Column {column.name!r} holds line breaks, which C4.5 files cannot. Write a .csv file.")
+    return text
+
+
+def _escaped(text: Any) -> Any:
+    if has_byte(text, b",:|\\"):
+        text = pc.replace_substring_regex(text, r"([,:|\\])", r"\\\1")
+    if has_byte(text, b"."):
+        text = pc.replace_substring_regex(text, r"\.(\s|$)", r"\\.\1")
+    return text
+
+
+def names_text(table: Table) -> str:
+    """What the .names file of a table says: observed levels only."""
+    columns = _class_last(table)
+    lines = [", ".join(_escaped_names(observed_levels(columns[-1]))) + ".", ""]
+    for column in columns[:-1]:
+        levels = _escaped_names(observed_levels(column)) if column.is_category else ["continuous"]
+        # One value alone would read as a keyword or as nothing; 'discrete' says: whatever occurs.
+        said = ", ".join(levels) if len(levels) > 1 or not column.is_category else f"discrete {max(len(levels), 1)}"
+        lines.append(f"{_escaped_names((column.name,))[0]}: {said}.")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped_names(names: tuple[str, ...]) -> list[str]:
+    found: list[str] = _escaped(pa.array(names, pa.string())).to_pylist()
+    return found

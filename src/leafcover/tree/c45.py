@@ -1,0 +1,295 @@
+"""Grow the decision tree of C4.5 Release 8, exactly; above some hundred thousand rows by histograms.
+
+Quinlan (1993, 1996): gain ratio among tests of at least average gain, a cost of log2(tries)/N for cuts,
+fractional rows for missing values, multiway categories, pessimistic pruning with subtree raising.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Floats, Singles
+from leafcover.errors import ValueOutOfRange
+from leafcover.table.table import Table
+from leafcover.tree.training import Training, training
+from leafcover.tree.tree import Attribute, Tree
+
+if TYPE_CHECKING:
+    from leafcover.kernels.c45_grow import Forced, Inputs
+
+
+# Pessimistic pruning with subtree raising, on the rows a tree was grown from (C4.5 Release 8).
+
+
+_NONE_KEPT: Bools = np.zeros(0, np.bool_)
+
+
+def pruned(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bools = _NONE_KEPT) -> Tree:
+    """The tree with every subtree replaced by a leaf or by its largest branch where that errs no more.
+
+    ``estimate`` of the result is the pessimistic number of errors; ``training`` must be what grew the tree.
+    ``kept`` says which of the first nodes, from the root on, keep their tests whatever these err.
+    """
+    from leafcover.kernels import c45_prune as pruning
+    from leafcover.kernels.c45_prune import squared_deviation
+
+    check_confidence(confidence)
+    used = np.unique(tree.tested[tree.tested >= 0])
+    place = np.zeros(len(tree.attributes) + 1, np.int32)
+    place[used] = np.arange(len(used))
+    tested = np.where(tree.tested >= 0, place[tree.tested], -1)
+    figures = np.zeros((tree.size, pruning.COUNTS + len(tree.classes)), np.float32)
+    figures[:, pruning.ITEMS] = tree.counts.sum(axis=1)
+    figures[:, pruning.COUNTS :] = tree.counts
+    standing = pruning.Standing(
+        node=np.column_stack([tested, tree.first, tree.branches, tree.label]).astype(np.int32),
+        figures=figures,
+        cut=tree.cut.copy(),
+        is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
+        values=stacked(tree.attributes, training.columns, used),
+        labels=np.ascontiguousarray(training.labels, np.int32),
+        kept=kept,
+        confidence=float(np.float32(confidence)),
+        coefficient=float(np.float32(squared_deviation(confidence))),
+    )
+    pruning.prune_nodes(standing)
+    left = standing.node[:, pruning.TESTED]
+    return assemble(
+        training,
+        tested=np.where(left >= 0, used[left] if len(used) else -1, -1),
+        cut=standing.cut,
+        first=standing.node[:, pruning.FIRST],
+        branches=standing.node[:, pruning.BRANCHES],
+        counts=figures[:, pruning.COUNTS :],
+        label=standing.node[:, pruning.LABEL],
+        estimate=figures[:, pruning.ESTIMATE],
+    )
+
+
+def check_confidence(confidence: float) -> None:
+    """Refuse what is not a probability of pruning."""
+    if not 0 < confidence <= 1:
+        raise ValueOutOfRange("confidence", confidence, "above 0 and at most 1")
+
+
+def stacked(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used: Array) -> Floats:
+    """The used columns one under the other as float64: numbers as they are, levels by code, nan for missing."""
+    rows = len(columns[0]) if columns else 0
+    values = np.empty((len(used), rows), np.float64)
+    for place, a in enumerate(used):
+        values[place] = columns[a] if attributes[a].is_number else np.where(columns[a] < 0, np.nan, columns[a])
+    return values
+
+
+Grower: TypeAlias = Literal["auto", "exact", "histogram"]
+
+MOST_ROWS_EXACT = 200_000  # "auto" hands larger tables to the histogram grower
+MANY_LEVELS = 0.3  # a category with this share of the rows as levels stays out of the average gain
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """One growth, before and after pruning."""
+
+    unpruned: Tree
+    pruned: Tree
+
+
+def grow(
+    table: Table,
+    *,
+    target: str,
+    attributes: Sequence[str] | None = None,
+    min_records: int = 2,
+    confidence: float = 0.25,
+    prune: bool = True,
+    grower: Grower = "auto",
+    bins: int | None = None,
+) -> Tree:
+    """The tree that predicts ``target`` from the other columns (or from ``attributes``).
+
+    At least two branches of every test hold ``min_records`` rows. ``bins`` groups a target that is a number.
+    """
+    rows = training(table, target, attributes=attributes, bins=bins)
+    return grow_from(rows, min_records=min_records, confidence=confidence, prune=prune, grower=grower)
+
+
+def grow_from(
+    training: Training,
+    *,
+    min_records: int = 2,
+    confidence: float = 0.25,
+    prune: bool = True,
+    grower: Grower = "auto",
+) -> Tree:
+    """The same from arrays."""
+    _check(min_records, confidence, grower)
+    if chosen(grower, len(training.labels)) == "histogram":
+        from leafcover.tree.histogram import grow_histogram
+
+        return grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
+    tree = _grow_exact(training, min_records)
+    return pruned(tree, training, confidence=confidence) if prune else tree
+
+
+def grown(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> Grown:
+    """The tree before and after pruning, from one growth where rows are held (histograms hold none)."""
+    _check(min_records, confidence, grower)
+    if chosen(grower, len(training.labels)) == "histogram":
+        from leafcover.tree.histogram import grow_histogram
+
+        before, after = (
+            grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
+            for prune in (False, True)
+        )
+        return Grown(before, after)
+    tree = _grow_exact(training, min_records)
+    return Grown(tree, pruned(tree, training, confidence=confidence))
+
+
+def chosen(grower: Grower, rows: int) -> Literal["exact", "histogram"]:
+    """Which grower "auto" means for a table of so many rows."""
+    if grower == "auto":
+        return "exact" if rows <= MOST_ROWS_EXACT else "histogram"
+    return grower
+
+
+def _check(min_records: int, confidence: float, grower: str) -> None:
+    if min_records < 1:
+        raise ValueOutOfRange("min_records", min_records, "a whole number of at least 1")
+    check_confidence(confidence)
+    if grower not in ("auto", "exact", "histogram"):
+        raise ValueOutOfRange("grower", grower, "'auto', 'exact' or 'histogram'")
+
+
+def _grow_exact(training: Training, min_records: int) -> Tree:
+    from leafcover.kernels.c45_grow import Forced
+
+    nothing = Forced(np.zeros(0, np.int32), np.zeros(0, np.float32))
+    return grow_forced(training, kernel_inputs(training, min_records), nothing)
+
+
+def grow_forced(training: Training, inputs: "Inputs", forced: "Forced") -> Tree:
+    """The tree before pruning, with the given tests at its root and below it; ``inputs`` serve many trees."""
+    from leafcover.kernels import c45_grow as growing
+
+    whole, figures = growing.grow_nodes(inputs, forced)
+    growing.collapse(whole, figures, forced)
+    tested = whole[:, growing.TESTED]
+    return assemble(
+        training,
+        tested=tested,
+        cut=_original_cuts(training, inputs, tested, figures[:, growing.CUT]),
+        first=whole[:, growing.FIRST],
+        branches=whole[:, growing.BRANCHES],
+        counts=figures[:, growing.COUNTS :],
+        label=whole[:, growing.LABEL],
+    )
+
+
+def kernel_inputs(training: Training, min_records: int) -> "Inputs":
+    """The training rows as the kernels see them: packed, and sorted by each number."""
+    from leafcover.kernels.c45_grow import Inputs
+    from leafcover.kernels.c45_rows import packing_of
+    from leafcover.kernels.kd import stable_order
+
+    rows = len(training.labels)
+    is_number = [attribute.is_number for attribute in training.attributes]
+    numbers = [singles(c) for c, number in zip(training.columns, is_number, strict=True) if number]
+    codes = [c for c, number in zip(training.columns, is_number, strict=True) if not number]
+    levels = np.array([0 if a.is_number else len(a.levels) for a in training.attributes], np.int32)
+    slot = np.where(is_number, np.cumsum(is_number), np.cumsum(~np.array(is_number, np.bool_))) - 1
+    few = levels < MANY_LEVELS * rows
+    narrow = np.int16 if levels.max(initial=0) <= np.iinfo(np.int16).max else np.int32
+    orders = [stable_order(column) for column in numbers]
+    return Inputs(
+        packing=packing_of(np.ascontiguousarray(training.labels, np.int32), len(training.classes)),
+        classes=len(training.classes),
+        slot=slot.astype(np.int32),
+        levels=np.where(is_number, 0, np.maximum(levels, 1)).astype(np.int32),
+        orders=_stack(orders, rows, np.int32),
+        ascending=_stack([c[o] for c, o in zip(numbers, orders, strict=True)], rows, np.float32),
+        codes=np.ascontiguousarray(_stack(codes, rows, narrow).T),
+        branch_of=np.empty(rows, narrow),
+        in_average=few if few.any() else np.ones(len(few), np.bool_),
+        min_records=float(min_records),
+    )
+
+
+def singles(column: Floats) -> Singles:
+    """Numbers in single precision, as C4.5 reads them; beyond its range the largest there is."""
+    most = np.finfo(np.float32).max / 2  # the sum of two values, halved for a cut, must not overflow either
+    return np.clip(column, -most, most).astype(np.float32)
+
+
+def _stack(columns: Sequence[Array], rows: int, dtype: type) -> Array:
+    stack: Array = np.empty((len(columns), rows), dtype)
+    for place, column in enumerate(columns):
+        stack[place] = column
+    return stack
+
+
+def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Singles) -> Floats:
+    """The largest original value that single precision puts at or below each cut.
+
+    Then ``float(text) <= cut`` decides about every training row just as 32 bits did.
+    """
+    from leafcover.kernels.c45_prune import largest_originals
+
+    exact = np.full(len(cut), np.nan)
+    for a, attribute in enumerate(training.attributes):
+        nodes = np.flatnonzero(tested == a)
+        if not attribute.is_number or not len(nodes):
+            continue
+        number = inputs.slot[a]
+        cuts, place = np.unique(cut[nodes], return_inverse=True)
+        originals = largest_originals(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
+        exact[nodes] = originals[place]
+    return exact
+
+
+# From kernel arrays to a Tree: breadth first, cuts as the original values of the table.
+
+
+def assemble(
+    training: Training,
+    *,
+    tested: Array,
+    cut: Array,
+    first: Array,
+    branches: Array,
+    counts: Array,
+    label: Array,
+    estimate: Array | None = None,
+) -> Tree:
+    """A tree of the nodes that can be reached from node 0; children of a node stand side by side."""
+    from leafcover.kernels.c45_prune import breadth_first
+
+    old, new_first, parent = breadth_first(first.astype(np.int32), branches.astype(np.int32))
+    tested, label, counts = tested[old].astype(np.int32), label[old].astype(np.int32), counts[old].astype(np.float64)
+    return Tree(
+        target=training.target,
+        classes=training.classes,
+        attributes=training.attributes,
+        tested=tested,
+        cut=cut[old].astype(np.float64),
+        first=new_first,
+        branches=branches[old].astype(np.int32),
+        parent=parent,
+        counts=counts,
+        label=label,
+        errors=subtree_errors(tested, parent, counts, label),
+        estimate=np.full(len(old), np.nan) if estimate is None else estimate[old].astype(np.float64),
+    )
+
+
+def subtree_errors(tested: Array, parent: Array, counts: Floats, label: Array) -> Floats:
+    """Weighted training errors under each node; every node stands before its children."""
+    from leafcover.kernels.c45_prune import add_up
+
+    errors: Floats = counts.sum(axis=1) - counts[np.arange(len(label)), label]
+    errors[tested >= 0] = 0.0
+    add_up(errors, parent.astype(np.int32))
+    return errors

@@ -1,0 +1,1 @@
+"""The risk-utility map: many releases of one table, measured side by side."""

@@ -1,0 +1,98 @@
+"""Releases to report on, their pages, and the outline of a page."""
+
+import re
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import numpy as np
+
+from leafcover.engine.evaluate import compared_to, measure_all, pair_from
+from leafcover.engine.run import run
+from leafcover.recipes import plan_for
+from leafcover.reporting.context import Subject
+from leafcover.reporting.disclosure_rules import Voice
+from leafcover.reporting.fitness import verdicts
+from leafcover.reporting.page import report
+from leafcover.rng import Key
+from tests.tables import category, number, table
+
+RARE, EXTREME, MIDDLE = "Zyx-unheard-of", 987654.0, 43.217
+RECIPES = ["cover", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"]
+
+
+def planted(rows=400, seed=5):
+    """A table in which one person has a rare category, one an extreme number, one a number nobody else has."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(18, 80, rows).astype(float)
+    pay = np.round(rng.normal(50, 10, rows), 1)
+    job = rng.choice(["clerk", "nurse", "smith"], rows, p=[0.5, 0.3, 0.2]).tolist()
+    good = (age > 45) ^ (rng.random(rows) < 0.15)
+    job[7], pay[11], age[13], pay[17] = RARE, EXTREME, EXTREME, MIDDLE
+    return table(
+        number("age", age),
+        number("pay", pay, decimals=3),
+        category("job", job),
+        category("good", ["yes" if g else "no" for g in good]),
+    )
+
+
+def released(original, recipe="cover", *, target="good", key=None, keep_order=False):
+    return run(original, plan_for(original, recipe, target=target), key=key or Key.fresh(), keep_order=keep_order)
+
+
+def measured(original, release, control=None):
+    return measure_all(compared_to(original, release, control))
+
+
+def page(original, release, face="internal", *, publish_tree=False, measures=None):
+    pair = pair_from(original, release)
+    return report(pair, release=release, measures=measures, face=face, publish_tree=publish_tree)
+
+
+def subject_of(case, *, strict=False, pair=None, **changed):
+    """What a page is about, with some of its measures put otherwise."""
+    original, release, measures = case
+    pair = pair or pair_from(original, release)
+    return Subject(pair, release, replace(measures, **changed), Voice(len(original), strict), not strict)
+
+
+def verdict(subject, whom):
+    """What is said of somebody."""
+    return next(one for one in verdicts(subject) if one.whom.startswith(whom))
+
+
+def text_of(html):
+    """What a reader sees, one line for each piece."""
+    html = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<pre.*?</pre>", "", html, flags=re.S)
+    return unescape(re.sub(r"\s*<(?!wbr)[^>]+>\s*", "\n", html).replace("<wbr>", ""))
+
+
+class Outline(HTMLParser):
+    """Every tag opened, in order, and whether they close in order."""
+
+    VOID = frozenset({"meta", "wbr", "br", "img", "link", "input", "hr"})
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.stack = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *one) for one in attrs]
+        if tag not in self.VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *one) for one in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+
+def outline(html):
+    seen = Outline()
+    seen.feed(html)
+    assert not seen.stack
+    return seen

@@ -1,0 +1,119 @@
+"""The external face: nothing in it could tell a person."""
+
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leafcover.engine.evaluate import pair_from
+from leafcover.engine.manifest import external
+from leafcover.metrics.estimates import Estimate, Risk
+from leafcover.reporting.disclosure_rules import FEWEST
+from leafcover.reporting.page import report
+from tests.engine.report.pages import RARE, RECIPES, page, planted, released
+from tests.tables import category, mixed, table
+
+SECRETS = (RARE, "Zyx", "987654", "987,654", "987k", "988k", "1M", "43.217")
+
+
+@pytest.mark.parametrize("publish_tree", [False, True])
+def test_no_planted_value_reaches_an_external_artefact(planted_release, publish_tree):
+    original, release, measures = planted_release
+    elsewhere = pair_from(original, release)
+    pages = [
+        page(original, release, "external", measures=measures, publish_tree=publish_tree),
+        page(original, release, "external", publish_tree=publish_tree),
+        report(elsewhere, release=None, measures=measures, face="external", publish_tree=publish_tree),
+        json.dumps(external(release, file="out.csv", sha256="0" * 64, publish_tree=publish_tree)),
+    ]
+    for outward in pages:
+        for secret in SECRETS:
+            assert secret not in outward, secret
+
+
+def test_the_planted_rare_value_is_seen_where_it_may_be():
+    original = planted()
+    assert RARE in page(original, released(original))  # else the search above would prove nothing
+
+
+def test_the_external_page_tells_no_figure_of_the_original(mixed_release):
+    original, release, measures = mixed_release
+    outward, inward = (page(original, release, face, measures=measures) for face in ("external", "internal"))
+    for words in (
+        "Special uniques",
+        "Reconstruction",
+        "moved most",
+        "Standard figures",
+        "fewest rows that share a key",
+    ):
+        assert words not in outward, words
+        assert words in inward, words
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_no_external_share_tells_fewer_than_five_rows(recipe):
+    original = planted(rows=120)
+    html = page(original, released(original, recipe), "external")
+    text = re.sub(r"<svg.*?</svg>|<style>.*?</style>| style=\"[^\"]*\"", "", html, flags=re.S)
+    text = text.split('class="tiles"')[1].split('id="made"')[0].replace("at least 95%", "")
+    shares = re.findall(r"(?<!under )(?<!over )\b(\d+)%", text)
+    assert shares
+    for percent in shares:
+        assert int(percent) in (0, 100) or FEWEST / 120 <= int(percent) / 100 <= 1 - FEWEST / 120
+
+
+def test_two_risks_that_are_said_alike_give_the_same_external_page(mixed_release):
+    original, release, measures = mixed_release
+
+    def shown(risk, agreement, face="external"):
+        informed = replace(measures.risks.informed, first=Risk(risk, risk - 0.005, risk + 0.005, 600, 0.05))
+        own = measures.utility.agreement.target
+        alike = Estimate(agreement, agreement - 0.005, agreement + 0.005, 3)
+        agreements = replace(measures.utility.agreement, target=replace(own, agreement=alike))
+        changed = replace(
+            measures,
+            risks=replace(measures.risks, informed=informed),
+            utility=replace(measures.utility, agreement=agreements),
+        )
+        return page(original, release, face, measures=changed)
+
+    assert shown(0.0241, 0.9151) == shown(0.0244, 0.9154)  # places of dots included
+    assert shown(0.0241, 0.9151) != shown(0.0341, 0.9151)
+    assert shown(0.0241, 0.9151, "internal") != shown(0.0249, 0.9151, "internal")
+
+
+def test_the_external_page_knows_no_cut_warning_or_plan_unless_published():
+    original = mixed(3, rows=500)
+    release = replace(released(original, "framework", target="class"), warnings=("Row 17 stands out.",))
+    tight, wide = (page(original, release, "external", publish_tree=p) for p in (False, True))
+    assert "Decision tree for class" not in tight
+    assert "cuts of a tree are values of the original" in tight
+    assert "[[step]]" not in tight
+    assert "Decision tree for class" in wide
+    assert "[[step]]" in wide
+    assert "Row 17" not in tight + wide
+    assert "Row 17" in page(original, release)
+
+
+def test_a_published_tree_names_no_rare_level_and_no_count():
+    rng = np.random.default_rng(2)
+    job = rng.choice(["clerk", "nurse", "smith"], 1000).tolist()
+    job[:2] = [RARE, RARE]
+    original = table(category("job", job), category("good", ["yes" if j in ("nurse", RARE) else "no" for j in job]))
+    release = released(original, "framework-paper")
+    inward, outward = page(original, release), page(original, release, "external", publish_tree=True)
+    assert f"= {RARE}" in inward
+    assert "= a rare value" in outward
+    assert RARE not in outward
+    assert "1,000 rows</text>" in inward
+    assert "1,000 rows</text>" not in outward
+
+
+def test_the_external_page_may_go_with_the_table():
+    original = mixed(1, rows=600)
+    html = page(original, released(original, target="class"), "external")
+    assert "may go with the table" in html
+    assert "Do not publish" not in html
+    assert "before as an outline" not in html

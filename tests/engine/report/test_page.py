@@ -1,0 +1,307 @@
+"""The page: it says what it must, in every situation, and is whole in itself."""
+
+import builtins
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from leafcover.engine.evaluate import Comparison, measure_all, pair_from
+from leafcover.errors import LeafcoverError
+from leafcover.metrics.pair import pair_of
+from leafcover.metrics.utility.forest import LeafShares, RuleShares
+from leafcover.reporting.page import report
+from leafcover.rng import Key
+from tests.engine.report.pages import outline, page, released, text_of
+from tests.metrics.pairs import copy_of
+from tests.tables import category, mixed, number, table
+
+
+def test_the_internal_page_says_what_it_must(mixed_release):
+    original, release, measures = mixed_release
+    html = page(original, release, measures=measures)
+    for words in (
+        "for you alone, do not publish",
+        "What was kept",
+        "What is hidden",
+        "What is not protected",
+        "For whom this release is fit",
+        "600 rows",
+        "values changed",
+        "in the same leaf",
+        "points of inference above control",
+        "agreement on unseen rows",
+        "Decision tree for class",
+        "Rule by rule",
+        "Accuracy",
+        "Floor",
+        "Columns before and after",
+        "The relations that moved most",
+        "by the size of the crowd",
+        "Reconstruction, column by column",
+        "not protection",
+        "What could not change",
+        "What did not move",
+        "not differential privacy",
+        "all counts are exact",
+        "How it was made",
+        "What could not be measured",
+        "weighted totals".capitalize(),
+        "cryptography",
+    ):
+        assert words in html, words
+    places = [
+        html.index(f'id="{name}"')
+        for name in [
+            "words",
+            "glance",
+            "trees",
+            "models",
+            "columns",
+            "relations",
+            "risks",
+            "made",
+            "absent",
+            "versions",
+            "glossary",
+        ]
+    ]
+    assert places == sorted(places)
+    assert html.count('class="chart"') == len(original.names) + 1  # and the square of relations
+    assert len(html) < 3_000_000
+
+
+def test_what_was_not_measured_is_said_to_be_unknown():
+    original = mixed(1, rows=600)
+    release = released(original, target="class")
+    for face in ("internal", "external"):
+        html = page(original, release, face)
+        assert "do not take it for safe" in html
+        assert "not measured" in html
+        assert 'id="models"' not in html
+        assert 'id="relations"' not in html
+    assert "smallest cell" in html
+
+
+def test_a_table_from_elsewhere_has_a_page_without_plan_and_cells(mixed_release):
+    original, release, measures = mixed_release
+    pair = pair_from(original, release)
+    for face in ("internal", "external"):
+        html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
+        outline(html)
+        assert "A release and its original" in html
+        assert 'id="made"' not in html
+        assert "pinned" not in html
+        assert "of a row’s values are still its own" in html
+
+
+def test_without_pairs_and_control_the_page_says_what_is_missing():
+    original = mixed(1, rows=200)
+    release = released(original, target="class")
+    pair = pair_of(original, release.table, target="class")
+    measures = measure_all(Comparison(pair))
+    for face in ("internal", "external"):
+        html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
+        assert "no control" in html.casefold()
+        assert "It is not known which released row is whose" in html
+        assert ("Give --pairs" in html) == (face == "internal")
+        assert "Tested on rows that no model had seen" not in html
+        assert "Rules kept over the forest" in html
+
+
+def test_a_risk_never_stands_without_its_interval(mixed_release):
+    original, release, measures = mixed_release
+    risks = (
+        "Right",
+        "People in the release",
+        "People not in it",
+        "By guessing",
+        "Told by the released row",
+        "Unchanged",
+    )
+    for face in ("internal", "external"):
+        html = page(original, release, face, measures=measures)
+        found = re.findall(r'data-head="([^"]*)"><span class="value">(.*?)</span></td>', html)
+        told = [value for head, value in found if head in risks]
+        assert len(told) > 5
+        for value in told:
+            assert re.search(r"<small>.*% to .*%|nobody to try", value) or value == "no control", value
+        tile = html[html.index('class="tiles"') :][:400]
+        assert "95% interval" in tile
+        assert "worst 1%" in tile
+
+
+def test_a_seed_or_a_kept_order_is_a_red_banner_without_the_seed():
+    original = mixed(1, rows=200)
+    release = released(original, target="class", key=Key.from_seed(90210417), keep_order=True)
+    for face in ("internal", "external"):
+        html = page(original, release, face)
+        assert "Do not publish this release." in html
+        assert "made with a seed" in html
+        assert "original order" in html
+        assert "90210417" not in html
+
+
+def test_unchanged_columns_are_named_first_under_not_protected():
+    base = mixed(4, rows=300)
+    original = table(*base, job="unchanged")
+    html = page(original, released(original, "framework", target="class"))
+    section = html[html.index("<h3>What is not protected") :]
+    assert section.index("Columns released unchanged") < section.index("Missing values")
+    assert "job: every value is the original one" in section
+    assert "They stay with their row in" in section
+
+
+def test_every_text_is_escaped_in_both_faces():
+    nasty = '<script>alert("1")</script> & $x$ {{ 7 * 7 }}'
+    rng = np.random.default_rng(1)
+    levels = [f"<img src=x onerror=alert({i})>" for i in range(3)]
+    original = table(
+        number(nasty, rng.integers(0, 9, 200)),
+        category("<b>bold", [levels[i] for i in rng.integers(0, 3, 200)]),
+        category("a\x00b\nc", ["é\n\x07" if r else "日本" for r in rng.random(200) < 0.5]),
+        category("<i>class", ["</style>" if r else "no" for r in rng.random(200) < 0.4]),
+    )
+    for recipe in ("cover", "framework"):
+        release = released(original, recipe, target="<i>class")
+        for face in ("internal", "external"):
+            seen = outline(page(original, release, face, publish_tree=True))
+            assert not {"script", "b", "img"} & set(seen.tags)
+            assert not [a for a in seen.attributes if a[1].startswith("on")]
+
+
+def test_every_text_is_escaped_where_figures_name_it():
+    rng = np.random.default_rng(1)
+    original = table(
+        number("<b>n", rng.integers(0, 9, 120)),
+        category("<b>bold", [f"<img src={i}>" for i in rng.integers(0, 3, 120)]),
+        category("<i>class", ["</style>" if r else "no" for r in rng.random(120) < 0.4]),
+    )
+    pair = copy_of(original, target="<i>class")
+    html = report(pair, release=None, measures=measure_all(Comparison(pair)), face="internal", publish_tree=True)
+    assert not {"script", "b", "img"} & set(outline(html).tags)
+
+
+def test_the_page_is_whole_in_itself_and_in_order(mixed_release):
+    original, release, measures = mixed_release
+    html = page(original, release, measures=measures)
+    seen = outline(html)
+    assert not {"script", "link", "img", "iframe", "object", "image", "use"} & set(seen.tags)
+    assert not [a for a in seen.attributes if a[1] in ("src", "xlink:href", "srcset", "action")]
+    ids = [a[2] for a in seen.attributes if a[1] == "id"]
+    assert all(a[2].removeprefix("#") in ids for a in seen.attributes if a[1] == "href")
+    assert "url(" not in html
+    assert "@import" not in html
+    assert ("html", "lang", "en") in seen.attributes
+    headings = [int(tag[1]) for tag in seen.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert headings[0] == 1
+    assert all(after - before <= 1 for before, after in pairwise(headings))
+    assert len(ids) == len(set(ids))
+    assert seen.attributes.count(("svg", "role", "img")) == seen.tags.count("svg")
+
+
+def test_the_trees_compared_are_told_from_the_tree_that_guided_the_release(mixed_release):
+    original, release, measures = mixed_release
+    for face in ("internal", "external"):
+        html = text_of(page(original, release, face, measures=measures))
+        assert "Neither is the tree that guided the release and whose leaves were kept." in html
+        assert "same leaf as before of the tree for class that guided the release" in html
+        assert "of the tree for class that guided the release\n" in html  # the tile
+    assert "Another tree than those above" in text_of(page(original, release, measures=measures))
+    elsewhere = report(
+        pair_from(original, release), release=None, measures=measures, face="internal", publish_tree=False
+    )
+    assert "Neither is the tree that guided" not in elsewhere
+
+
+@pytest.mark.parametrize(
+    ("tolerant", "pruned", "words"),
+    [
+        (0.44, "released", "because the release’s tree is a pruned form of the original’s"),
+        (0.44, "original", "because the original’s tree is a pruned form of the release’s"),
+        (0.8, "released", ""),
+    ],
+)
+def test_trees_called_similar_for_being_pruned_say_so(mixed_release, tolerant, pruned, words):
+    original, release, measures = mixed_release
+    trees = replace(measures.utility.trees, grade="similar", tolerant=tolerant, pruned=pruned)
+    measures = replace(measures, utility=replace(measures.utility, trees=trees))
+    for face in ("internal", "external"):
+        html = text_of(page(original, release, face, measures=measures))
+        assert ("They count as similar" in html) == bool(words)
+        assert words in html
+    assert ("They count as similar because" in str(measures)) == bool(words)
+
+
+def test_rules_of_a_forest_stand_beside_floor_and_chance_in_both_faces(mixed_release):
+    original, release, measures = mixed_release
+    forest = measures.utility.forest
+    kept, floor = RuleShares(0.123, 0.456, 0.2, 0.3), RuleShares(0.137, 0.478, 0.2, 0.3)
+    rules = replace(forest.rules, kept=kept, floor=floor, chance=RuleShares(0.0, 0.0, 0.0, 0.0), rules=77, released=1)
+    leaves = replace(forest.leaves, kept=LeafShares(1.0, 1.0))
+    changed = replace(forest, rules=rules, leaves=leaves, resamples=1)
+    measures = replace(measures, utility=replace(measures.utility, forest=changed))
+    inward, outward = (
+        re.sub(r"\n+", "\n", text_of(page(original, release, face, measures=measures)))
+        for face in ("internal", "external")
+    )
+    assert "Rules kept, cuts near\n46%\n48%\n0%" in inward
+    assert "Rules kept, cuts near\n46%\n48%\nunder 1%" in outward
+    assert "77 rules in 20 trees before, 1 rule in 20 trees after" in inward
+    assert "The floor is the mean of 1 new sample. Grown on every row." in inward
+    for told in (inward, outward):
+        assert "Rows of the same class in the original forest’s leaves\n100%" in told
+        assert "SysFor, a forest" in told
+        assert "Both answer alike" in told
+    for words in ("77 rules", "each counted as one", "Leaves of that forest"):
+        assert words in inward
+        assert words not in outward
+
+
+def test_every_guess_is_named(mixed_release):
+    original, release, measures = mixed_release
+    for face in ("internal", "external"):
+        html = text_of(page(original, release, face, measures=measures))
+        assert "by guessing: as many called so, but at random" in html
+        assert "for membership, calling as many people members as the attack does" in html
+        assert "the original tree’s most frequent answer, that would be" in html
+        assert "(of answers, not of true values)" in html
+        assert "Always giving the value that most rows have is right in" in html
+
+
+@pytest.mark.parametrize(
+    ("paired", "why"),
+    [(True, "fewer than 100 rows were not released"), (False, "needs pairs, or as many rows that were not released")],
+)
+def test_singling_out_without_a_control_says_why(paired, why):
+    original = mixed(1, rows=150)
+    pair = pair_of(original, original, np.arange(150) if paired else None, target="class", control=mixed(2, rows=60))
+    measures = measure_all(Comparison(pair))
+    for face in ("internal", "external"):
+        html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
+        assert re.search(rf"no control<small>{why}[^<]*</small>", html)
+
+
+@pytest.mark.parametrize("rows", [2, 3, 8, 12, 40])
+@pytest.mark.parametrize("face", ["internal", "external"])
+def test_tiny_tables_have_a_page(rows, face):
+    original = table(number("x", range(rows)), category("y", ["a" if i % 2 else "b" for i in range(rows)]))
+    html = page(original, released(original, target="y"), face)
+    outline(html)
+
+
+def test_without_jinja_or_matplotlib_one_line_says_what_to_install(monkeypatch):
+    original = mixed(1, rows=100)
+    release = released(original, target="class")
+    real = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name.partition(".")[0] == "jinja2":
+            raise ImportError("no", name="jinja2")
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(LeafcoverError, match=r"^Install leafcover\[report\] .*jinja2 is missing"):
+        page(original, release)

@@ -1,0 +1,100 @@
+"""Cells from a kd tree: every row in one, none too small, each inside its box."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from leafcover.errors import LeafcoverError, NameUnknown
+from leafcover.partition.microaggregation import Kd
+from tests.kd_tables import TABLE_41, number_tables, settings_of_trees
+from tests.tables import category, mixed, number, table
+
+
+@settings(max_examples=150)
+@given(number_tables(max_rows=40), settings_of_trees())
+def test_every_row_stands_in_one_cell_that_is_large_enough_and_inside_its_box(data, how):
+    found = Kd(data.names, **how).cells(data)
+    cells, tree = found.cells, found.trees[0]
+    assert cells.count == len(tree.leaves) == len(set(cells.label.tolist()))
+    assert cells.smallest >= min(how["min_child"], len(data))
+    for name, side in cells.box.items():
+        values = data[name].values
+        known = ~np.isnan(values)
+        assert (values[known] > side.low[cells.label[known]]).all()
+        assert (values[known] <= side.high[cells.label[known]]).all()
+    assert set(cells.box) == {tree.attributes[a].name for a in tree.tested if a >= 0}
+
+
+@settings(max_examples=50)
+@given(number_tables(), settings_of_trees(), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(data, how, random):
+    order = list(range(len(data)))
+    random.shuffle(order)
+    split = Kd(data.names, **how)
+    one, other = split.cells(data).cells, split.cells(data.take(np.array(order))).cells
+    np.testing.assert_array_equal(one.label[order], other.label)
+
+
+def test_the_default_is_the_setting_of_table_41_with_three_rows_guaranteed():
+    cells = Kd(("Age", "YearEdu", "Income")).cells(TABLE_41).cells
+    # 40.5 cuts as in the paper; the four rows on the left can no longer be two and two, the five on the right stay
+    assert sorted(cells.sizes.tolist()) == [4, 5]
+    paper = Kd(("Age", "YearEdu", "Income"), min_child=1).cells(TABLE_41).cells
+    assert sorted(paper.sizes.tolist()) == [2, 2, 2, 3]
+    assert paper.box["Age"].high.tolist() == [40.5, 40.5, np.inf, np.inf]
+    assert paper.box["YearEdu"].low.tolist() == [-np.inf, 15.0, -np.inf, 16.5]
+
+
+def test_a_table_of_fewer_rows_than_two_cells_is_one_cell_and_told():
+    data = table(number("x", [1, 2, 3, 4, 5]))
+    found = Kd(("x",)).cells(data)
+    assert found.cells.count == 1
+    assert found.notes == ("The kd tree by x has one cell: all 5 rows stand together.",)
+
+
+def test_what_could_not_be_cut_and_what_is_missing_is_told():
+    data = table(number("x", [1] * 20 + [2] * 5 + [np.nan] * 2))
+    found = Kd(("x",)).cells(data)
+    assert found.cells.sizes.tolist() == [22, 5]  # the mean, 1.2, is left of the midrange, 1.5; alone it may not stand
+    assert found.notes == (
+        "22 rows stand in cells of the kd tree that are larger than leaf_max (3 rows): no further cut leaves 3 rows on "
+        "both sides.",
+        "2 rows have no value in x; to find similar rows it stands at the column's mean.",
+    )
+
+
+def test_cells_of_a_larger_table():
+    data = mixed(4, rows=5000)
+    found = Kd(("age", "pay", "noise"), leaf_max=20, min_child=10).cells(data)
+    assert found.cells.smallest >= 10
+    assert found.cells.sizes.max() <= 25
+    again = Kd(("age", "pay", "noise"), leaf_max=20, min_child=10).cells(data)
+    np.testing.assert_array_equal(found.cells.label, again.cells.label)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"by": ()},
+        {"scale": "unit"},
+        {"cut": "mean"},
+        {"scope": "table"},
+        {"tie": "random"},
+        {"leaf_max": 0},
+        {"min_child": 0},
+        {"min_child": 10**10},
+    ],
+)
+def test_a_wrong_parameter_is_refused(wrong):
+    with pytest.raises(LeafcoverError):
+        Kd(**{"by": ("x",), **wrong})
+
+
+def test_columns_that_cannot_be_cut_are_refused():
+    data = table(number("x", [1, 2]), category("job", ["a", "b"]))
+    with pytest.raises(LeafcoverError, match="'job' is a category"):
+        Kd(["x", "job"]).cells(data)
+    with pytest.raises(NameUnknown):
+        Kd(["y"]).cells(data)
+    assert Kd(["x"]).needs == ("x",)

@@ -1,0 +1,190 @@
+"""Laws that every noise keeps inside every kind of cells; a new noise joins by one line."""
+
+from dataclasses import replace
+from functools import reduce
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare
+
+from leafcover.partition.leaves import Leaves, Whole
+from leafcover.partition.refine import Refine
+from leafcover.perturb.additive import Additive, Multiplicative
+from leafcover.perturb.base import Part
+from leafcover.perturb.bounded import Bounded
+from leafcover.perturb.centroid import Centroid
+from leafcover.perturb.redraw import Redraw
+from leafcover.perturb.shuffle import Shuffle
+from leafcover.rng import Draws, Key
+from tests.tables import mixed
+
+NUMBERS, CATEGORIES = ("age", "pay", "noise"), ("job", "town")
+NOISES = {
+    "shuffle": (Shuffle(), (*NUMBERS, *CATEGORIES)),
+    "shuffle, missing moves": (Shuffle(missing="moves"), ("age", "job")),
+    "bounded": (Bounded(), NUMBERS),
+    "bounded by rank": (Bounded(scale="rank"), NUMBERS),
+    "bounded, reflect": (Bounded(fit="reflect", law="laplace"), NUMBERS),
+    "bounded, wrap": (Bounded(fit="wrap", law="uniform"), NUMBERS),
+    "bounded, clip": (Bounded(fit="clip", innocent="heterogeneous"), NUMBERS),
+    "redraw": (Redraw(), CATEGORIES),
+    "redraw, all leaves": (Redraw(law="all-leaves"), CATEGORIES),
+    "redraw, own": (Redraw(law="own", others=0.3), CATEGORIES),
+    "detective": (Redraw(siblings=0.3, cousins=3, others=0.1), CATEGORIES),
+    "centroid": (Centroid(), (*NUMBERS, *CATEGORIES)),
+    "centroid of five": (Centroid(least=5), (*NUMBERS, *CATEGORIES)),
+    "centroid, median": (Centroid("median", least=7, on_grid=True), NUMBERS),
+    "additive": (Additive(0.5), NUMBERS),
+    "additive, laplace": (Additive(0.3, law="laplace", on_grid=False), NUMBERS),
+    "multiplicative": (Multiplicative(0.2), NUMBERS),
+    "multiplicative, normal": (Multiplicative(0.5, law="normal", on_grid=False), NUMBERS),
+}
+SPLITS = {
+    "whole": Whole(),
+    "leaves": Leaves(of="class"),
+    "every leaf": Leaves(of="class", min_cell=1),
+    "refined": Refine(Leaves(of="class", min_cell=10), by=("town", "age"), floor=10),
+}
+DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if isinstance(noise, Centroid)}
+CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
+IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
+TABLE = mixed(3)
+
+
+def part_of(noise, columns, split, keep=()):
+    cells = split.cells(TABLE).cells
+    bare = [TABLE[name] for name in columns]
+    declared = tuple(replace(c, declared=None if c.is_category else c.domain) for c in bare)
+    return Part(np.arange(len(TABLE)), declared, cells, tuple(k.cells(TABLE).cells for k in keep))
+
+
+def changed(noise, part, key=1, pieces=1):
+    """The new values, made in pieces: of whole cells where the noise needs them, else of rows in order."""
+    draws = Draws(Key.from_seed(key).secret)
+    by = part.cells.label % pieces if noise.reach == "cell" else np.arange(len(part)) * pieces // len(part)
+    parts = [part.take(np.flatnonzero(by == piece)) for piece in range(pieces) if (by == piece).any()]
+    summary = noise.settle(reduce(noise.merge, [noise.summarise(p) for p in parts]), part.cells)
+    after = {c.name: c.values.copy() for c in part.columns}
+    for piece in parts:
+        for name, one in noise.change(piece, summary, draws).items():
+            after[name][piece.rows] = one.values
+    return after, summary
+
+
+def keeps_its_promises(noise, part):
+    after, _ = changed(noise, part)
+    assert noise.broken(part, after) == ()
+
+
+def does_not_change_what_it_was_given(noise, part):
+    before = [c.values.copy() for c in part.columns]
+    changed(noise, part)
+    for old, column in zip(before, part.columns, strict=True):
+        np.testing.assert_array_equal(old, column.values)
+
+
+def repeats_with_the_same_key_only(noise, part):
+    one, two, other = (changed(noise, part, key)[0] for key in (1, 1, 2))
+    for name in one:
+        np.testing.assert_array_equal(one[name], two[name])
+    differs = any((one[name] != other[name])[~np.isnan(one[name].astype(float))].any() for name in one)
+    assert differs != isinstance(noise, Centroid)  # which draws nothing
+
+
+def gives_the_same_in_parts(noise, part):
+    for name, values in changed(noise, part, pieces=7)[0].items():
+        np.testing.assert_array_equal(values, changed(noise, part)[0][name])
+
+
+def finds_what_it_released_possible(noise, part):
+    after, summary = changed(noise, part)
+    assert (noise.likelihood(part, after, summary) > 0).all()
+
+
+def pins_only_values_that_stay(noise, part):
+    for column in part.columns:
+        alone = replace(part, columns=(column,))
+        summary = noise.settle(noise.summarise(alone), alone.cells)
+        stuck = noise.pinned(alone, summary)[column.name]
+        stays = noise.likelihood(alone, {column.name: column.values}, summary)
+        np.testing.assert_array_equal(stuck, ~column.missing & (stays >= 0.95))
+
+
+LAWS = [
+    keeps_its_promises,
+    does_not_change_what_it_was_given,
+    repeats_with_the_same_key_only,
+    gives_the_same_in_parts,
+    finds_what_it_released_possible,
+    pins_only_values_that_stay,
+]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
+@pytest.mark.parametrize(("name", "where"), [pair for pair in product(NOISES, SPLITS) if pair not in IMPOSSIBLE])
+def test_law(law, name, where):
+    noise, columns = NOISES[name]
+    law(noise, part_of(noise, columns, SPLITS[where]))
+
+
+@pytest.mark.parametrize("name", [name for name in NOISES if name not in DRAWS_NOTHING | CONTINUOUS])
+def test_likelihood_is_how_often_a_value_is_released(name):
+    """Many keys, one small part: the share of keys that release a value against its likelihood, from two sides."""
+    noise, columns = NOISES[name]
+    small = mixed(5, rows=40, missing=0.0)
+    column = replace(small[columns[0]], declared=None if small[columns[0]].is_category else small[columns[0]].domain)
+    cells = Leaves(of="class", min_cell=8).cells(small).cells
+    part = Part(np.arange(40), (column,), cells)
+    summary = noise.settle(noise.summarise(part), part.cells)
+    runs = [noise.change(part, summary, Draws(Key.from_seed(k).secret))[column.name].values for k in range(4000)]
+    seen = np.array(runs)
+    values = np.unique(seen)
+    worst = 1.0
+    for row in range(0, 40, 8):
+        chances = np.array([noise.likelihood(part, {column.name: np.full(40, v)}, summary)[row] for v in values])
+        counts = (seen[:, row, None] == values).sum(axis=0)
+        assert chances.sum() == pytest.approx(1, abs=0.02)
+        often = chances * len(seen) >= 5
+        observed = np.append(counts[often], counts[~often].sum())
+        expected = np.append(chances[often], max(1 - chances[often].sum(), 0)) * len(seen)
+        if expected[-1] < 5:
+            observed, expected = observed[:-1], expected[:-1]
+        if len(expected) < 2:
+            continue
+        expected = expected / expected.sum() * observed.sum()
+        assert chisquare(observed, expected).pvalue > 1e-7
+        off = expected * np.where(np.arange(len(expected)) % 2, 1.3, 0.7)
+        worst = min(worst, chisquare(observed, off / off.sum() * observed.sum()).pvalue)
+    assert worst < 1e-6  # a law 30 % off is caught in some row
+
+
+def test_every_row_of_a_cell_gives_its_value_to_every_other_equally_often():
+    label = np.repeat([0, 1], [6, 5])
+    part = Part(
+        np.arange(11), (TABLE["age"].take(np.arange(11)),), replace(Whole().cells(TABLE).cells, label=label, count=2)
+    )
+    part = replace(part, columns=(replace(part.columns[0], values=np.arange(11.0)),))
+    seen = np.array(
+        [Shuffle().change(part, None, Draws(Key.from_seed(k).secret))["age"].values for k in range(6000)]
+    ).astype(int)
+    for row in range(11):
+        mates = np.flatnonzero(label == label[row])
+        counts = np.bincount(seen[:, row], minlength=11)
+        assert counts.sum() == counts[mates].sum()
+        assert chisquare(counts[mates]).pvalue > 1e-6
+    # A weak shuffle, which moves each value to the next row only, is caught.
+    weak = np.bincount(np.full(6000, 1), minlength=6)
+    assert chisquare(weak).pvalue < 1e-6
+
+
+def test_a_category_kept_in_the_leaves_of_another_tree_stays_there():
+    part = part_of(None, ("job",), Leaves(of="job"), keep=(Leaves(of="class", min_cell=1),))
+    noise = Redraw(siblings=0.4, others=0.4)
+    after, _ = changed(noise, part)
+    allowed = part.allowed("job")
+    assert allowed is not None
+    known = ~part.columns[0].missing
+    assert allowed[np.flatnonzero(known), after["job"][known]].all()
+    free = changed(noise, replace(part, keep=()))[0]["job"]
+    assert not allowed[np.flatnonzero(known), free[known]].all()  # without keep the same noise does leave

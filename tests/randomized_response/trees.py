@@ -1,0 +1,67 @@
+"""Tables and schemes that trees grow from."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from leafcover.randomized_response import OneCoin, Part, Rules, Scheme, Warner
+from leafcover.table.table import Column, Table
+from tests.randomized_response.answers import YES_NO
+from tests.randomized_response.channels import any_channel
+
+TARGETS = ("ill", "town", "drinks", "evades", "b", "c", "sex")
+
+
+def same(one, other):
+    assert one.classes == other.classes
+    for field in ("tested", "first", "branches", "parent", "label"):
+        np.testing.assert_array_equal(getattr(one, field), getattr(other, field))
+    for field in ("counts", "errors"):
+        np.testing.assert_allclose(getattr(one, field), getattr(other, field), atol=1e-7)
+
+
+def binary(rows, columns, seed):
+    rng = np.random.default_rng(seed)
+    codes = (rng.random((columns + 1, rows)) < rng.uniform(0.2, 0.8, columns + 1)[:, None]).astype(np.int32)
+    codes[-1] = np.where(rng.random(rows) < 0.7, codes[0] & codes[1 % columns], codes[-1])
+    return Table(tuple(Column(name, "category", c, YES_NO) for name, c in zip(letters(columns), codes, strict=True)))
+
+
+def letters(columns):
+    return [*"abcdefghij"[:columns], "class"]
+
+
+def one_coin(theta, columns):
+    return Scheme(Part(dict.fromkeys(letters(columns), YES_NO), OneCoin(theta, columns + 1)))
+
+
+def coin_each(theta, columns):
+    return Scheme(*(Part({name: YES_NO}, Warner(theta)) for name in letters(columns)))
+
+
+def any_rules():
+    return st.builds(
+        Rules,
+        criterion=st.sampled_from(["gain", "ratio"]),
+        min_support=st.sampled_from([0, 5]),
+        deviations=st.sampled_from([0, 1]),
+        significance=st.sampled_from([0.3, 1]),
+        purity=st.sampled_from([0.9, 1]),
+        max_depth=st.integers(0, 3),
+    )
+
+
+@st.composite
+def any_scheme(draw):
+    """A scheme of any channels with any parameters, reports of it, and the names of attributes and class."""
+    channels = draw(st.lists(any_channel(), min_size=1, max_size=3))
+    rng = np.random.default_rng(draw(st.integers(0, 999)))
+    parts, columns = [], [Column("open", "category", rng.integers(-1, 3, 30).astype(np.int32), ("p", "q", "r"))]
+    for count, channel in enumerate(channels):
+        levels = {f"c{count}{place}": tuple("uvwxyz"[:size]) for place, size in enumerate(channel.shape)}
+        parts.append(Part(levels, channel))
+        columns += [
+            Column(n, "category", rng.integers(-1, len(lv), 30).astype(np.int32), lv) for n, lv in levels.items()
+        ]
+    target = draw(st.sampled_from([column.name for column in columns]))
+    names = [column.name for column in columns if column.name != target]
+    return Scheme(*parts), Table(tuple(columns)), (*draw(st.permutations(names))[:3], target)
