@@ -7,10 +7,10 @@ import pytest
 import typer
 
 import leafcover
+from leafcover.cli.main import application
 from leafcover.recipes import RECIPES
 from leafcover.recipes.plan import NOISES, SPLITS
 from leafcover.survey.schema import Question, Survey
-from tests.cli.helpers import app
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
@@ -18,7 +18,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 
 
 def test_every_command_and_option_is_documented():
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(application())
     inner = [
         (f"{name} {own}", one) for name, c in group.commands.items() for own, one in getattr(c, "commands", {}).items()
     ]

@@ -2,12 +2,12 @@
 
 from typer.testing import CliRunner
 
-from leafcover.cli.main import app
+from leafcover.cli.main import application
 
 
 def leafcover(*words):
     """Exit code, standard output and error output of a command."""
-    return CliRunner().invoke(app, [str(word) for word in words])
+    return CliRunner().invoke(application(), [str(word) for word in words])
 
 
 def refused(*words, code=1):

@@ -138,13 +138,12 @@ def test_a_full_disk_leaves_nothing_behind(good, tmp_path, monkeypatch):
 def test_a_kill_during_writing_leaves_no_output(good, tmp_path):
     script = (
         "import os, signal, sys\n"
-        "from leafcover.table import files\n"
-        "from leafcover.releasing import deliver\n"
-        "real = deliver.fill\n"
+        "from leafcover.engine import files\n"
+        "real = files.fill\n"
         "def fill(*words):\n"
         "    real(*words)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "deliver.fill = fill\n"
+        "files.fill = fill\n"
         "from leafcover.cli import main\n"
         "main()\n"
     )

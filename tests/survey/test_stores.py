@@ -108,7 +108,7 @@ def test_many_threads_sending_the_same_answers_store_each_once(fresh):
 
 
 def test_reports_come_page_by_page_in_the_order_of_ids(fresh, kind, monkeypatch):
-    monkeypatch.setattr(f"leafcover.survey.storing.{kind}.PAGE", 3)
+    monkeypatch.setattr(f"leafcover.survey.storage.{kind}.PAGE", 3)
     numbers = [7, 1, 9, 4, 3, 8, 2]
     with closing(open_store(fresh(), SURVEY)) as store:
         for number in numbers:

@@ -3,8 +3,12 @@
 import errno
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from leafcover.cli.interrupt import listen, stop, was_pressed
+
+if TYPE_CHECKING:
+    import typer
 
 
 def main() -> None:
@@ -19,12 +23,18 @@ def main() -> None:
     sys.exit(code)
 
 
+def application() -> "typer.Typer":
+    """The application with every command: each module adds its own when it is imported."""
+    from leafcover.cli import measure, release, survey, sweep, tree  # noqa: F401
+    from leafcover.cli.app import app
+
+    return app
+
+
 def _run() -> str | int | None:
     """The exit code of the command, once all that it said has arrived."""
     try:
-        from leafcover.cli import measure, release, survey, sweep, tree  # noqa: F401  # each adds its commands to the app
-        from leafcover.cli.app import app
-
+        app = application()
         try:
             app()
         except SystemExit as end:
