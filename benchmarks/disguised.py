@@ -24,27 +24,27 @@ def people(rows=ROWS, columns=COLUMNS):
 
 
 def schemes(names):
-    from leafcover.randomized_response import OneCoin, Part, Scheme, Warner
+    from leafcover.randomized_response import DisguisedColumns, OneCoin, Scheme, Warner
 
     return {
-        "one coin, θ = 0.9": Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(0.9, len(names)))),
-        "one coin, θ = 0.75": Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(0.75, len(names)))),
-        "a coin each, θ = 0.9": Scheme(*(Part({name: NO_YES}, Warner(0.9)) for name in names)),
-        "a coin each, θ = 0.75": Scheme(*(Part({name: NO_YES}, Warner(0.75)) for name in names)),
+        "one coin, θ = 0.9": Scheme(DisguisedColumns(dict.fromkeys(names, NO_YES), OneCoin(0.9, len(names)))),
+        "one coin, θ = 0.75": Scheme(DisguisedColumns(dict.fromkeys(names, NO_YES), OneCoin(0.75, len(names)))),
+        "a coin each, θ = 0.9": Scheme(*(DisguisedColumns({name: NO_YES}, Warner(0.9)) for name in names)),
+        "a coin each, θ = 0.75": Scheme(*(DisguisedColumns({name: NO_YES}, Warner(0.75)) for name in names)),
     }
 
 
 def trees(rows=ROWS):
     """CPU seconds and nodes, by rules and by how the answers were disguised."""
-    from leafcover.randomized_response import Rules, Scheme, disguise, grow_tree
+    from leafcover.randomized_response import Scheme, StoppingRules, disguise, grow_tree
     from leafcover.rng import Draws
 
     grow_tree(people(1000), Scheme(), target="class")  # compile
-    six_deep = Rules(min_support=0, deviations=0, significance=1, max_depth=6)
+    six_deep = StoppingRules(min_support=0, deviations=0, significance=1, max_depth=6)
     ways = {
-        "default rules": (COLUMNS, Rules(), 7),
+        "default rules": (COLUMNS, StoppingRules(), 7),
         "no rules, six tests deep": (COLUMNS, six_deep, 7),
-        f"default rules, {WIDE} columns": (WIDE, Rules(), 2),
+        f"default rules, {WIDE} columns": (WIDE, StoppingRules(), 2),
     }
     found = []
     for words, (columns, rules, times) in ways.items():
@@ -59,13 +59,13 @@ def trees(rows=ROWS):
 
 def disguising(rows=ROWS):
     """CPU seconds to draw numbers, and to disguise one column."""
-    from leafcover.randomized_response import Kary, Unrelated, Warner
+    from leafcover.randomized_response import Kary, UnrelatedQuestion, Warner
     from leafcover.rng import Draws
 
     draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
     generator = np.random.default_rng(2)
     works = {"NumPy draws as many numbers": lambda: generator.random(rows)}
-    for channel in (Warner(0.75), Kary(0.75, 2), Unrelated(0.5, 0.5)):
+    for channel in (Warner(0.75), Kary(0.75, 2), UnrelatedQuestion(0.5, 0.5)):
         works[type(channel).__name__] = lambda c=channel: c.apply(codes, draws)
     return [{"work": name, "used": cpu(work, 10)[0]} for name, work in works.items()]
 

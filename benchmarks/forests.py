@@ -153,7 +153,7 @@ def rules_of(table: Table, data: Data) -> tuple[Rule, ...]:
 def one_run(base: Base, data: Data, method: Method) -> Figures[float]:
     """Release the rows, compare, and ask what was grown on the release about others."""
     # a plan that changes nothing
-    plan = lc.Plan(lc.Step(data.target, within=lc.Whole(), noise=lc.Redraw(law="own")), target=data.target)
+    plan = lc.Plan(lc.Step(data.target, within=lc.Whole(), perturb=lc.Redraw(distribution="own")), target=data.target)
     if method.recipe:
         plan = plan_for(base.some, method.recipe, target=data.target, settings=method.settings)
     compared = compared_to(base.some, run(base.some, plan, key=Key.from_seed(base.number)))

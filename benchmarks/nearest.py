@@ -40,14 +40,14 @@ def own_among_nearest(people, others, numbers, own):
 
 def noisy_numbers(rows=ROWS):
     """Independent normals and the same with noise of 0.3 standard deviations, scaled by the original range."""
-    from leafcover.metrics.neighbors import Scaled
+    from leafcover.metrics.neighbors import ScaledTable
 
     rng = np.random.default_rng(1)
     original = rng.normal(size=(rows, COLUMNS))
     released = original + NOISE * rng.normal(size=original.shape)
     low, high = original.min(axis=0), original.max(axis=0)
     none = np.empty((rows, 0), np.int32)
-    return Scaled((original - low) / (high - low), none), Scaled((released - low) / (high - low), none)
+    return ScaledTable((original - low) / (high - low), none), ScaledTable((released - low) / (high - low), none)
 
 
 def adult_cover():
@@ -62,7 +62,7 @@ def adult_cover():
     table = read(sample("adult"))
     release = run(table, plan_for(table, "cover", target="income", settings={}), key=Key.from_seed(1))
     pair = pair_from(table, release)
-    return tuple(scaled([pair.original, pair.released], pair.keys))
+    return tuple(scaled([pair.original, pair.released], pair.quasi_identifiers))
 
 
 def measured(name, original, released):

@@ -13,7 +13,14 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 from benchmarks.agrawal import FUNCTIONS, RANGES, people
 
-from leafcover.randomized_response.additive_noise import Gaussian, Laplace, Noisy, Uniform, add_noise, reconstruct
+from leafcover.randomized_response.additive_noise import (
+    GaussianNoise,
+    LaplaceNoise,
+    Noisy,
+    UniformNoise,
+    add_noise,
+    reconstruct,
+)
 from leafcover.randomized_response.additive_tree import grow_reconstructed
 from leafcover.rng import Draws, Key
 from leafcover.table.table import Column, Table
@@ -21,7 +28,7 @@ from leafcover.tree.predict import errors_on
 
 PAGE = ROOT / "docs" / "reconstruction.md"
 BEGIN, END = "<!-- figures: make reconstruction -->", "<!-- end of the figures -->"
-LAWS = (Uniform, Gaussian, Laplace)
+LAWS = (UniformNoise, GaussianNoise, LaplaceNoise)
 SETTINGS = ((2_000, 60), (2_000, 20), (20_000, 50))  # reports and bins
 ROUNDS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 900, 1280, 2000)
 TRAINING, TEST = 100_000, 5_000  # people, as published
@@ -124,7 +131,7 @@ def trees_table(runs: int, rows: int) -> str:
         f"| law | function | {' | '.join(WAYS)} |",
         f"|---|---|{'---|' * len(WAYS)}",
     ]
-    for law in (Uniform, Gaussian):
+    for law in (UniformNoise, GaussianNoise):
         for function in FUNCTIONS:
             found = 100 * np.array([accuracies(law, function, seed, rows) for seed in range(runs)])
             lines.append(f"| {law.__name__} | {function} | {' | '.join(cells(found))} |")

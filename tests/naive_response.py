@@ -43,7 +43,7 @@ def unrelated(channel, truth):
     yield (1 - channel.asked) * (1 - channel.alpha), (0,)
 
 
-REPORTS = {"Warner": one_coin, "OneCoin": one_coin, "Groups": groups, "Kary": kary, "Unrelated": unrelated}
+REPORTS = {"Warner": one_coin, "OneCoin": one_coin, "Groups": groups, "Kary": kary, "UnrelatedQuestion": unrelated}
 
 
 def law_of(channel):

@@ -9,7 +9,7 @@ import typer
 import leafcover
 from leafcover.cli.main import application
 from leafcover.recipes import RECIPES
-from leafcover.recipes.plan import NOISES, SPLITS
+from leafcover.recipes.plan import PARTITIONS, PERTURBATIONS
 from leafcover.survey.schema import Question, Survey
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -30,7 +30,7 @@ def test_every_command_and_option_is_documented():
 
 
 def test_every_parameter_of_a_plan_is_documented():
-    for name, kind in {**SPLITS, **NOISES}.items():
+    for name, kind in {**PARTITIONS, **PERTURBATIONS}.items():
         line = next(line for line in COMMAND_LINE.splitlines() if line.startswith(f"| `{name}`"))
         for field in fields(kind):
             assert f"`{field.name}`" in line, f"{name}.{field.name}"

@@ -5,7 +5,7 @@ import pytest
 from benchmarks.response import experiment, page, picture
 from benchmarks.response.experiment import READINGS, TARGET, WAYS, adult, coin_each, mislabelled, one_coin, parts
 
-from leafcover.randomized_response import PAPER, Rules, Scheme, grow_tree
+from leafcover.randomized_response import PAPER, Scheme, StoppingRules, grow_tree
 
 
 @pytest.fixture(scope="module")
@@ -65,5 +65,5 @@ def test_a_leaf_is_mislabelled_when_most_of_its_rows_have_another_class():
     table = adult(READINGS["median"], 1000)
     tree = grow_tree(table, Scheme(), target=TARGET, rules=PAPER)
     assert mislabelled(tree, table) == 0
-    leaf = grow_tree(table, Scheme(), target=TARGET, rules=Rules(max_depth=0))
+    leaf = grow_tree(table, Scheme(), target=TARGET, rules=StoppingRules(max_depth=0))
     assert mislabelled(leaf, table) == 0

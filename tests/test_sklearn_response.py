@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from leafcover.randomized_response import Kary, OneCoin, Part, Scheme, Warner, accuracy, disguise, grow_tree
+from leafcover.randomized_response import DisguisedColumns, Kary, OneCoin, Scheme, Warner, accuracy, disguise, grow_tree
 from leafcover.sklearn.randomized_response import RandomizedResponseTreeClassifier
 from leafcover.table.frames import from_frame
 from leafcover.tree.predict import classify
@@ -37,7 +37,7 @@ def arrays(table, columns=4):
 
 def in_numbers(theta, columns=4):
     names = [*(f"x{i}" for i in range(columns)), "class"]
-    return Scheme(Part(dict.fromkeys(names, ("0", "1")), OneCoin(theta, columns + 1)))
+    return Scheme(DisguisedColumns(dict.fromkeys(names, ("0", "1")), OneCoin(theta, columns + 1)))
 
 
 def test_reports_in_an_array_give_the_tree_that_leafcover_grows():
@@ -68,7 +68,8 @@ def test_a_frame_with_texts_levels_in_another_order_and_open_numbers():
     ill[rng.random(rows) < 0.1] = "no"
     truth = pd.DataFrame({"age": age, "town": town, "ill": ill})
     scheme = Scheme(
-        Part({"town": ("south", "east", "north")}, Kary(0.8, 3)), Part({"ill": ("yes", "no")}, Warner(0.85))
+        DisguisedColumns({"town": ("south", "east", "north")}, Kary(0.8, 3)),
+        DisguisedColumns({"ill": ("yes", "no")}, Warner(0.85)),
     )
     reported = disguise(from_frame(truth), scheme, DRAWS)
     frame = pd.DataFrame({"age": age, "town": np.array(reported["town"].levels)[reported["town"].values]})
@@ -100,9 +101,9 @@ def test_what_does_not_fit_is_a_value_error():
     x, y = arrays(binary(100, 4, 2))
     fit = RandomizedResponseTreeClassifier
     with pytest.raises(ValueError, match="Nobody reported class"):
-        fit(scheme=Scheme(Part({"class": ("0", "1", "2")}, Kary(0.8, 3)))).fit(x, y)
+        fit(scheme=Scheme(DisguisedColumns({"class": ("0", "1", "2")}, Kary(0.8, 3)))).fit(x, y)
     with pytest.raises(ValueError, match="levels that its part does not name"):
-        fit(scheme=Scheme(Part({"x0": ("no", "yes")}, Warner(0.8)))).fit(x, y)
+        fit(scheme=Scheme(DisguisedColumns({"x0": ("no", "yes")}, Warner(0.8)))).fit(x, y)
     with pytest.raises(ValueError, match="bins must be"):
         fit(bins=1).fit(x, y)
     with pytest.raises(ValueError, match="min_support must be"):
@@ -122,7 +123,7 @@ def test_numbers_are_binned_by_rows_and_missing_ones_stay_missing():
 @pytest.mark.parametrize("wrong", ["zz", "y"])
 def test_a_scheme_that_names_what_is_not_there_is_refused(wrong):
     x, y = arrays(binary(200, 4, 1))
-    scheme = Scheme(Part({wrong: ("0", "1")}, Warner(0.8)))
+    scheme = Scheme(DisguisedColumns({wrong: ("0", "1")}, Warner(0.8)))
     with pytest.raises(ValueError, match=f"names column '{wrong}'"):
         RandomizedResponseTreeClassifier(scheme=scheme).fit(x, y)
     with pytest.raises(ValueError, match="must be a Scheme"):

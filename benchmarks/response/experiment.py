@@ -7,7 +7,17 @@ from dataclasses import dataclass
 import numpy as np
 
 import leafcover as lc
-from leafcover.randomized_response import PAPER, OneCoin, Part, Rules, Scheme, Warner, disguise, grow_tree, pruned
+from leafcover.randomized_response import (
+    PAPER,
+    DisguisedColumns,
+    OneCoin,
+    Scheme,
+    StoppingRules,
+    Warner,
+    disguise,
+    grow_tree,
+    pruned,
+)
 from leafcover.rng import Draws, Key
 from leafcover.table.io import sample
 from leafcover.table.table import Column, Table
@@ -37,12 +47,12 @@ def by_paper_pruned(table: Table, scheme: Scheme) -> Tree:
 
 def by_rules(table: Table, scheme: Scheme) -> Tree:
     """With the rules against noise that are the default."""
-    return grow_tree(table, scheme, target=TARGET, rules=Rules())
+    return grow_tree(table, scheme, target=TARGET, rules=StoppingRules())
 
 
 def by_looser_rules(table: Table, scheme: Scheme) -> Tree:
     """With rules that let a split pass that may as well be noise."""
-    return grow_tree(table, scheme, target=TARGET, rules=Rules(significance=0.5, deviations=1))
+    return grow_tree(table, scheme, target=TARGET, rules=StoppingRules(significance=0.5, deviations=1))
 
 
 WAYS: dict[str, Way] = {
@@ -106,12 +116,12 @@ def parts(table: Table) -> tuple[Table, Table]:
 
 def one_coin(theta: float, names: Sequence[str]) -> Scheme:
     """One coin for all answers of a person, the class among them."""
-    return Scheme(Part(dict.fromkeys(names, NO_YES), OneCoin(theta, len(names))))
+    return Scheme(DisguisedColumns(dict.fromkeys(names, NO_YES), OneCoin(theta, len(names))))
 
 
 def coin_each(theta: float, names: Sequence[str]) -> Scheme:
     """A coin for every answer."""
-    return Scheme(*(Part({name: NO_YES}, Warner(theta)) for name in names))
+    return Scheme(*(DisguisedColumns({name: NO_YES}, Warner(theta)) for name in names))
 
 
 def outcome(table: Table, scheme: Scheme, way: Way, runs: int) -> Outcome:

@@ -18,7 +18,7 @@ from leafcover.metrics.disclosure.attribute_inference import inference
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import informed, linkage
 from leafcover.metrics.estimates import Risk
-from leafcover.metrics.models import Classes, Features, Prepared, answers, classes_for, features_of, prepared
+from leafcover.metrics.models import ClassLabels, Features, Prepared, answers, classes_for, features_of, prepared
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.table.table import Table
 
@@ -45,7 +45,7 @@ class Judge:
         return prepared(self.split.test, self.features)
 
     @cached_property
-    def classes(self) -> dict[str, Classes]:
+    def classes(self) -> dict[str, ClassLabels]:
         """The classes of every target."""
         return {name: classes_for(self.split.train[name], with_missing=True) for name in (TARGET, *OTHERS)}
 

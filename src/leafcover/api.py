@@ -74,8 +74,8 @@ def measure(
     pairs: Sequence[int] | None = None,
     control: Any = None,
     plan: Plan | None = None,
-    keys: Sequence[str] = (),
-    confidential: Sequence[str] = (),
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
     weight: str = "",
     progress: Progress | None = None,
 ) -> Measures:
@@ -100,8 +100,8 @@ def measure(
         from_frame(released),
         None if pairs is None else source_of(pairs),
         target=column_name("target", target or "".join(before.with_role("target")[:1])),
-        keys=_names("keys", keys) or before.with_role("key"),
-        confidential=_names("confidential", confidential) or before.with_role("confidential"),
+        quasi_identifiers=_names("quasi_identifiers", quasi_identifiers) or before.with_role("quasi-identifier"),
+        sensitive=_names("sensitive", sensitive) or before.with_role("sensitive"),
         weight=column_name("weight", weight or "".join(before.with_role("weight")[:1])),
         control=aside,
     )

@@ -18,7 +18,7 @@ class Range:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class LevelSet:
     """What a cell allows of a category. A million cells may allow few different sets of levels, each kept once."""
 
     sets: Bools  # (sets, levels)
@@ -40,7 +40,7 @@ class Choice:
         return found
 
 
-Side: TypeAlias = Range | Choice
+Side: TypeAlias = Range | LevelSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +107,6 @@ def inside(cells: Cells, label: Rows, count: int) -> Cells:
         if isinstance(side, Range):
             box[name] = Range(side.low[outer], side.high[outer])
         else:
-            box[name] = Choice(side.sets, side.which[outer])
+            box[name] = LevelSet(side.sets, side.which[outer])
     pooled = None if cells.pooled is None else cells.pooled[outer]
     return Cells(label, count, box, pooled=pooled)

@@ -52,7 +52,7 @@ class OutputError(LeafcoverError):
     """A result that cannot be written."""
 
 
-class PromiseBroken(LeafcoverError):
+class InvariantViolated(LeafcoverError):
     """A noise did not keep what it promised, so nothing is written."""
 
 

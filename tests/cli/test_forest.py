@@ -71,7 +71,7 @@ def test_incomplete_rows(path, tmp_path):
         ["--confidence", "0"],
         ["--bins", "3"],
         ["--test", "no.csv"],
-        ["--key", "nobody"],
+        ["--quasi-identifier", "nobody"],
     ],
 )
 def test_parameters_out_of_range_are_refused(path, words):

@@ -155,9 +155,9 @@ def test_an_interrupt_that_is_raised_without_a_signal_ends_alike(good, monkeypat
 
 
 def test_the_handler_of_whoever_uses_the_library_is_put_back(tmp_path):
-    from leafcover.table.atomic import together
+    from leafcover.table.atomic import atomic_group
 
     before = signal.getsignal(signal.SIGINT)
-    with together() as part:
+    with atomic_group() as part:
         part(tmp_path / "a", False).write_text("a")
     assert signal.getsignal(signal.SIGINT) is before

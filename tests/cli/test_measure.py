@@ -17,7 +17,7 @@ def folder(tmp_path_factory):
     (found / "in.csv").write_text(rows_of(rows=240))
     for out, more in (("out.csv", ()), ("held.csv", ("--hold-out", "0.3"))):
         result = leafcover(
-            "release", found / "in.csv", "-o", found / out, "--target", "class", "--confidential", "job", *more
+            "release", found / "in.csv", "-o", found / out, "--target", "class", "--sensitive", "job", *more
         )
         assert result.exit_code == 0, result.output
     return found
@@ -44,7 +44,7 @@ def test_words_say_what_was_kept_and_what_is_hidden(measured):
 def test_figures_follow_the_documented_schema(measured):
     jsonschema.validate(measured[1], schema(Measures))
     assert measured[1]["target"] == "class"
-    assert measured[1]["confidential"] == ["job"]
+    assert measured[1]["sensitive"] == ["job"]
     assert [i["column"] for i in measured[1]["risks"]["inferences"]] == ["job"]
 
 
@@ -181,5 +181,7 @@ def test_a_limit_counts_inference_above_control(tmp_path):
         'within = { split = "whole" }\nnoise = { noise = "shuffle" }\n'
     )
     given = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", "--force")
-    assert leafcover(*given, "--max-risk", "0.5", "--confidential", "class", "--key", "age").exit_code == 0
-    assert "above control" in refused(*given, "--max-risk", "0.05", "--confidential", "pay", "--key", "job", code=3)
+    assert leafcover(*given, "--max-risk", "0.5", "--sensitive", "class", "--quasi-identifier", "age").exit_code == 0
+    assert "above control" in refused(
+        *given, "--max-risk", "0.05", "--sensitive", "pay", "--quasi-identifier", "job", code=3
+    )

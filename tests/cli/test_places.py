@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from leafcover.errors import OutputError
-from leafcover.table.atomic import whole
+from leafcover.table.atomic import atomic_write
 from tests.cli.helpers import leafcover, refused, rows_of
 
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such files.")
@@ -57,7 +57,7 @@ def test_what_is_no_file_is_never_replaced(good, tmp_path, monkeypatch, words):
 @unix
 def test_a_device_stays_a_device():
     for name in ("/dev/null", "/dev/stdout"):
-        with pytest.raises(OutputError, match="device or a pipe"), whole(name, force=True):
+        with pytest.raises(OutputError, match="device or a pipe"), atomic_write(name, force=True):
             pass
 
 
@@ -65,7 +65,7 @@ def test_a_device_stays_a_device():
 def test_a_link_stays_a_link_and_its_file_is_replaced(tmp_path):
     (tmp_path / "real").write_text("old")
     (tmp_path / "link").symlink_to("real")
-    with whole(tmp_path / "link", force=True) as part:
+    with atomic_write(tmp_path / "link", force=True) as part:
         part.write_text("new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
@@ -109,7 +109,7 @@ def test_the_advice_fits_what_is_wrong(tmp_path, monkeypatch, number, advice):
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, "open", fail)
-    with pytest.raises(OutputError) as caught, whole(tmp_path / "out"):
+    with pytest.raises(OutputError) as caught, atomic_write(tmp_path / "out"):
         pass
     assert str(caught.value).endswith(f"{os.strerror(number)}. {advice}")
 

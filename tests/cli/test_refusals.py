@@ -292,7 +292,7 @@ def test_contradictions_are_refused(good, tmp_path):
     start = ["release", good, "-o", tmp_path / "out.csv"]
     assert "dropped" in refused(*start, "--target", "class", "--drop", "class")
     assert "one role" in refused(*start, "--target", "class", "--unit", "class")
-    assert "one role" in refused(*start, "--target", "class", "--key", "age", "--confidential", "age")
+    assert "one role" in refused(*start, "--target", "class", "--quasi-identifier", "age", "--sensitive", "age")
     assert "twice" in refused(*start, "--target", "class", "--set", "k=5", "--set", "k=6")
     assert "category" in refused(*start, "--target", "class", "--bins", "3")
     assert "k" in refused(*start, "--target", "class", "--set", "k=99999999999999999999999")

@@ -141,7 +141,7 @@ def test_recipes_that_cannot_run_are_named(csv, monkeypatch):
         (["--jobs", "0"], "--jobs must be"),
         (["--target", "clas"], "Did you mean 'class'?"),
         (["--target", "pay"], "--bins"),
-        (["--key", "nobody"], "There is no column 'nobody'"),
+        (["--quasi-identifier", "nobody"], "There is no column 'nobody'"),
         (["--report", "map.pdf"], "must be called something.html"),
         (["--report", "nowhere/map.html"], "there is no directory"),
         (["--scores", "t.csv"], "would be both the table and the scores"),

@@ -100,7 +100,7 @@ def test_labels_that_are_no_text_are_names_by_their_text(frame):
         lambda: lc.recipes.cover(numbered, target=2),
         lambda: lc.recipes.plan_for(numbered, "framework", target=2),
         lambda: lc.measure(numbered, made.frame, target=2),
-        lambda: lc.measure(numbered, made.frame, target="2", keys=[0]),
+        lambda: lc.measure(numbered, made.frame, target="2", quasi_identifiers=[0]),
         lambda: lc.measure(numbered, made.frame, target="2", weight=1),
         lambda: lc.sweep(numbered, target=2),
     ):

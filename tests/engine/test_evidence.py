@@ -19,7 +19,7 @@ from tests.tables import category, mixed, number, table
 def attacked(original, plan, *, seed=1, keys=None, **given):
     release = run(original, plan, key=Key.from_seed(seed))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, keys or pair.keys)
+    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, keys or pair.quasi_identifiers)
     return pair, informed(evidence, **given)
 
 
@@ -49,7 +49,7 @@ def test_missing_values_that_stay_tell_rows_apart():
 def test_scores_are_likelihoods_against_the_background():
     # Each value is kept with 0.7 and becomes the other with 0.3; both occur twice, so the background is 0.5 and 0.5.
     original = table(category("x", list("aabb")), category("class", list("pqpq")))
-    plan = lc.Plan(lc.Step("x", lc.Whole(), lc.Redraw(law="own", others=0.3)), target="class")
+    plan = lc.Plan(lc.Step("x", lc.Whole(), lc.Redraw(distribution="own", others=0.3)), target="class")
     release = run(original, plan, key=Key.from_seed(3))
     pair = pair_from(original, release)
     evidence = evidence_of(Known(original, plan, release.partitions), pair.released, ["x"])
@@ -69,9 +69,9 @@ def test_the_own_row_is_never_ruled_out(recipe):
     plan = plan_for(original, recipe, target="class")
     release = run(original, plan, key=Key.from_seed(2))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.keys)
+    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.quasi_identifiers)
     assert len(evidence.groups) == 500
-    if not evidence.uniform:
+    if not evidence.is_exchangeable:
         for person in range(0, 500, 7):
             own = evidence.scores(np.array([person]), np.array([person]))
             assert own[2][0, 0] > -100
@@ -109,7 +109,7 @@ def test_knowing_the_law_is_never_worse_than_distance(spread):
 def test_the_joint_weight_is_bayes_for_two_people():
     # Two people and two correlated columns: the ratio of the products decides, not the product of ratios.
     original = table(category("x", list("ab")), category("y", list("ab")), category("class", list("pq")))
-    plan = lc.Plan(lc.Step(["x", "y"], lc.Whole(), lc.Redraw(law="own", others=0.3)), target="class")
+    plan = lc.Plan(lc.Step(["x", "y"], lc.Whole(), lc.Redraw(distribution="own", others=0.3)), target="class")
     release = run(original, plan, key=Key.from_seed(3))
     pair = pair_from(original, release)
     evidence = evidence_of(Known(original, plan, release.partitions), pair.released, ["x", "y"])
@@ -139,7 +139,7 @@ def test_cover_hides_people_of_adult_from_the_informed_attacker():
 def test_held_out_rows_with_levels_of_their_own_change_nothing():
     original = table(number("x", [1, 2, 3, 4, 5, 6]), category("c", list("aabbab")), category("class", list("pqpqpq")))
     more = table(number("x", [9]), category("c", ["A"]), category("class", ["p"]))
-    plan = lc.Plan(lc.Step("c", lc.Whole(), lc.Redraw(law="own", others=0.3)), target="class")
+    plan = lc.Plan(lc.Step("c", lc.Whole(), lc.Redraw(distribution="own", others=0.3)), target="class")
     release = run(original, plan, key=Key.from_seed(1))
     pair = pair_of(original, release.table, release.source, target="class", control=more)
     plain = pair_from(original, release)

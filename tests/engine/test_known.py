@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import leafcover as lc
-from leafcover.engine.attacker import Known, alone, disclosed, pinned, widths
+from leafcover.engine.attacker import Known, alone, disclosed, fixed, widths
 from tests.tables import category, mixed, number, table
 
 
@@ -27,7 +27,7 @@ def test_ranges_known_by_the_box_and_by_the_rows_of_a_cell():
     assert found["x"] == pytest.approx(((4 - 1) / 8 + (9 - 4) / 8) / 2)  # the boxes within 1..9
     assert found["y"] == pytest.approx((1 / 8 + 8 / 8) / 2)  # 5..6 in one leaf, 1..9 in the other
     assert found["class"] == 0.0  # each leaf has one class
-    assert pinned(known)["class"] == 1.0
+    assert fixed(known)["class"] == 1.0
     assert disclosed(known) == 1.0
     assert alone(known) == 0.0
 
@@ -35,13 +35,13 @@ def test_ranges_known_by_the_box_and_by_the_rows_of_a_cell():
 def test_columns_that_no_step_writes_are_known():
     original = mixed(1)
     known = Known.made_anew(original, lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class"))
-    assert (widths(known)["pay"], pinned(known)["pay"], disclosed(known)) == (0.0, 1.0, 1.0)
+    assert (widths(known)["pay"], fixed(known)["pay"], disclosed(known)) == (0.0, 1.0, 1.0)
     assert widths(known)["age"] == 1.0
 
 
 def test_a_category_that_may_be_anything_is_not_known():
     original = table(category("c", ["a", "b", None, "c"]), category("class", list("pqpq")))
-    plan = lc.Plan(lc.Step("c", lc.Whole(), lc.Redraw(law="own", others=0.5)))
+    plan = lc.Plan(lc.Step("c", lc.Whole(), lc.Redraw(distribution="own", others=0.5)))
     assert widths(Known.made_anew(original, plan))["c"] == 1.0
     assert disclosed(Known.made_anew(original, plan)) == 0.0  # no target, nothing to disclose
 
@@ -52,7 +52,7 @@ def test_figures_are_those_of_the_release(recipe):
     plan = lc.recipes.plan_for(original, recipe, target="class")
     release = lc.release(original, plan, seed=1)
     known = Known(original, plan, release.partitions)
-    shares = pinned(known)
-    assert shares == pytest.approx({fact.name: fact.pinned for fact in release.columns})
+    shares = fixed(known)
+    assert shares == pytest.approx({fact.name: fact.fixed for fact in release.columns})
     assert all(0 <= width <= 1 for width in widths(known).values())
     assert all(np.isfinite(list(widths(known).values())))

@@ -94,7 +94,7 @@ def test_confidential_columns_alone_are_averaged_by_the_tree():
     original = mixed(3, rows=300)
     from dataclasses import replace
 
-    marked = replace(original, roles={"pay": "confidential"})
+    marked = replace(original, roles={"pay": "sensitive"})
     plan = lc.recipes.plan_for(marked, "perturbation-tree", settings={"split_on": "others"})
     assert plan.columns == ("pay",)
     assert "pay" not in plan.steps[0].within.by

@@ -31,7 +31,7 @@ def test_every_number_that_varies_and_may_be_changed_is_moved(recipe):
     assert plan_for(original, recipe).columns == expected
     assert plan_for(original, recipe, settings={"columns": "b"}).columns == ("b",)
     assert plan_for(original, recipe, settings={"columns": " b , a"}).columns == ("b", "a")
-    assert plan_for(original, recipe, settings={"spread": "0.3"}).steps[0].noise.spread == 0.3
+    assert plan_for(original, recipe, settings={"spread": "0.3"}).steps[0].perturb.spread == 0.3
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -82,6 +82,6 @@ def test_noise_hides_little_as_the_recipes_say(recipe):
     plan = plan_for(original, recipe, target="class")
     release = run(original, plan, key=Key.from_seed(1))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.keys)
+    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.quasi_identifiers)
     assert linkage(pair).low > 20 / len(original)
     assert informed(evidence).first.low > 0.5

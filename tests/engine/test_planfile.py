@@ -24,23 +24,23 @@ from tests.data import table_path
 from tests.tables import category, mixed, table
 
 PLAN = Plan(
-    Step(["age", "pay"], within=Refine(Leaves(of="class", min_cell=3), by=["town"], floor=9), noise=Shuffle("moves")),
-    Step("noise", within=Whole(), noise=Bounded(0.1, "rank", "wrap", "laplace", "heterogeneous")),
-    Step("job", within=Leaves(of="job", bins=3), noise=Redraw("shares", 0.1, 2, 0.05), keep=[Leaves(of="class")]),
+    Step(["age", "pay"], within=Refine(Leaves(of="class", min_cell=3), by=["town"], floor=9), perturb=Shuffle("moves")),
+    Step("noise", within=Whole(), perturb=Bounded(0.1, "rank", "wrap", "laplace", "heterogeneous")),
+    Step("job", within=Leaves(of="job", bins=3), perturb=Redraw("shares", 0.1, 2, 0.05), keep=[Leaves(of="class")]),
 )
 
 
 NOISY = Plan(
-    Step(["age", "job"], within=Leaves(of="class"), noise=Centroid("median", 3, on_grid=True)),
-    Step("pay", within=Whole(), noise=Additive(0.5, "laplace", on_grid=False)),
-    Step("noise", within=Whole(), noise=Multiplicative(0.2, "normal", on_grid=False)),
+    Step(["age", "job"], within=Leaves(of="class"), perturb=Centroid("median", 3, on_grid=True)),
+    Step("pay", within=Whole(), perturb=Additive(0.5, "laplace", on_grid=False)),
+    Step("noise", within=Whole(), perturb=Multiplicative(0.2, "normal", on_grid=False)),
 )
 
 
 FOREST = Plan(
-    Step("age", within=Forest(of="class", n_trees=12, min_cell=3, goodness=0.2, bins=4), noise=Bounded()),
-    Step("pay", within=Refine(Forest(of="class"), by=["town"]), noise=Shuffle("moves")),
-    Step("job", within=Whole(), noise=Redraw("own", others=0.1), keep=[Forest(of="class", min_cell=1)]),
+    Step("age", within=Forest(of="class", n_trees=12, min_cell=3, goodness=0.2, bins=4), perturb=Bounded()),
+    Step("pay", within=Refine(Forest(of="class"), by=["town"]), perturb=Shuffle("moves")),
+    Step("job", within=Whole(), perturb=Redraw("own", others=0.1), keep=[Forest(of="class", min_cell=1)]),
 )
 
 
@@ -54,8 +54,8 @@ def test_a_plan_survives_its_file(plan):
     [
         ('{ noise = "additive" }', "spread"),
         ('{ noise = "additive", spread = -1.0 }', "above 0"),
-        ('{ noise = "additive", spread = 1.0, law = "cauchy" }', "law"),
-        ('{ noise = "multiplicative", spread = 0.1, law = "laplace" }', "law"),
+        ('{ noise = "additive", spread = 1.0, distribution = "cauchy" }', "distribution"),
+        ('{ noise = "multiplicative", spread = 0.1, distribution = "laplace" }', "distribution"),
         ('{ noise = "centroid", least = 0 }', "at least 1"),
         ('{ noise = "centroid", number = "mode" }', "number"),
     ],
@@ -84,13 +84,13 @@ def test_a_split_with_a_wrong_parameter_is_refused(within, said):
 @pytest.mark.parametrize("noise", [Additive(0.5), Multiplicative(0.2), Bounded()])
 def test_a_category_cannot_be_moved_as_a_number(noise):
     with pytest.raises(PlanError, match="is a category"):
-        check(Plan(Step("job", within=Whole(), noise=noise)), mixed(1))
-    check(Plan(Step("job", within=Whole(), noise=Centroid())), mixed(1))
+        check(Plan(Step("job", within=Whole(), perturb=noise)), mixed(1))
+    check(Plan(Step("job", within=Whole(), perturb=Centroid())), mixed(1))
 
 
 @pytest.mark.parametrize("noise", [Additive(0.5), Multiplicative(0.2), Centroid()])
 def test_a_noise_that_knows_no_box_cannot_keep_another_trees_leaves(noise):
-    plan = Plan(Step("age", within=Whole(), noise=noise, keep=[Leaves(of="class")]))
+    plan = Plan(Step("age", within=Whole(), perturb=noise, keep=[Leaves(of="class")]))
     with pytest.raises(PlanError, match="does not know"):
         check(plan, mixed(1))
 
@@ -105,8 +105,8 @@ def test_a_law_of_ones_own_has_no_place_in_a_file():
     class Own(Normal):
         pass
 
-    plan = Plan(Step("age", within=Whole(), noise=Bounded(law=Own())))
-    with pytest.raises(PlanError, match="law"):
+    plan = Plan(Step("age", within=Whole(), perturb=Bounded(distribution=Own())))
+    with pytest.raises(PlanError, match="distribution"):
         to_toml(plan)
     assert run(mixed(1), plan, key=Key.from_seed(1)).columns[0].changed > 0.5  # but it can be used
 
@@ -151,8 +151,8 @@ def test_the_canonical_form_knows_no_names_of_classes_files_or_recipes():
         frozen_id: ClassVar[str] = "shuffle"
         gaps: str = field(default="stays", metadata={"frozen_id": "missing"})
 
-    step = lc.Step("a", within=lc.Whole(), noise=lc.Shuffle())
-    same = lc.Step("a", within=lc.Whole(), noise=Renamed())
+    step = lc.Step("a", within=lc.Whole(), perturb=lc.Shuffle())
+    same = lc.Step("a", within=lc.Whole(), perturb=Renamed())
     assert canonical(lc.Plan(step)) == canonical(lc.Plan(same, recipe="cover", target="a"))
     assert canonical(lc.Plan(step)) == b'[[["a"],["whole",{}],["shuffle",{"missing":"stays"}],[]]]'
 
@@ -161,7 +161,7 @@ def test_the_canonical_form_tells_parameters_apart_and_not_how_a_number_is_writt
     from leafcover.recipes.plan import canonical
 
     def of(noise, within=lc.Whole()):  # noqa: B008  # frozen
-        return canonical(lc.Plan(lc.Step("a", within=within, noise=noise)))
+        return canonical(lc.Plan(lc.Step("a", within=within, perturb=noise)))
 
     assert of(lc.Bounded(spread=1)) == of(lc.Bounded(spread=1.0)) != of(lc.Bounded(spread=0.5))
     assert of(lc.Bounded(), lc.Leaves("a", bins=None)) != of(lc.Bounded(), lc.Leaves("a", bins=4))
@@ -175,4 +175,4 @@ def test_the_canonical_form_tells_parameters_apart_and_not_how_a_number_is_writt
 
         inverse = cdf
 
-    assert of(lc.Bounded(law=Own(1))) != of(lc.Bounded(law=Own(2)))
+    assert of(lc.Bounded(distribution=Own(1))) != of(lc.Bounded(distribution=Own(2)))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.engine.run import run
-from leafcover.errors import PlanError, PromiseBroken
+from leafcover.errors import InvariantViolated, PlanError
 from leafcover.perturb.base import Changed
 from leafcover.perturb.bounded import Bounded
 from leafcover.recipes import plan_for
@@ -182,5 +182,5 @@ def test_a_broken_promise_stops_the_release(monkeypatch):
         return changed
 
     monkeypatch.setattr(Bounded, "change", wrong)
-    with pytest.raises(PromiseBroken, match="nothing is written"):
+    with pytest.raises(InvariantViolated, match="nothing is written"):
         run(table, plan, key=KEY)

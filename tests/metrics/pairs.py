@@ -30,8 +30,8 @@ def reordered(pair_, *, seed=0):
         pair_.released.take(rows).select(names),
         np.arange(len(rows)) if pair_.paired else None,
         target=pair_.target,
-        keys=pair_.keys,
-        confidential=pair_.confidential,
+        quasi_identifiers=pair_.quasi_identifiers,
+        sensitive=pair_.sensitive,
         weight=pair_.weight,
         control=None if pair_.control is None else pair_.control.select(names),
     )

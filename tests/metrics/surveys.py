@@ -24,4 +24,4 @@ def respondents(**roles):
         *(category(name, values) for name, values in zip(KEYS, columns[:4], strict=True)),
         number("weight", columns[4]),
     )
-    return pair_of(survey, survey, None, keys=KEYS, **roles)
+    return pair_of(survey, survey, None, quasi_identifiers=KEYS, **roles)

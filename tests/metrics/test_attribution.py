@@ -93,7 +93,7 @@ def test_the_order_of_rows_and_columns_does_not_matter():
 def test_which_columns_are_taken():
     pair = copy_of(mixed(1), target="class")
     assert few_keys(pair, "class") == ("job", "town", "noise", "pay")
-    assert attribution(copy_of(mixed(1), confidential=["pay"])).target == "pay"
+    assert attribution(copy_of(mixed(1), sensitive=["pay"])).target == "pay"
     assert attribution(copy_of(mixed(1))).target == "class"  # the last column
     assert attribution(copy_of(table(number("x", [1, 2])))).keys == ()
 

@@ -33,7 +33,7 @@ def as_table(values):
 
 def measured(name):
     original, made = noises()
-    return biases(pair_of(as_table(original), as_table(made[name]), confidential=["x", "y"]))
+    return biases(pair_of(as_table(original), as_table(made[name]), sensitive=["x", "y"]))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_li_and_sarkars_figures_by_hand():
     assert found.abisd == pytest.approx(0.5)
     assert found.abico == pytest.approx(0.0)
     # y turned to 3 1 2: the correlation is -1/2, so |-1 / (1/2)| = 2
-    turned = biases(pair_of(before, before.replace([number("y", [3, 1, 2])]), confidential=["y"]))
+    turned = biases(pair_of(before, before.replace([number("y", [3, 1, 2])]), sensitive=["y"]))
     assert turned.abico == pytest.approx(2.0)
     assert turned.across.signed == pytest.approx(-1.0)
 
@@ -81,18 +81,18 @@ def test_li_and_sarkars_figures_by_hand():
 def test_what_cannot_be_measured_says_why():
     pair = copy_of(mixed(1))
     found = biases(pair)
-    assert found.confidential == ("age", "pay", "noise")
+    assert found.sensitive == ("age", "pay", "noise")
     assert isnan(found.across.mean)
     assert found.reasons == ("C: no column was named confidential, so every number counts as confidential.",)
-    one = biases(copy_of(mixed(1), confidential=["age", "job"]))
-    assert one.confidential == ("age",)
+    one = biases(copy_of(mixed(1), sensitive=["age", "job"]))
+    assert one.sensitive == ("age",)
     assert [reason[0] for reason in one.reasons] == ["B"]
     assert one.across.count == 2  # age with pay and with noise; pay with noise is nobody's secret
-    none = biases(copy_of(mixed(1), confidential=["job"]))
+    none = biases(copy_of(mixed(1), sensitive=["job"]))
     assert none.spread.count == 0
     assert none.reasons == ("No confidential column is a number, so no bias is measured.",)
     alone = table(number("x", [1, 2]), category("c", ["a", "b"]))
-    assert len(biases(copy_of(alone, confidential=["x"])).reasons) == 2
+    assert len(biases(copy_of(alone, sensitive=["x"])).reasons) == 2
 
 
 def test_data_mining_bias_is_held_as_handed_in():

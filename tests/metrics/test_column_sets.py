@@ -112,12 +112,12 @@ def test_more_rows_looked_at_join_more():
 def test_keys_are_dealt_to_both_parties():
     pair = copy_of(mixed(1), target="class")
     one, other = two_halves(pair)
-    assert set(one) | set(other) == set(pair.keys)
+    assert set(one) | set(other) == set(pair.quasi_identifiers)
     assert abs(len(one) - len(other)) <= 1
     assert one[0] == "noise"  # most distinct values
     assert two_halves(reordered(pair)) == (one, other)
-    assert column_sets(pair, ["age"]).other == tuple(n for n in pair.keys if n != "age")
-    assert column_sets(pair, other=["age"]).one == tuple(n for n in pair.keys if n != "age")
+    assert column_sets(pair, ["age"]).other == tuple(n for n in pair.quasi_identifiers if n != "age")
+    assert column_sets(pair, other=["age"]).one == tuple(n for n in pair.quasi_identifiers if n != "age")
 
 
 def test_wrong_sets_are_refused():

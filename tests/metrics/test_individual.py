@@ -62,7 +62,7 @@ def test_without_weights_everybody_is_in_the_table():
 
 def test_weights_below_one_or_missing_stand_for_the_row_itself():
     original = table(category("c", "aabb"), number("w", [0.1, 0.2, np.nan, 1.0], None))
-    found = individual(pair_of(original, original, None, keys=["c"], weight="w"))
+    found = individual(pair_of(original, original, None, quasi_identifiers=["c"], weight="w"))
     assert found.expected == pytest.approx(2.0)
     assert found.risk.value == pytest.approx(0.5)
 
@@ -73,8 +73,10 @@ def test_weights_of_one_are_no_weights_and_larger_ones_lower_the_risk():
     risks = []
     for weight in (1.0, 2.0, 50.0):
         weighted = table(*original, number("w", [weight] * rows))
-        risks.append(individual(pair_of(weighted, weighted, None, keys=["job", "town"], weight="w")).risk.value)
-    plain = individual(pair_of(original, original, None, keys=["job", "town"])).risk.value
+        risks.append(
+            individual(pair_of(weighted, weighted, None, quasi_identifiers=["job", "town"], weight="w")).risk.value
+        )
+    plain = individual(pair_of(original, original, None, quasi_identifiers=["job", "town"])).risk.value
     assert risks[0] == pytest.approx(plain)
     assert risks[0] > risks[1] > risks[2]
 

@@ -208,7 +208,7 @@ def test_awkward_tables_have_figures():
 def test_what_is_attacked():
     plain = mixed(1)
     assert attacked_columns(copy_of(plain, target="class"))[0] == "class"
-    assert attacked_columns(copy_of(plain, confidential=["pay"])) == ("pay",)
+    assert attacked_columns(copy_of(plain, sensitive=["pay"])) == ("pay",)
     assert set(attacked_columns(copy_of(plain, weight="pay"))) == set(plain.names) - {"pay"}
     constant = table(number("x", [1, 1, 1]), number("gone", [np.nan] * 3), number("y", [1, 2, 3]))
     assert attacked_columns(copy_of(constant)) == ("y",)

@@ -22,7 +22,7 @@ class Told:
     columns: int = 1
 
     @property
-    def uniform(self):
+    def is_exchangeable(self):
         return self.matrix is None
 
     def scores(self, people, rows):

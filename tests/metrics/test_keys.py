@@ -13,7 +13,7 @@ from leafcover.metrics.disclosure.k_anonymity import (
     classes_of,
     closeness,
     diversity,
-    key_classes,
+    k_anonymity,
     matching_sizes,
 )
 from leafcover.metrics.pair import pair_of
@@ -51,7 +51,7 @@ def naive_mover(shares, overall, ordered):
 @settings(max_examples=60)
 @given(mixed_tables(max_rows=20), st.sampled_from(sorted(RULES)), st.integers(1, 4))
 def test_class_sizes_are_their_twin(original, rule, count):
-    pair = pair_of(original, original, None, keys=NAMES[:count])
+    pair = pair_of(original, original, None, quasi_identifiers=NAMES[:count])
     expected = naive_sizes(original, NAMES[:count], rule)
     found = anonymity(pair, rule=rule)
     assert found.smallest == min(expected, default=0)
@@ -74,7 +74,7 @@ def test_many_patterns_of_missing_values_are_sampled_and_say_so(monkeypatch):
     monkeypatch.setattr(alike, "MOST_MATCHES", 0)
     monkeypatch.setattr(alike, "PEOPLE", 50)
     original = tables()["with missing values"]
-    pair = pair_of(original, original, None, keys=["town", "job", "class"])
+    pair = pair_of(original, original, None, quasi_identifiers=["town", "job", "class"])
     found = anonymity(pair, rule="matches")
     assert found.how == "a sample of 50 of 400 rows"
     assert found.unique.tries == 50
@@ -111,7 +111,7 @@ def test_zero_and_minus_zero_are_one_value_and_bins_cut_at_quantiles_of_the_orig
     assert list(classes_of(original, ["x"], bins=2).of_row) == [4, 4, 4, 4, 3, 3, 3, 1]
     # the release is cut where the original is
     released = table(number("x", [9.0] * 7 + [1.0]))
-    pair = pair_of(original, released, None, keys=["x"])
+    pair = pair_of(original, released, None, quasi_identifiers=["x"])
     assert anonymity(pair, of="release", bins=2).smallest == 1
     assert anonymity(pair, of="release", bins=2).unique.value == pytest.approx(1 / 8)
     with pytest.raises(ValueOutOfRange, match="bins"):
@@ -127,7 +127,7 @@ def test_closeness_of_the_salaries_in_the_paper():
     original = table(
         category("key", "aaabbbccc"), number("salary", [3, 4, 5, 6, 8, 11, 7, 9, 10]), category("class", "yyyyyyyyy")
     )
-    pair = pair_of(original, original, None, target="class", keys=["key"], confidential=["salary"])
+    pair = pair_of(original, original, None, target="class", quasi_identifiers=["key"], sensitive=["salary"])
     (found,) = closeness(pair)
     assert found.column == "salary"
     assert found.farthest == pytest.approx(0.375)
@@ -157,7 +157,7 @@ def test_diversity_and_closeness_of_a_category_by_hand():
 @settings(max_examples=50)
 @given(mixed_tables(max_rows=20), st.sampled_from(["whole", "kind"]))
 def test_diversity_and_closeness_are_their_twins(original, secret):
-    pair = pair_of(original, original, None, keys=["other", "class"], confidential=[secret])
+    pair = pair_of(original, original, None, quasi_identifiers=["other", "class"], sensitive=[secret])
     (diverse,), (close,) = diversity(pair), closeness(pair)
     known = [i for i in range(len(original)) if not original[secret].missing[i]]
     if not known:
@@ -168,7 +168,11 @@ def test_diversity_and_closeness_are_their_twins(original, secret):
     overall = [np.mean([value[i] == level for i in known]) for level in levels]
     distinct, entropies, distances = [], [], []
     for i in known:
-        alike = [j for j in known if key_of(original, j, pair.keys) == key_of(original, i, pair.keys)]
+        alike = [
+            j
+            for j in known
+            if key_of(original, j, pair.quasi_identifiers) == key_of(original, i, pair.quasi_identifiers)
+        ]
         shares = [np.mean([value[j] == level for j in alike]) for level in levels]
         distinct.append(sum(share > 0 for share in shares))
         entropies.append(-sum(share * np.log(share) for share in shares if share > 0))
@@ -182,8 +186,8 @@ def test_diversity_and_closeness_are_their_twins(original, secret):
 
 def test_a_column_to_be_learned_is_not_a_key():
     original = tables()["full"]
-    pair = pair_of(original, original, None, keys=["town", "job"], confidential=["job"])
-    alone = pair_of(original, original, None, keys=["town"], confidential=["job"])
+    pair = pair_of(original, original, None, quasi_identifiers=["town", "job"], sensitive=["job"])
+    alone = pair_of(original, original, None, quasi_identifiers=["town"], sensitive=["job"])
     assert diversity(pair) == diversity(alone)
     assert diversity(pair)[0].distinct > 1
     assert closeness(pair_of(original, original, None)) == ()
@@ -193,27 +197,27 @@ def test_a_column_to_be_learned_is_not_a_key():
 def test_awkward_tables_give_finite_figures(name):
     for pair in (copy_of(awkward()[name], target="class"), apart(awkward()[name], target="class")):
         for of in ("original", "release"):
-            found = key_classes(pair, of=of, bins=3)
+            found = k_anonymity(pair, of=of, bins=3)
             assert all(
                 np.isfinite([a.unique.value, a.below_five.worst]).all() for a in found.anonymity if a.unique.tries
             )
             assert np.isfinite([(d.distinct, d.entropy) for d in found.diversity]).all()
             assert all(0 <= c.mean <= c.worst <= c.farthest + 1e-12 <= 1 + 1e-9 for c in found.closeness)
-    alone = key_classes(copy_of(awkward()["every row unique"], target="class"))
+    alone = k_anonymity(copy_of(awkward()["every row unique"], target="class"))
     assert alone.anonymity[0].unique.value == 1.0
     assert alone.diversity[0].told.value == 1.0
 
 
 @pytest.mark.parametrize("name", tables())
 def test_order_does_not_matter_and_a_copy_has_the_originals_classes(name):
-    pair = copy_of(tables()[name], target="class", keys=["age", "job", "town"])
-    first = key_classes(pair, bins=4)
-    again = key_classes(reordered(pair), bins=4)
+    pair = copy_of(tables()[name], target="class", quasi_identifiers=["age", "job", "town"])
+    first = k_anonymity(pair, bins=4)
+    again = k_anonymity(reordered(pair), bins=4)
     assert again.anonymity == first.anonymity
     assert again.diversity == first.diversity
     assert again.closeness[0].mean == pytest.approx(first.closeness[0].mean)
-    copied = key_classes(pair, of="release", bins=4)
+    copied = k_anonymity(pair, of="release", bins=4)
     assert copied.anonymity == first.anonymity
     assert copied.label == "not protection"
     assert "attacks" in copied.why
-    assert key_classes(pair, of="release", perturbed=False).label == first.label == ""
+    assert k_anonymity(pair, of="release", perturbed=False).label == first.label == ""

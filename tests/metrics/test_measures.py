@@ -23,12 +23,12 @@ def taken(pair):
 
 @pytest.fixture(scope="module")
 def copied():
-    return taken(copy_of(tables()["full"], target="class", confidential=["job"]))
+    return taken(copy_of(tables()["full"], target="class", sensitive=["job"]))
 
 
 @pytest.fixture(scope="module")
 def parted():
-    return taken(apart(tables()["full"], target="class", confidential=["job"]))
+    return taken(apart(tables()["full"], target="class", sensitive=["job"]))
 
 
 def test_a_copy_keeps_everything(copied):

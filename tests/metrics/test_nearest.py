@@ -9,7 +9,7 @@ from leafcover.kernels import neighbors as near
 from leafcover.kernels.neighbors import grow
 from leafcover.metrics.neighbors import (
     TIE,
-    Scaled,
+    ScaledTable,
     closer_than_own,
     every_distance,
     matches_among_nearest,
@@ -28,7 +28,7 @@ def gower(one, other):
 
 
 def row_of(table, i):
-    return Scaled(table.numbers[i], table.codes[i])
+    return ScaledTable(table.numbers[i], table.codes[i])
 
 
 class Twin:
@@ -69,7 +69,7 @@ def searches(draw):
         values[rng.random(values.shape) < missing] = np.nan
         coded = rng.integers(0, levels, (rows, codes)).astype(np.int32)
         coded[rng.random(coded.shape) < missing] = -1
-        return Scaled(values, coded)
+        return ScaledTable(values, coded)
 
     return table(draw(st.integers(1, 4))), table(draw(st.integers(0, 60))), draw(st.sampled_from([1, 2, 7, 64])), rng
 
@@ -127,7 +127,7 @@ def test_kernels_mean_the_same_by_a_tie():
 def mixed(rng, rows, numbers=4, codes=3):
     values = rng.normal(0.5, 0.2, (rows, numbers))
     values[rng.random(values.shape) < 0.05] = np.nan
-    return Scaled(values, rng.integers(-1, 6, (rows, codes)).astype(np.int32))
+    return ScaledTable(values, rng.integers(-1, 6, (rows, codes)).astype(np.int32))
 
 
 @pytest.mark.parametrize(("numbers", "codes"), [(4, 3), (9, 0), (0, 18), (11, 6)])
@@ -157,8 +157,8 @@ def test_every_distance_is_the_sum_over_columns():
 def test_by_hand():
     # a person (0.5, red) and rows (0.6, red), (0.4, red), (0.5, blue), (missing, red):
     # 0.1, 0.1, 0 + 1 and 1 + 0. The nearest two tie; the third and fourth tie.
-    person = Scaled(np.array([[0.5]]), np.array([[0]], np.int32))
-    rows = Scaled(np.array([[0.6], [0.4], [0.5], [np.nan]]), np.array([[0], [0], [1], [0]], np.int32))
+    person = ScaledTable(np.array([[0.5]]), np.array([[0]], np.int32))
+    rows = ScaledTable(np.array([[0.6], [0.4], [0.5], [np.nan]]), np.array([[0], [0], [1], [0]], np.int32))
     found = nearest(person, rows, count=5)
     assert found.row[0].tolist() == [0, 1, 2, 3, -1]
     assert found.distance[0] == pytest.approx([0.1, 0.1, 1.0, 1.0, np.inf])
@@ -173,8 +173,8 @@ def test_by_hand():
 def test_ties_are_counted_from_the_nearest_whatever_the_order(order):
     # 0, 0.6 and 1.2 billionths away: the third ties with the second, but not with the nearest
     steps = np.array([0.0, 0.6e-9, 1.2e-9])[order]
-    others, labels = Scaled(steps[:, None], np.empty((3, 0), np.int32)), np.array([1.0, 1.0, 0.0])[order]
-    person = Scaled(np.zeros((1, 1)), np.empty((1, 0), np.int32))
+    others, labels = ScaledTable(steps[:, None], np.empty((3, 0), np.int32)), np.array([1.0, 1.0, 0.0])[order]
+    person = ScaledTable(np.zeros((1, 1)), np.empty((1, 0), np.int32))
     assert matches_among_nearest(person, others, np.array([1.0]), labels)[0] == 1.0
     assert matches_among_nearest(person, others, np.array([0.0]), labels)[0] == 0.0
 
@@ -183,8 +183,8 @@ def test_many_rows_alike_and_a_few_others():
     rows = 1000
     numbers, codes = np.full((rows, 2), 0.5), np.zeros((rows, 1), np.int32)
     numbers[[3, 700]], codes[800] = [0.1, np.nan], 4
-    others = Scaled(numbers, codes)
-    people = Scaled(np.tile([0.1, np.nan], (70, 1)), np.zeros((70, 1), np.int32))
+    others = ScaledTable(numbers, codes)
+    people = ScaledTable(np.tile([0.1, np.nan], (70, 1)), np.zeros((70, 1), np.int32))
     assert nearest(people, others, count=3).row[69].tolist() == [3, 700, 0]
     wanted, labels = np.ones(70), (np.arange(rows) == 3).astype(float)
     assert matches_among_nearest(people, others, wanted, labels).tolist() == [0.5] * 70
@@ -193,18 +193,18 @@ def test_many_rows_alike_and_a_few_others():
 
 
 def test_without_rows_or_columns():
-    none = Scaled(np.empty((0, 1)), np.empty((0, 0), np.int32))
-    person = Scaled(np.zeros((1, 1)), np.empty((1, 0), np.int32))
+    none = ScaledTable(np.empty((0, 1)), np.empty((0, 0), np.int32))
+    person = ScaledTable(np.zeros((1, 1)), np.empty((1, 0), np.int32))
     assert nearest(person, none).row.tolist() == [[-1]]
     assert matches_among_nearest(person, none, np.zeros(1), np.zeros(0)).tolist() == [0.0]
     assert len(nearest(none, person).row) == 0
-    bare = Scaled(np.empty((4, 0)), np.empty((4, 0), np.int32))
+    bare = ScaledTable(np.empty((4, 0)), np.empty((4, 0), np.int32))
     assert closer_than_own(bare, bare, np.arange(4))[1].tolist() == [3.0] * 4
 
 
 def test_a_tolerance_for_each_person():
-    others = Scaled(np.zeros((1, 1)), np.empty((1, 0), np.int32))
-    people = Scaled(np.zeros((3, 1)), np.empty((3, 0), np.int32))
+    others = ScaledTable(np.zeros((1, 1)), np.empty((1, 0), np.int32))
+    people = ScaledTable(np.zeros((3, 1)), np.empty((3, 0), np.int32))
     reach = np.array([0.5, 1.0, np.inf])
     found = matches_among_nearest(people, others, np.zeros(3), np.ones(1), tolerance=reach)
     assert found.tolist() == [0.0, 1.0, 1.0]

@@ -19,11 +19,11 @@ def small():
 
 
 def test_what_stayed_by_hand():
-    found = unmoved(small(), pinned={"x": 0.25}, widths={"c": 0.5}, single_cells=0.1, pure_cells=0.2)
+    found = unmoved(small(), fixed={"x": 0.25}, widths={"c": 0.5}, single_cells=0.1, pure_cells=0.2)
     x, c = found.columns
     assert (x.unchanged.value, x.unchanged.tries, x.missing.value, x.missing.tries) == (0.5, 2, 0.5, 2)
     assert (c.unchanged.value, c.unchanged.tries, c.missing.value) == (pytest.approx(2 / 3), 3, 1.0)
-    assert (x.pinned, x.width, c.pinned, c.width) == (0.25, None, None, 0.5)
+    assert (x.fixed, x.width, c.fixed, c.width) == (0.25, None, None, 0.5)
     assert (found.single_cells, found.pure_cells) == (0.1, 0.2)
     # rows kept 2, 1, 1, 1 of two values: the mean share is 5/8; one row of four is whole
     assert found.values.value == pytest.approx(5 / 8)

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafcover.cells import Choice, Range
+from leafcover.cells import LevelSet, Range
 from leafcover.engine.run import run
 from leafcover.errors import LeafcoverError, PlanError, TableError
-from leafcover.partition.base import rooms
+from leafcover.partition.base import allowed_ranges
 from leafcover.partition.forest import Forest, meeting
 from leafcover.partition.leaves import Whole, leaves
 from leafcover.partition.refine import Refine
@@ -57,7 +57,7 @@ def redrawn(one, cells, seed):
     for name, side in cells.box.items():
         column, known = one[name], np.flatnonzero(~one[name].missing)
         label, values = cells.label[known], one[name].values.copy()
-        if isinstance(side, Choice):
+        if isinstance(side, LevelSet):
             ranks = np.where(side.allowed[label], rng.random((len(known), len(column.levels))), -1.0)
             values[known] = ranks.argmax(axis=1) if len(known) else values[known]
         elif len(known):
@@ -204,9 +204,9 @@ def test_a_release_inside_the_boxes_keeps_every_leaf_of_every_tree(name, target)
     one = one.select(n for n in one.names if n != "sample_code_number")
     numbers = [c.name for c in one if not c.is_category and c.name != target]
     levels = [c.name for c in one if c.is_category and c.name != target]
-    steps = [Step(numbers, within=within, noise=Bounded()), Step(target, within=within, noise=Shuffle())]
+    steps = [Step(numbers, within=within, perturb=Bounded()), Step(target, within=within, perturb=Shuffle())]
     if levels:
-        steps.append(Step(levels, within=Whole(), noise=Redraw(law="own", others=1.0), keep=[within]))
+        steps.append(Step(levels, within=Whole(), perturb=Redraw(distribution="own", others=1.0), keep=[within]))
     release = run(one, Plan(*steps), key=Key.from_seed(1))
     assert len(release.trees) == 12
     assert [fact.kept for fact in release.trees] == [1.0] * 12
@@ -273,7 +273,7 @@ def test_awkward_tables_have_cells(columns, count):
         partition = Forest(of="class", n_trees=5, min_records=1, min_cell=min_cell).cells(one)
         assert partition.cells.smallest >= min(min_cell, 8)
         assert count is None or partition.cells.count == count
-        assert all(0 < room.width <= 1 or np.isnan(room.width) for room in rooms(one, partition.cells))
+        assert all(0 < room.width <= 1 or np.isnan(room.width) for room in allowed_ranges(one, partition.cells))
         if partition.cells.count == 1:
             assert "one cell" in " ".join(partition.notes)
 
@@ -307,7 +307,7 @@ def test_a_forest_can_be_refined():
     assert inner.count > start.count
     assert all(len(set(start.label[inner.label == cell])) == 1 for cell in range(inner.count))
     for name, side in start.box.items():
-        if isinstance(side, Choice):
+        if isinstance(side, LevelSet):
             assert (inner.box[name].of(inner.label) == side.of(start.label)).all()
 
 
@@ -318,7 +318,7 @@ def test_rooms_shrink_with_every_tree_and_widen_with_min_cell(name, target):
     classes = classes_of(one[target])[1]
 
     def width(some, min_cell):
-        found = rooms(one, meeting(one, some, min_cell=min_cell, classes=classes).cells)
+        found = allowed_ranges(one, meeting(one, some, min_cell=min_cell, classes=classes).cells)
         return np.nanmean([room.width for room in found])
 
     assert width(trees, 1) < width(trees[:1], 1) < 1
@@ -340,11 +340,11 @@ def test_rooms_count_grid_points_lengths_and_levels_that_occur():
         box={
             "whole": Range(np.array([-inf, 2.0]), np.array([2.0, inf])),
             "fine": Range(np.array([-inf, 1.0]), np.array([1.5, inf])),
-            "kind": Choice(np.array([[True, False, False, True], [True] * 4]), np.array([0, 1])),
+            "kind": LevelSet(np.array([[True, False, False, True], [True] * 4]), np.array([0, 1])),
             "gone": Range(np.array([-inf, 1.0]), np.array([1.5, inf])),
         },
     )
-    widths = {room.column: room.width for room in rooms(one, cells)}
+    widths = {room.column: room.width for room in allowed_ranges(one, cells)}
     assert widths["whole"] == 0.5
     assert widths["fine"] == pytest.approx((0.75 + 0.75 + 0.5) / 3)
     assert widths["kind"] == pytest.approx((1 / 3 + 1 / 3 + 1) / 3)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.cells import Choice, Range
+from leafcover.cells import LevelSet, Range
 from leafcover.errors import LeafcoverError
 from leafcover.partition.leaves import Leaves, pool
 from leafcover.tree.c45 import grow
@@ -30,7 +30,7 @@ def test_every_row_lies_in_the_box_of_its_cell(table, min_cell):
         if isinstance(side, Range):
             assert ((values > side.low[label]) & (values <= side.high[label])).all()
         else:
-            assert isinstance(side, Choice)
+            assert isinstance(side, LevelSet)
             assert side.allowed[label, values].all()
 
 

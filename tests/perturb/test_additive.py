@@ -9,9 +9,9 @@ from scipy.stats import kstest
 
 import leafcover as lc
 from leafcover.cells import Cells, whole
-from leafcover.errors import NameUnknown, PromiseBroken, ValueOutOfRange
+from leafcover.errors import InvariantViolated, NameUnknown, ValueOutOfRange
 from leafcover.perturb.additive import Additive
-from leafcover.perturb.base import Part
+from leafcover.perturb.base import Chunk
 from leafcover.rng import Draws, Key
 from leafcover.table.table import Column, Grid
 from tests.tables import category, number, table
@@ -22,11 +22,11 @@ DRAWS = Draws(Key.from_seed(5).secret)
 
 def part_of(*columns):
     fixed = tuple(replace(c, declared=c.domain) for c in columns)
-    return Part(np.arange(len(columns[0])), fixed, whole(len(columns[0])))
+    return Chunk(np.arange(len(columns[0])), fixed, whole(len(columns[0])))
 
 
 def released(noise, part, draws=DRAWS):
-    summary = noise.settle(noise.summarise(part), part.cells)
+    summary = noise.finalize(noise.fit(part), part.cells)
     return {name: one.values for name, one in noise.change(part, summary, draws).items()}
 
 
@@ -48,7 +48,7 @@ def near(found, expected, sigma):
 @pytest.mark.parametrize("spread", [0.3, 1.0])
 def test_the_mean_stays_and_the_variance_grows_as_theory_says(spread, law):
     x, y, _ = three()
-    after = released(Additive(spread, law=law), part_of(x, y))
+    after = released(Additive(spread, distribution=law), part_of(x, y))
     for column in (x, y):
         old, new = column.values, after[column.name]
         deviation = old.std(ddof=1)
@@ -122,9 +122,9 @@ def test_missing_constant_and_single_values_stay_and_are_pinned():
     assert np.isnan(after["gap"]).tolist() == [False, True, False, True]
     assert after["same"].tolist() == [7] * 4
     assert after["alone"][1] == 5
-    assert noise.broken(part, after) == ()
-    pinned = noise.pinned(part, noise.settle(noise.summarise(part), part.cells))
-    assert {name: int(stuck.sum()) for name, stuck in pinned.items()} == {"gap": 0, "same": 4, "alone": 1, "none": 0}
+    assert noise.violations(part, after) == ()
+    fixed = noise.fixed(part, noise.finalize(noise.fit(part), part.cells))
+    assert {name: int(stuck.sum()) for name, stuck in fixed.items()} == {"gap": 0, "same": 4, "alone": 1, "none": 0}
 
 
 def test_values_leave_the_domain_and_dates_stay_days():
@@ -138,16 +138,16 @@ def test_values_leave_the_domain_and_dates_stay_days():
         assert after["day"].max() > 1000
         np.testing.assert_array_equal(after["day"], np.rint(after["day"]))
         assert np.array_equal(np.round(after["cents"], 2), after["cents"]) == on_grid
-        assert noise.broken(part, after) == ()
+        assert noise.violations(part, after) == ()
 
 
 def test_the_check_sees_values_off_the_grid_too_large_or_missing():
     part = part_of(number("x", [1, 2, 3]))
-    assert "left their grid" in Additive(1.0).broken(part, {"x": np.array([1.5, 2, 3])})[0]
-    assert Additive(1.0, on_grid=False).broken(part, {"x": np.array([1.5, 2, 3])}) == ()
-    assert "too large" in Additive(1.0).broken(part, {"x": np.array([1e300, 2, 3])})[0]
-    assert "too large" in Additive(1.0, on_grid=False).broken(part, {"x": np.array([np.inf, 2, 3])})[0]
-    assert "missing" in Additive(1.0).broken(part, {"x": np.array([np.nan, 2, 3])})[0]
+    assert "left their grid" in Additive(1.0).violations(part, {"x": np.array([1.5, 2, 3])})[0]
+    assert Additive(1.0, on_grid=False).violations(part, {"x": np.array([1.5, 2, 3])}) == ()
+    assert "too large" in Additive(1.0).violations(part, {"x": np.array([1e300, 2, 3])})[0]
+    assert "too large" in Additive(1.0, on_grid=False).violations(part, {"x": np.array([np.inf, 2, 3])})[0]
+    assert "missing" in Additive(1.0).violations(part, {"x": np.array([np.nan, 2, 3])})[0]
 
 
 def test_enormous_numbers_move_or_are_refused():
@@ -156,7 +156,7 @@ def test_enormous_numbers_move_or_are_refused():
     assert np.array_equal(after, np.rint(after))
     assert abs(after - 1e15).max() < 100
     original = table(number("x", [-1.7e308, 1.7e308, 0], None), category("class", list("aba")))
-    with pytest.raises(PromiseBroken, match="too large"):
+    with pytest.raises(InvariantViolated, match="too large"):
         lc.release(original, lc.Plan(lc.Step("x", lc.Whole(), lc.Additive(spread=5.0))), seed=1)
 
 
@@ -167,8 +167,8 @@ def test_the_likelihood_adds_up_to_one(law):
     fine = number("y", rng.normal(size=50), None)
     # Of a number without a grid every point counts for a millionth of its range; every 64th will do.
     for column, points, every in ((whole_numbers, np.arange(-2000.0, 2001), 1), (fine, None, 64)):
-        noise, part = Additive(0.4, law=law), part_of(column)
-        summary = noise.settle(noise.summarise(part), part.cells)
+        noise, part = Additive(0.4, distribution=law), part_of(column)
+        summary = noise.finalize(noise.fit(part), part.cells)
         low, high = part.columns[0].domain
         grid = np.arange(-30, 30, every * (high - low) / 2**20) if points is None else points
         one = part.take(np.full(len(grid), 7))
@@ -183,7 +183,7 @@ def test_the_likelihood_adds_up_to_one(law):
 
 def test_far_from_the_value_the_likelihood_is_still_told():
     noise, part = Additive(0.1), part_of(number("x", np.arange(100.0), None))
-    summary = noise.settle(noise.summarise(part), part.cells)
+    summary = noise.finalize(noise.fit(part), part.cells)
     up, down = (noise.likelihood(part, {"x": part.columns[0].values + far}, summary)[0] for far in (60, -60))
     assert up == pytest.approx(down)
     assert 0 < up < 1e-80
@@ -195,7 +195,7 @@ def test_parts_of_any_size_give_the_same():
     noise, expected = Additive(0.5), released(Additive(0.5), part)
     for pieces in (2, 10, 400):
         parts = [part.take(rows) for rows in np.array_split(rng.permutation(997), pieces)]
-        summary = noise.settle(reduce(noise.merge, [noise.summarise(p) for p in parts]), part.cells)
+        summary = noise.finalize(reduce(noise.merge, [noise.fit(p) for p in parts]), part.cells)
         for piece in parts:
             for name, one in noise.change(piece, summary, DRAWS).items():
                 np.testing.assert_array_equal(one.values, expected[name][piece.rows])
@@ -215,4 +215,4 @@ def test_a_spread_out_of_range_is_refused(spread):
     with pytest.raises(ValueOutOfRange, match=r"Additive\.spread"):
         Additive(spread)
     with pytest.raises(NameUnknown, match="cauchy"):
-        Additive(0.5, law="cauchy")
+        Additive(0.5, distribution="cauchy")

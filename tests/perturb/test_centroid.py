@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 import leafcover as lc
 from leafcover.cells import Cells
 from leafcover.engine.attacker import Known, groups_of
-from leafcover.errors import PlanError, PromiseBroken, ValueOutOfRange
+from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
 from leafcover.kernels.microaggregation import centres_of_cells, modes_of_cells
 from leafcover.kernels.permute import rows_by_cell
-from leafcover.perturb.base import Changed, Part
+from leafcover.perturb.base import Changed, Chunk
 from leafcover.perturb.centroid import Centroid
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid
@@ -30,11 +30,11 @@ NAN = np.nan
 
 def part_of(label, *columns):
     label = np.array(label, np.int64)
-    return Part(np.arange(len(label)), columns, Cells(label, int(label.max()) + 1))
+    return Chunk(np.arange(len(label)), columns, Cells(label, int(label.max()) + 1))
 
 
 def released(noise, part):
-    summary = noise.settle(noise.summarise(part), part.cells)
+    summary = noise.finalize(noise.fit(part), part.cells)
     return {name: one.values for name, one in noise.change(part, summary, DRAWS).items()}
 
 
@@ -121,9 +121,9 @@ def test_what_is_shown_is_the_centroids_and_what_is_missing():
     x = number("x", [1, 3, 2, 2, 9, 9, NAN, NAN])
     c = category("c", ["a", "a", "a", "a", "a", "a", "a", "a"])
     label = [0, 0, 1, 1, 2, 2, 2, 0]
-    assert same_as(Centroid().shown(part_of(label, x, c)), [0, 0, 0, 0, 1, 1, 2, 2])
+    assert same_as(Centroid().observable_class(part_of(label, x, c)), [0, 0, 0, 0, 1, 1, 2, 2])
     original = table(x, c, category("class", list("abababab")))
-    assert same_as(Centroid().shown(part_of([0] * 8, x)), [0] * 6 + [1] * 2)
+    assert same_as(Centroid().observable_class(part_of([0] * 8, x)), [0] * 6 + [1] * 2)
     known = Known.made_anew(original, lc.Plan(lc.Step(["x", "c"], lc.Whole(), lc.Centroid())))
     assert same_as(groups_of(known, ["x", "c"]), [0] * 6 + [1] * 2)
 
@@ -135,10 +135,10 @@ def same_as(label, other):
 
 def test_the_likelihood_is_one_for_the_own_centroid_alone_and_pinned_values_are_their_centroid():
     noise, part = Centroid(), part_of([0, 0, 0, 1, 1], number("x", [1, 2, 3, 7, 7]))
-    summary = noise.settle(noise.summarise(part), part.cells)
+    summary = noise.finalize(noise.fit(part), part.cells)
     for value, likely in ((2.0, [1, 1, 1, 0, 0]), (7.0, [0, 0, 0, 1, 1]), (2.5, [0] * 5), (NAN, [0] * 5)):
         assert noise.likelihood(part, {"x": np.full(5, value)}, summary).tolist() == likely
-    assert noise.pinned(part, summary)["x"].tolist() == [False, True, False, True, True]
+    assert noise.fixed(part, summary)["x"].tolist() == [False, True, False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_release_that_is_no_centroid_is_refused(monkeypatch, wrong, said):
         lambda *args: {name: Changed(wrong(one.values)) for name, one in right(*args).items()},
     )
     plan = lc.Plan(lc.Step(["pay", "noise"], lc.Leaves(of="class"), lc.Centroid(least=3)))
-    with pytest.raises(PromiseBroken, match=said):
+    with pytest.raises(InvariantViolated, match=said):
         lc.release(mixed(1, missing=0.0), plan, seed=1)
 
 
@@ -165,15 +165,15 @@ def test_the_check_sees_small_groups_rare_categories_and_numbers_from_outside():
     x, c = number("x", [1, 2, 3, 7]), category("c", ["a", "a", "b", "b"])
     part = part_of([0, 0, 0, 1], x, c)
     own = {"x": np.array([2.0, 2, 2, 7]), "c": np.array([0, 0, 0, 1])}
-    assert Centroid().broken(part, own) == ()
-    small = Centroid(least=5).broken(part, {"x": np.full(4, 3.25), "c": np.zeros(4, np.int32)})
+    assert Centroid().violations(part, own) == ()
+    small = Centroid(least=5).violations(part, {"x": np.full(4, 3.25), "c": np.zeros(4, np.int32)})
     assert small[0] == "column 'x': 1 centroids rest on fewer than 5 known values"
-    assert "1 centroids rest on fewer than 2" in Centroid(least=2).broken(part, own)[0]  # the last row alone
-    assert Centroid().broken(part, {**own, "c": np.array([1, 1, 1, 1])}) == (
+    assert "1 centroids rest on fewer than 2" in Centroid(least=2).violations(part, own)[0]  # the last row alone
+    assert Centroid().violations(part, {**own, "c": np.array([1, 1, 1, 1])}) == (
         "column 'c': 1 groups show a category that is not their commonest",
     )
     outside = {**own, "x": np.array([4.0, 4, 4, 7])}
-    assert "lies outside their own" in Centroid("median").broken(part, outside)[0]
+    assert "lies outside their own" in Centroid("median").violations(part, outside)[0]
 
 
 @pytest.mark.parametrize(("parameter", "value"), [("least", 0), ("number", "mode")])
@@ -282,7 +282,7 @@ def test_every_centroid_rests_on_enough_values_or_the_column_is_refused(part, le
                 released(noise, alone)
             continue
         after = released(noise, alone)[column.name]
-        assert noise.broken(alone, {column.name: after}) == ()
+        assert noise.violations(alone, {column.name: after}) == ()
         np.testing.assert_array_equal(column.missing, (after < 0) if column.is_category else np.isnan(after))
         for value, shared in Counter(after[~column.missing].tolist()).items():
             assert shared >= least, value
@@ -307,7 +307,7 @@ def test_neither_the_order_of_rows_nor_parts_of_whole_cells_matter(part, least, 
     for name, values in released(noise, part.take(order)).items():
         np.testing.assert_array_equal(values, expected[name][order])
     pieces = [part.take(np.flatnonzero(part.cells.label % 3 == i)) for i in random.sample(range(3), 3)]
-    summary = noise.settle(reduce(noise.merge, [noise.summarise(piece) for piece in pieces]), part.cells)
+    summary = noise.finalize(reduce(noise.merge, [noise.fit(piece) for piece in pieces]), part.cells)
     for piece in pieces:
         for name, one in noise.change(piece, summary, DRAWS).items():
             np.testing.assert_array_equal(one.values, expected[name][piece.rows])
@@ -318,12 +318,12 @@ def test_cells_that_know_too_few_pool_with_similar_ones_of_their_outer_cell():
     # the high one, which is left over, joins them; the million of the other outer cell stays there.
     x = number("x", [1, NAN, 2, NAN, 50, NAN, 3, NAN, 1_000_000, NAN, 4, NAN])
     cells = Cells(np.repeat(np.arange(6), 2), 6, groups=(np.array([0, 0, 0, 1, 1, 1]),))
-    part = Part(np.arange(12), (x,), cells)
+    part = Chunk(np.arange(12), (x,), cells)
     noise = Centroid(least=2)
-    new = noise.change(part, noise.settle(noise.summarise(part), cells), Draws(bytes(32)))["x"].values
+    new = noise.change(part, noise.finalize(noise.fit(part), cells), Draws(bytes(32)))["x"].values
     known = ~np.isnan(x.values)
     assert new[known] == pytest.approx(np.array([53 / 3] * 3 + [1_000_007 / 3] * 3))
-    assert noise.broken(part, {"x": new}) == ()
+    assert noise.violations(part, {"x": new}) == ()
 
 
 def test_pools_are_made_of_neighbours():
@@ -331,5 +331,5 @@ def test_pools_are_made_of_neighbours():
     x = number("x", np.column_stack([values, np.full(6, NAN)]).ravel(), None)
     part = part_of(np.repeat(np.arange(6), 2), x)
     noise = Centroid(least=3)
-    new = noise.change(part, noise.settle(noise.summarise(part), part.cells), Draws(bytes(32)))["x"].values
+    new = noise.change(part, noise.finalize(noise.fit(part), part.cells), Draws(bytes(32)))["x"].values
     assert new[::2] == pytest.approx(np.array([5.2, 901.0] * 3))

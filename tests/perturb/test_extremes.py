@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leafcover.perturb.bounded import fitted, law_named, probability
+from leafcover.perturb.bounded import distribution_named, fitted, probability
 from leafcover.table.table import FAR, Grid
 
 PLACE, SIZE = np.array([0.0, 5.0, 2.0**52]), np.array([1.0, 10.0, 2.0**53])
@@ -15,13 +15,13 @@ U = np.array([1e-16, 0.5, 1 - 1e-16])
 @pytest.mark.parametrize("spread", [0.0, 1e-310, 1e-250, 1e-20])
 def test_noise_that_moves_nothing_surely_stays_where_it_is(law, fit, spread):
     deviation = np.full(3, spread)
-    assert fitted(PLACE, SIZE, deviation, U, law_named(law), fit).tolist() == PLACE.tolist()
-    assert probability(PLACE, PLACE, SIZE, deviation, law_named(law), fit).tolist() == [1.0, 1.0, 1.0]
+    assert fitted(PLACE, SIZE, deviation, U, distribution_named(law), fit).tolist() == PLACE.tolist()
+    assert probability(PLACE, PLACE, SIZE, deviation, distribution_named(law), fit).tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("law", ["normal", "uniform", "laplace"])
 def test_what_is_far_outside_is_never_drawn(law):
-    chance = probability(PLACE, np.full(3, FAR), SIZE, np.zeros(3), law_named(law), "redraw")
+    chance = probability(PLACE, np.full(3, FAR), SIZE, np.zeros(3), distribution_named(law), "redraw")
     assert chance.tolist() == [0.0, 0.0, 0.0]
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from leafcover.kernels.permute import held_by_nearly_all, marks_by_cell, rows_by_cell
-from leafcover.perturb.bounded import fitted, law_named, probability
+from leafcover.perturb.bounded import distribution_named, fitted, probability
 from leafcover.perturb.redraw import with_siblings
 from leafcover.perturb.shuffle import shuffle
 from tests import naive
@@ -57,7 +57,7 @@ def test_detectives_law_is_its_twin(cells, data):
 def test_the_probability_of_each_point_is_its_twins(fit, place, size, spread):
     to = np.arange(size, dtype=float)
     one = np.ones(size)
-    found = probability(place * one, to, size * one, spread * one, law_named("normal"), fit)
+    found = probability(place * one, to, size * one, spread * one, distribution_named("normal"), fit)
     assert found == pytest.approx(naive.bounded_chances(place, size, spread, fit), abs=1e-9)
     assert found.sum() == pytest.approx(1)
 
@@ -70,12 +70,14 @@ def test_noise_follows_its_probability_and_not_a_law_a_little_off(fit, law):
     n, size, spread, place = 200_000, 12, 4.0, 2
     u = np.random.default_rng(1).random(n)
     one = np.ones(n)
-    new = fitted(place * one, size * one, spread * one, u, law_named(law), fit)
+    new = fitted(place * one, size * one, spread * one, u, distribution_named(law), fit)
     counts = np.bincount(new, minlength=size)
 
     def p(spread):
         few = np.ones(size)
-        chances = probability(place * few, np.arange(size) * 1.0, size * few, spread * few, law_named(law), fit)
+        chances = probability(
+            place * few, np.arange(size) * 1.0, size * few, spread * few, distribution_named(law), fit
+        )
         kept = chances > 1e-9
         if counts[~kept].sum() > 10:
             return 0.0  # values where this law has none
@@ -90,7 +92,7 @@ def test_noise_follows_its_probability_and_not_a_law_a_little_off(fit, law):
 def test_laws_are_scaled_to_deviation_one_and_inverse_undoes_cdf():
     u = (np.arange(100_000) + 0.5) / 100_000
     for name in ("normal", "uniform", "laplace"):
-        law = law_named(name)
+        law = distribution_named(name)
         x = law.inverse(u)
         assert x.std() == pytest.approx(1, abs=2e-3)
         assert law.cdf(x) == pytest.approx(u)

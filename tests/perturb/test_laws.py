@@ -11,7 +11,7 @@ from scipy.stats import chisquare
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.partition.refine import Refine
 from leafcover.perturb.additive import Additive, Multiplicative
-from leafcover.perturb.base import Part
+from leafcover.perturb.base import Chunk
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.redraw import Redraw
@@ -25,20 +25,20 @@ NOISES = {
     "shuffle, missing moves": (Shuffle(missing="moves"), ("age", "job")),
     "bounded": (Bounded(), NUMBERS),
     "bounded by rank": (Bounded(scale="rank"), NUMBERS),
-    "bounded, reflect": (Bounded(fit="reflect", law="laplace"), NUMBERS),
-    "bounded, wrap": (Bounded(fit="wrap", law="uniform"), NUMBERS),
-    "bounded, clip": (Bounded(fit="clip", innocent="heterogeneous"), NUMBERS),
+    "bounded, reflect": (Bounded(boundary="reflect", distribution="laplace"), NUMBERS),
+    "bounded, wrap": (Bounded(boundary="wrap", distribution="uniform"), NUMBERS),
+    "bounded, clip": (Bounded(boundary="clip", innocent="heterogeneous"), NUMBERS),
     "redraw": (Redraw(), CATEGORIES),
-    "redraw, all leaves": (Redraw(law="all-leaves"), CATEGORIES),
-    "redraw, own": (Redraw(law="own", others=0.3), CATEGORIES),
+    "redraw, all leaves": (Redraw(distribution="all-leaves"), CATEGORIES),
+    "redraw, own": (Redraw(distribution="own", others=0.3), CATEGORIES),
     "detective": (Redraw(siblings=0.3, cousins=3, others=0.1), CATEGORIES),
     "centroid": (Centroid(), (*NUMBERS, *CATEGORIES)),
     "centroid of five": (Centroid(least=5), (*NUMBERS, *CATEGORIES)),
     "centroid, median": (Centroid("median", least=7, on_grid=True), NUMBERS),
     "additive": (Additive(0.5), NUMBERS),
-    "additive, laplace": (Additive(0.3, law="laplace", on_grid=False), NUMBERS),
+    "additive, laplace": (Additive(0.3, distribution="laplace", on_grid=False), NUMBERS),
     "multiplicative": (Multiplicative(0.2), NUMBERS),
-    "multiplicative, normal": (Multiplicative(0.5, law="normal", on_grid=False), NUMBERS),
+    "multiplicative, normal": (Multiplicative(0.5, distribution="normal", on_grid=False), NUMBERS),
 }
 SPLITS = {
     "whole": Whole(),
@@ -56,15 +56,15 @@ def part_of(noise, columns, split, keep=()):
     cells = split.cells(TABLE).cells
     bare = [TABLE[name] for name in columns]
     declared = tuple(replace(c, declared=None if c.is_category else c.domain) for c in bare)
-    return Part(np.arange(len(TABLE)), declared, cells, tuple(k.cells(TABLE).cells for k in keep))
+    return Chunk(np.arange(len(TABLE)), declared, cells, tuple(k.cells(TABLE).cells for k in keep))
 
 
 def changed(noise, part, key=1, pieces=1):
     """The new values, made in pieces: of whole cells where the noise needs them, else of rows in order."""
     draws = Draws(Key.from_seed(key).secret)
-    by = part.cells.label % pieces if noise.reach == "cell" else np.arange(len(part)) * pieces // len(part)
+    by = part.cells.label % pieces if noise.scope == "cell" else np.arange(len(part)) * pieces // len(part)
     parts = [part.take(np.flatnonzero(by == piece)) for piece in range(pieces) if (by == piece).any()]
-    summary = noise.settle(reduce(noise.merge, [noise.summarise(p) for p in parts]), part.cells)
+    summary = noise.finalize(reduce(noise.merge, [noise.fit(p) for p in parts]), part.cells)
     after = {c.name: c.values.copy() for c in part.columns}
     for piece in parts:
         for name, one in noise.change(piece, summary, draws).items():
@@ -74,7 +74,7 @@ def changed(noise, part, key=1, pieces=1):
 
 def keeps_its_promises(noise, part):
     after, _ = changed(noise, part)
-    assert noise.broken(part, after) == ()
+    assert noise.violations(part, after) == ()
 
 
 def does_not_change_what_it_was_given(noise, part):
@@ -105,8 +105,8 @@ def finds_what_it_released_possible(noise, part):
 def pins_only_values_that_stay(noise, part):
     for column in part.columns:
         alone = replace(part, columns=(column,))
-        summary = noise.settle(noise.summarise(alone), alone.cells)
-        stuck = noise.pinned(alone, summary)[column.name]
+        summary = noise.finalize(noise.fit(alone), alone.cells)
+        stuck = noise.fixed(alone, summary)[column.name]
         stays = noise.likelihood(alone, {column.name: column.values}, summary)
         np.testing.assert_array_equal(stuck, ~column.missing & (stays >= 0.95))
 
@@ -135,8 +135,8 @@ def test_likelihood_is_how_often_a_value_is_released(name):
     small = mixed(5, rows=40, missing=0.0)
     column = replace(small[columns[0]], declared=None if small[columns[0]].is_category else small[columns[0]].domain)
     cells = Leaves(of="class", min_cell=8).cells(small).cells
-    part = Part(np.arange(40), (column,), cells)
-    summary = noise.settle(noise.summarise(part), part.cells)
+    part = Chunk(np.arange(40), (column,), cells)
+    summary = noise.finalize(noise.fit(part), part.cells)
     runs = [noise.change(part, summary, Draws(Key.from_seed(k).secret))[column.name].values for k in range(4000)]
     seen = np.array(runs)
     values = np.unique(seen)
@@ -161,7 +161,7 @@ def test_likelihood_is_how_often_a_value_is_released(name):
 
 def test_every_row_of_a_cell_gives_its_value_to_every_other_equally_often():
     label = np.repeat([0, 1], [6, 5])
-    part = Part(
+    part = Chunk(
         np.arange(11), (TABLE["age"].take(np.arange(11)),), replace(Whole().cells(TABLE).cells, label=label, count=2)
     )
     part = replace(part, columns=(replace(part.columns[0], values=np.arange(11.0)),))

@@ -8,9 +8,9 @@ from scipy.stats import kstest
 
 import leafcover as lc
 from leafcover.cells import whole
-from leafcover.errors import PlanError, PromiseBroken, ValueOutOfRange
+from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
 from leafcover.perturb.additive import Multiplicative
-from leafcover.perturb.base import Part
+from leafcover.perturb.base import Chunk
 from leafcover.recipes.plan import check
 from leafcover.rng import Draws, Key
 from leafcover.table.table import Column, Grid
@@ -23,7 +23,7 @@ LAWS = ["lognormal", "normal"]
 
 def part_of(*columns):
     fixed = tuple(replace(c, declared=c.domain) for c in columns)
-    return Part(np.arange(len(columns[0])), fixed, whole(len(columns[0])))
+    return Chunk(np.arange(len(columns[0])), fixed, whole(len(columns[0])))
 
 
 def released(noise, part, draws=DRAWS):
@@ -42,7 +42,7 @@ def test_the_mean_stays_and_the_variance_is_that_of_the_formula(spread, law):
         number("pay", np.round(rng.lognormal(8, 0.5, ROWS))),
         number("balance", rng.normal(-100, 50, ROWS), None),
     )
-    after = released(Multiplicative(spread, law=law), part_of(*columns))
+    after = released(Multiplicative(spread, distribution=law), part_of(*columns))
     for column in columns:
         old, new = column.values, after[column.name]
         error = spread * np.sqrt((old**2).mean() / ROWS)
@@ -60,7 +60,7 @@ def test_the_mean_stays_and_the_variance_is_that_of_the_formula(spread, law):
 @pytest.mark.parametrize("law", LAWS)
 def test_factors_follow_their_law(law):
     x = number("x", np.full(ROWS, 3.0), None)
-    factor = released(Multiplicative(0.4, law=law), part_of(x))["x"] / 3
+    factor = released(Multiplicative(0.4, distribution=law), part_of(x))["x"] / 3
     width = np.sqrt(np.log(1.16))
     normal = (factor - 1) / 0.4 if law == "normal" else np.log(factor) / width + width / 2
     assert kstest(normal, "norm").pvalue > 1e-6
@@ -76,7 +76,7 @@ def test_by_hand_the_product_is_rounded_to_the_grid():
     factor = np.exp(np.sqrt(np.log(1.04)) * z - np.log(1.04) / 2)
     found = released(Multiplicative(0.2), part_of(x))["x"]
     assert found == pytest.approx(np.round(x.values * factor, 2), abs=1e-12)
-    assert released(Multiplicative(0.2, law="normal", on_grid=False), part_of(x))["x"] == pytest.approx(
+    assert released(Multiplicative(0.2, distribution="normal", on_grid=False), part_of(x))["x"] == pytest.approx(
         x.values * (1 + 0.2 * z)
     )
 
@@ -84,15 +84,15 @@ def test_by_hand_the_product_is_rounded_to_the_grid():
 @pytest.mark.parametrize("law", LAWS)
 def test_zero_missing_and_small_values_stay_and_are_pinned(law):
     x = number("x", [0, 1, 1, 100, np.nan, -100, 0])
-    noise, part = Multiplicative(0.2, law=law), part_of(x)
+    noise, part = Multiplicative(0.2, distribution=law), part_of(x)
     after = released(noise, part)["x"]
     assert after[[0, 6]].tolist() == [0, 0]
     assert np.isnan(after).tolist() == [False] * 4 + [True] + [False] * 2
     # A one stays one unless the factor is below a half or above one and a half: 2.5 deviations.
-    assert noise.pinned(part, None)["x"].tolist() == [True, True, True, False, False, False, True]
+    assert noise.fixed(part, None)["x"].tolist() == [True, True, True, False, False, False, True]
     fine = part_of(number("y", [0, 1e-300, 5, -3], None))
     assert released(noise, fine)["y"][0] == 0
-    assert noise.pinned(fine, None)["y"].tolist() == [True, True, False, False]
+    assert noise.fixed(fine, None)["y"].tolist() == [True, True, False, False]
 
 
 def test_only_the_lognormal_law_keeps_every_sign():
@@ -101,12 +101,12 @@ def test_only_the_lognormal_law_keeps_every_sign():
     part = part_of(x)
     kept = released(Multiplicative(2.0), part)["x"]
     assert (np.sign(kept) * np.sign(x.values) >= 0).all()
-    turned = released(Multiplicative(2.0, law="normal"), part)["x"]
+    turned = released(Multiplicative(2.0, distribution="normal"), part)["x"]
     assert (np.sign(turned) * np.sign(x.values) < 0).mean() == pytest.approx(0.309, abs=0.05)  # P(z < -1/2)
-    assert Multiplicative(2.0).broken(part, {"x": kept}) == ()
-    assert Multiplicative(2.0, law="normal").broken(part, {"x": turned}) == ()
-    assert "changed their sign" in Multiplicative(2.0).broken(part, {"x": turned})[0]
-    assert "left zero" in Multiplicative(2.0, law="normal").broken(part, {"x": kept + 1})[0]
+    assert Multiplicative(2.0).violations(part, {"x": kept}) == ()
+    assert Multiplicative(2.0, distribution="normal").violations(part, {"x": turned}) == ()
+    assert "changed their sign" in Multiplicative(2.0).violations(part, {"x": turned})[0]
+    assert "left zero" in Multiplicative(2.0, distribution="normal").violations(part, {"x": kept + 1})[0]
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -117,7 +117,7 @@ def test_the_likelihood_adds_up_to_one(law):
         (number("y", [4, -6, 0.3, 0, 8], None), np.arange(-60, 60, 64 * 8 / 2**20), 64),
     )
     for column, points, every in columns:
-        noise, part = Multiplicative(0.3, law=law), part_of(column)
+        noise, part = Multiplicative(0.3, distribution=law), part_of(column)
         for row in range(4):
             value = column.values[row]
             if value == 0:
@@ -138,10 +138,10 @@ def test_enormous_numbers_move_or_are_refused():
     far = number("x", [1e15, 1e15 + 3, 4e15])
     noise, part = Multiplicative(0.5), part_of(far)
     after = released(noise, part)
-    assert noise.broken(part, after) == ()
+    assert noise.violations(part, after) == ()
     assert (after["x"] != far.values).all()
     original = table(number("x", [1.7e308, 1.6e308, 1.5e308] * 9, None), category("class", list("aba") * 9))
-    with pytest.raises(PromiseBroken, match="too large"):
+    with pytest.raises(InvariantViolated, match="too large"):
         lc.release(original, lc.Plan(lc.Step("x", lc.Whole(), lc.Multiplicative(spread=1.0))), seed=1)
 
 
@@ -156,5 +156,5 @@ def test_a_date_has_no_zero():
 def test_a_parameter_out_of_range_is_refused(spread):
     with pytest.raises(ValueOutOfRange, match=r"Multiplicative\.spread"):
         Multiplicative(spread)
-    with pytest.raises(ValueOutOfRange, match=r"Multiplicative\.law"):
-        Multiplicative(0.5, law="laplace")
+    with pytest.raises(ValueOutOfRange, match=r"Multiplicative\.distribution"):
+        Multiplicative(0.5, distribution="laplace")

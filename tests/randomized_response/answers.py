@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from leafcover.randomized_response import Groups, Kary, OneCoin, Part, Scheme, Unrelated, Warner
+from leafcover.randomized_response import DisguisedColumns, Groups, Kary, OneCoin, Scheme, UnrelatedQuestion, Warner
 from leafcover.table.table import Column, Table
 
 YES_NO = ("no", "yes")
 TOWNS = ("south", "east", "north")  # not in the order of a table: codes must follow the scheme
 
 SCHEME = Scheme(
-    Part({"ill": YES_NO}, Warner(0.8)),
-    Part({"town": TOWNS}, Kary(0.6, levels=3)),
-    Part({"drinks": YES_NO}, Unrelated(0.5, alpha=0.3)),
-    Part({"cheats": YES_NO, "evades": YES_NO}, OneCoin(0.75, columns=2)),
-    Part({"a": YES_NO, "b": YES_NO, "c": YES_NO}, Groups(0.8, groups=((0, 2), (1,)))),
+    DisguisedColumns({"ill": YES_NO}, Warner(0.8)),
+    DisguisedColumns({"town": TOWNS}, Kary(0.6, levels=3)),
+    DisguisedColumns({"drinks": YES_NO}, UnrelatedQuestion(0.5, alpha=0.3)),
+    DisguisedColumns({"cheats": YES_NO, "evades": YES_NO}, OneCoin(0.75, columns=2)),
+    DisguisedColumns({"a": YES_NO, "b": YES_NO, "c": YES_NO}, Groups(0.8, groups=((0, 2), (1,)))),
 )
 QUESTIONS = (
     {"ill": "yes"},

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from leafcover.randomized_response import Groups, Kary, OneCoin, Unrelated, Warner
+from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner
 from leafcover.rng import Draws, Key
 
 DRAWS = Draws(Key.from_seed(31).secret)
@@ -13,7 +13,7 @@ CHANNELS = {
     "warner below a half": Warner(0.2),
     "kary": Kary(0.5, levels=4),
     "kary that lies": Kary(0.05, levels=3),
-    "unrelated at a half": Unrelated(0.5, alpha=0.3),
+    "unrelated at a half": UnrelatedQuestion(0.5, alpha=0.3),
     "one coin": OneCoin(0.7, columns=3),
     "one coin below a half": OneCoin(0.35, columns=2),
     "groups": Groups(0.8, groups=((0, 2), (1,))),
@@ -33,7 +33,7 @@ def any_channel():
         coins().map(Warner),
         st.builds(OneCoin, coins(), st.integers(1, 4)),
         st.builds(Groups, coins(), partitions),
-        st.builds(Unrelated, st.floats(0.05, 1), st.floats(0.01, 0.99)),
+        st.builds(UnrelatedQuestion, st.floats(0.05, 1), st.floats(0.01, 0.99)),
         st.tuples(st.floats(0, 1), st.integers(2, 6))
         .filter(lambda both: not 0 < both[0] < 2**-11 and abs(both[0] - (1 - both[0]) / (both[1] - 1)) >= 0.05)
         .map(lambda both: Kary(*both)),

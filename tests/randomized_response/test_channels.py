@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.randomized_response import Groups, Kary, OneCoin, Unrelated, Warner, matrix
+from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import inverse
 from leafcover.rng import Draws
 from tests.naive_response import law_of
@@ -122,7 +122,7 @@ def test_a_certain_coin_is_the_identity_or_the_complement():
     np.testing.assert_array_equal(OneCoin(1.0, 2).apply(codes, DRAWS), codes)
     np.testing.assert_array_equal(OneCoin(0.0, 2).apply(codes, DRAWS), 1 - codes)
     np.testing.assert_array_equal(Kary(1.0, 2).apply(codes[0], DRAWS), codes[0])
-    np.testing.assert_array_equal(Unrelated(1.0, 0.5).apply(codes[0], DRAWS), codes[0])
+    np.testing.assert_array_equal(UnrelatedQuestion(1.0, 0.5).apply(codes[0], DRAWS), codes[0])
 
 
 def test_the_coin_is_the_keystream_compared_with_the_chance():
@@ -157,7 +157,7 @@ def test_the_law_of_some_columns_is_the_whole_law_summed(channel, data):
         (lambda: Warner(float("nan")), "from 0 to 1"),
         (lambda: Warner(1e-300), "tossed exactly"),
         (lambda: Kary(1e-5, 3), "tossed exactly"),
-        (lambda: Unrelated(0.5, 1e-5), "tossed exactly"),
+        (lambda: UnrelatedQuestion(0.5, 1e-5), "tossed exactly"),
         (lambda: OneCoin(0.4951, 2), "away from 1/2"),
         (lambda: OneCoin(0.7, 0), "at least 1"),
         (lambda: Groups(0.5, ((0,),)), "away from 1/2"),
@@ -166,10 +166,10 @@ def test_the_law_of_some_columns_is_the_whole_law_summed(channel, data):
         (lambda: Kary(1.1, levels=3), "from 0 to 1"),
         (lambda: Kary.with_epsilon(0, 3), "above 0"),
         (lambda: Kary.with_epsilon(1e-4, 3), "alike"),
-        (lambda: Unrelated(0.0, 0.5), "divides by it"),
-        (lambda: Unrelated(1.5, 0.5), "to 1"),
-        (lambda: Unrelated(0.5, 0.0), "proves"),
-        (lambda: Unrelated(0.5, 1.0), "proves"),
+        (lambda: UnrelatedQuestion(0.0, 0.5), "divides by it"),
+        (lambda: UnrelatedQuestion(1.5, 0.5), "to 1"),
+        (lambda: UnrelatedQuestion(0.5, 0.0), "proves"),
+        (lambda: UnrelatedQuestion(0.5, 1.0), "proves"),
         (lambda: OneCoin(0.7, 2).weights({2: 0}, np.zeros((2, 1), np.int32)), "from 0 to 1"),
         (lambda: Kary(0.7, 3).weights({0: 3}, np.zeros(1, np.int32)), "from 0 to 2"),
         (lambda: matrix(OneCoin(0.7, 13)), "mix and unmix"),
@@ -214,7 +214,7 @@ def test_disguising_costs_at_most_five_draws_of_numpy():
         "numpy": lambda: rng.random(rows),
         "warner": lambda: Warner(0.75).apply(few, DRAWS),
         "kary": lambda: Kary(0.5, 4).apply(few, DRAWS),
-        "unrelated": lambda: Unrelated(0.5, 0.3).apply(few, DRAWS),
+        "unrelated": lambda: UnrelatedQuestion(0.5, 0.3).apply(few, DRAWS),
     }
     least = dict.fromkeys(timed, np.inf)
     for _ in range(9):  # side by side: what else the machine does then falls on all alike

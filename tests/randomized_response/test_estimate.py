@@ -9,13 +9,13 @@ from scipy import stats
 import leafcover as lc
 from leafcover.errors import NameUnknown, PlanError, TableError
 from leafcover.randomized_response import (
-    Estimate,
+    DisguisedColumns,
     Groups,
     Kary,
     OneCoin,
-    Part,
+    ProportionEstimate,
     Scheme,
-    Unrelated,
+    UnrelatedQuestion,
     Warner,
     disguise,
     estimate,
@@ -96,7 +96,7 @@ def test_the_formula_of_the_variance_is_the_exact_one(channel, data):
             told = channel.variance(share, turned, 50)
         case Groups():
             told = channel.variance(patterns(channel, truths), 50)
-        case Kary() | Unrelated():
+        case Kary() | UnrelatedQuestion():
             told = channel.variance(share, 50)
     assert told == pytest.approx(exact, rel=1e-7, abs=1e-12)
 
@@ -124,16 +124,16 @@ def test_the_variance_of_groups_grows_with_every_coin():
 def test_by_hand():
     # θ = 3/4; of 8 reports 5 yes: P* = 5/8, (3/4 · 5/8 - 1/4 · 3/8) / (1/2) = 3/4.
     reported = table(category("ill", ["yes"] * 5 + ["no"] * 3))
-    found = estimate(reported, Scheme(Part({"ill": YES_NO}, Warner(0.75))), {"ill": "yes"})
+    found = estimate(reported, Scheme(DisguisedColumns({"ill": YES_NO}, Warner(0.75))), {"ill": "yes"})
     assert found.raw == pytest.approx(0.75)
     assert found.error == pytest.approx(np.sqrt(3 / 16 / (8 / 4)))  # θ(1 - θ) / (n (2θ - 1)²)
     assert found.sampling_error == pytest.approx(np.sqrt(15 / 64 / (8 / 4)))  # λ(1 - λ) / (n (2θ - 1)²), Warner's own
     assert found.count == pytest.approx(6)
-    assert estimate(reported, Scheme(Part({"ill": YES_NO}, Warner(0.75))), {}).raw == 1
+    assert estimate(reported, Scheme(DisguisedColumns({"ill": YES_NO}, Warner(0.75))), {}).raw == 1
 
 
 def test_the_papers_estimate_with_an_open_class():
-    scheme = Scheme(Part({"x": YES_NO, "y": YES_NO}, OneCoin(0.7, 2)))
+    scheme = Scheme(DisguisedColumns({"x": YES_NO, "y": YES_NO}, OneCoin(0.7, 2)))
     truth = people(5000).select(["cheats", "evades", "sex"])
     renamed = Table(tuple(Column(n, "category", c.values, c.levels) for n, c in zip("xyk", truth, strict=True)))
     reported = disguise(renamed, scheme, DRAWS)
@@ -158,18 +158,19 @@ def test_a_wrong_coin_is_caught():
     # Nobody is ill, and everybody: with the coin that was tossed the estimate is fine, with another it cannot be.
     for text, other in (("no", "yes"), ("yes", "no")):
         truth = Table((Column("ill", "category", np.full(20_000, YES_NO.index(text), np.int32), YES_NO),))
-        reported = disguise(truth, Scheme(Part({"ill": YES_NO}, Warner(0.75))), DRAWS)
+        reported = disguise(truth, Scheme(DisguisedColumns({"ill": YES_NO}, Warner(0.75))), DRAWS)
         right, wrong = (
-            estimate(reported, Scheme(Part({"ill": YES_NO}, Warner(theta))), {"ill": other}) for theta in (0.75, 0.7)
+            estimate(reported, Scheme(DisguisedColumns({"ill": YES_NO}, Warner(theta))), {"ill": other})
+            for theta in (0.75, 0.7)
         )
         assert right.outside < 4 < wrong.outside
-        below = estimate(reported, Scheme(Part({"ill": YES_NO}, Warner(0.8))), {"ill": other})
+        below = estimate(reported, Scheme(DisguisedColumns({"ill": YES_NO}, Warner(0.8))), {"ill": other})
         assert below.raw > 5 * below.error  # too trusting: people are made up
 
 
 @given(st.floats(-2, 3), st.floats(0, 1), st.floats(0, 1))
 def test_what_is_shown_is_never_negative_nor_above_one(raw, error, more):
-    found = Estimate(raw, error, error + more, 100, 0)
+    found = ProportionEstimate(raw, error, error + more, 100, 0)
     for low, high in (found.interval, found.sampling_interval):
         assert 0 <= low <= found.share <= high <= 1
     assert 0 <= found.count <= 100
@@ -179,10 +180,10 @@ def test_what_is_shown_is_never_negative_nor_above_one(raw, error, more):
 
 
 def test_an_estimate_far_outside_is_not_shown_as_certain():
-    low, high = Estimate(-0.06, 0.02, 0.02, 400, 0).interval  # three errors below 0
+    low, high = ProportionEstimate(-0.06, 0.02, 0.02, 400, 0).interval  # three errors below 0
     assert low == 0
     assert 0.015 < high < 0.02
-    low, high = Estimate(1.06, 0.02, 0.02, 400, 0).interval
+    low, high = ProportionEstimate(1.06, 0.02, 0.02, 400, 0).interval
     assert high == 1
     assert 0.98 < low < 0.985
 
@@ -203,7 +204,7 @@ def test_missing_answers_are_counted_apart():
 
 
 def test_a_table_read_back_with_fewer_levels_gives_the_same():
-    scheme = Scheme(Part({"town": TOWNS}, Kary(0.6, 3)))
+    scheme = Scheme(DisguisedColumns({"town": TOWNS}, Kary(0.6, 3)))
     reported = table(category("town", ["south"] * 6 + ["north"] * 4))  # nobody reported east
     shares = [estimate(reported, scheme, {"town": town}).raw for town in TOWNS]
     assert shares == pytest.approx([1.0, -0.5, 0.5])  # (λ - 0.2) / 0.4
@@ -221,7 +222,7 @@ def test_a_disguised_table_survives_its_file(tmp_path, suffix):
 
 def test_numbers_asked_openly_count_too():
     reported = table(number("age", [30, 30, 40, np.nan]), category("ill", ["yes", "no", "yes", "yes"]))
-    scheme = Scheme(Part({"ill": YES_NO}, Warner(1.0)))
+    scheme = Scheme(DisguisedColumns({"ill": YES_NO}, Warner(1.0)))
     assert estimate(reported, scheme, {"age": 30, "ill": "yes"}).raw == pytest.approx(1 / 3)
 
 
@@ -231,7 +232,7 @@ def test_disguising_keeps_nothing_of_the_truth():
     texts = ["yes", "no"] * 500
     column = Column("ill", "category", np.array([1, 0] * 500, np.int32), YES_NO, stored=pa.array(texts))
     truth = table(column, category("open", ["x"] * 1000))
-    reported = disguise(truth, Scheme(Part({"ill": YES_NO}, Warner(0.6))), DRAWS)
+    reported = disguise(truth, Scheme(DisguisedColumns({"ill": YES_NO}, Warner(0.6))), DRAWS)
     assert reported["ill"].stored is None
     assert 300 < (reported["ill"].values != column.values).sum() < 500
     assert reported["open"] is truth["open"]
@@ -261,23 +262,23 @@ def test_what_cannot_be_asked_is_refused(asked, kind):
 
 def test_schemes_that_contradict_themselves_are_refused():
     for make in (
-        lambda: Part({"x": ("a", "b", "c")}, Warner(0.7)),
-        lambda: Part({"x": ("a", "a")}, Warner(0.7)),
-        lambda: Part({"x": YES_NO}, OneCoin(0.7, 2)),
-        lambda: Scheme(Part({"x": YES_NO}, Warner(0.7)), Part({"x": YES_NO}, Warner(0.8))),
-        lambda: disguise(table(number("x", [1, 2])), Scheme(Part({"x": ("1", "2")}, Warner(0.7))), DRAWS),
+        lambda: DisguisedColumns({"x": ("a", "b", "c")}, Warner(0.7)),
+        lambda: DisguisedColumns({"x": ("a", "a")}, Warner(0.7)),
+        lambda: DisguisedColumns({"x": YES_NO}, OneCoin(0.7, 2)),
+        lambda: Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7)), DisguisedColumns({"x": YES_NO}, Warner(0.8))),
+        lambda: disguise(table(number("x", [1, 2])), Scheme(DisguisedColumns({"x": ("1", "2")}, Warner(0.7))), DRAWS),
     ):
         with pytest.raises(PlanError):
             make()
     with pytest.raises(PlanError) as refused:
-        disguise(table(category("x", ["hush", "no"])), Scheme(Part({"x": YES_NO}, Warner(0.7))), DRAWS)
+        disguise(table(category("x", ["hush", "no"])), Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7))), DRAWS)
     assert "hush" not in str(refused.value)
     with pytest.raises(TableError, match="No row answers"):
-        estimate(table(category("x", [None, None])), Scheme(Part({"x": YES_NO}, Warner(0.7))), {"x": "yes"})
+        estimate(table(category("x", [None, None])), Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7))), {"x": "yes"})
 
 
 def test_privacy_of_a_scheme_adds_up_or_is_none():
-    two = Scheme(Part({"x": YES_NO}, Warner(0.75)), Part({"y": TOWNS}, Kary(0.6, 3)))
+    two = Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.75)), DisguisedColumns({"y": TOWNS}, Kary(0.6, 3)))
     assert two.privacy.epsilon == pytest.approx(2 * np.log(3))
     assert SCHEME.privacy.epsilon is None
     assert "reported as they are" in SCHEME.privacy.words

@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
-from leafcover.randomized_response import Kary, Part, Scheme, Warner, disguise, estimate, joint, joint_inverted, matrix
+from leafcover.randomized_response import (
+    DisguisedColumns,
+    Kary,
+    Scheme,
+    Warner,
+    disguise,
+    estimate,
+    joint,
+    joint_inverted,
+    matrix,
+)
 from leafcover.randomized_response.estimate import likeliest, nearest
 from tests import naive_response as naive
 from tests.randomized_response.answers import SCHEME, TOWNS, YES_NO, people
@@ -116,7 +126,7 @@ def test_tables_are_near_the_truth_never_negative_and_better_than_inversion(meth
     assert errors[method] < 0.8 * errors["reported"]
 
 
-SCHEME_OPEN = Scheme(Part({"town": TOWNS}, Kary(1.0, 3)))  # the order of levels alone
+SCHEME_OPEN = Scheme(DisguisedColumns({"town": TOWNS}, Kary(1.0, 3)))  # the order of levels alone
 
 
 def test_marginals_of_one_column_of_a_group():
@@ -131,7 +141,7 @@ def test_marginals_of_one_column_of_a_group():
 
 
 def test_what_cannot_be_tabled_is_refused():
-    scheme = Scheme(Part({"x": YES_NO}, Warner(0.7)))
+    scheme = Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7)))
     some = table(category("x", ["yes", "no"]), number("n", [1, 2]), category("gone", [None, None]))
     with pytest.raises(PlanError, match="not a category"):
         joint(some, scheme, ["x", "n"])

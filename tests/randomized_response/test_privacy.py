@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.randomized_response import Groups, Kary, OneCoin, Unrelated, Warner, matrix
+from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import odds
 from tests.naive_response import law_of
 from tests.randomized_response.channels import any_channel
@@ -43,7 +43,7 @@ def test_by_hand():
     assert Kary(0.5, levels=4).privacy.epsilon == pytest.approx(log(3))  # 1/2 against 1/6
     assert Kary.with_epsilon(2.0, levels=7).privacy.epsilon == pytest.approx(2)
     # A yes: 1/2 + 1/8 against 1/8; a no: 1/2 + 3/8 against 3/8.
-    assert Unrelated(0.5, alpha=0.25).privacy.epsilon == pytest.approx(log(5))
+    assert UnrelatedQuestion(0.5, alpha=0.25).privacy.epsilon == pytest.approx(log(5))
     assert Groups(0.75, ((0,), (1,))).privacy.epsilon == pytest.approx(2 * log(3))
 
 
@@ -63,7 +63,7 @@ def test_one_coin_over_two_columns_or_more_shows_the_pair():
 
 
 def test_what_protects_nothing_says_so():
-    for channel in (Warner(1.0), Warner(0.0), Kary(1.0, 3), Unrelated(1.0, 0.5), OneCoin(1.0, 4)):
+    for channel in (Warner(1.0), Warner(0.0), Kary(1.0, 3), UnrelatedQuestion(1.0, 0.5), OneCoin(1.0, 4)):
         assert channel.privacy.epsilon is None
         assert "truth" in channel.privacy.words
     assert "rules one level out" in Kary(0.0, 3).privacy.words
@@ -81,7 +81,7 @@ def test_posterior_by_hand():
     # 10 % have it; of 1000, 80 of 100 and 180 of 900 report it.
     assert Warner(0.8).posterior(1, np.array([0.9, 0.1]))[1] == pytest.approx(80 / 260)
     assert Kary(0.6, 3).posterior(0, np.array([0.5, 0.25, 0.25]))[0] == pytest.approx(0.3 / 0.4)
-    assert Unrelated(0.5, 0.2).posterior(1, np.array([0.5, 0.5]))[1] == pytest.approx(0.6 / 0.7)
+    assert UnrelatedQuestion(0.5, 0.2).posterior(1, np.array([0.5, 0.5]))[1] == pytest.approx(0.6 / 0.7)
     assert odds(np.array([0.0, 1.0]), 1) == inf
     assert OneCoin(0.7, 4).odds(0.2, 0.1) == pytest.approx(14 / 3)
     assert OneCoin(0.7, 4).odds(0.2, 0.0) == inf

@@ -10,13 +10,13 @@ import leafcover as lc
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
 from leafcover.randomized_response import (
     PAPER,
+    DisguisedColumns,
     Groups,
     Kary,
     OneCoin,
-    Part,
-    Rules,
     Scheme,
-    Unrelated,
+    StoppingRules,
+    UnrelatedQuestion,
     Warner,
     disguise,
     grow_tree,
@@ -45,12 +45,16 @@ def test_plain_counts_give_id3(seed, rows, columns):
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 9999), st.sampled_from([PAPER, Rules(), Rules(criterion="ratio", significance=0.5)]))
+@given(
+    st.integers(0, 9999), st.sampled_from([PAPER, StoppingRules(), StoppingRules(criterion="ratio", significance=0.5)])
+)
 def test_a_coin_that_always_falls_alike_gives_exactly_the_plain_tree(seed, rules):
     plain = binary(300, 5, seed)
     expected = grow_tree(plain, Scheme(), target="class", rules=rules)
     for theta in (0.0, 1.0):
-        groups = Scheme(Part(dict.fromkeys(letters(5), YES_NO), Groups(theta, ((0, 3), (1, 5), (2,), (4,)))))
+        groups = Scheme(
+            DisguisedColumns(dict.fromkeys(letters(5), YES_NO), Groups(theta, ((0, 3), (1, 5), (2,), (4,))))
+        )
         for scheme in (one_coin(theta, 5), coin_each(theta, 5), groups):
             tree = grow_tree(disguise(plain, scheme, DRAWS), scheme, target="class", rules=rules)
             for field in ("tested", "first", "counts", "label", "errors"):
@@ -60,10 +64,10 @@ def test_a_coin_that_always_falls_alike_gives_exactly_the_plain_tree(seed, rules
 def test_many_levels_without_a_disguise_are_the_plain_tree_too():
     plain = lc.read(sample("adult")).select(["relationship", "education", "sex", "workclass", "income"])
     scheme = Scheme(
-        Part({"education": plain["education"].levels}, Kary(1.0, len(plain["education"].levels))),
-        Part({"sex": plain["sex"].levels}, Unrelated(1.0, alpha=0.5)),
-        Part({"relationship": plain["relationship"].levels}, Kary(0.999, 6)),
-        Part({"income": plain["income"].levels}, Warner(1.0)),
+        DisguisedColumns({"education": plain["education"].levels}, Kary(1.0, len(plain["education"].levels))),
+        DisguisedColumns({"sex": plain["sex"].levels}, UnrelatedQuestion(1.0, alpha=0.5)),
+        DisguisedColumns({"relationship": plain["relationship"].levels}, Kary(0.999, 6)),
+        DisguisedColumns({"income": plain["income"].levels}, Warner(1.0)),
     )
     expected = grow_tree(plain, Scheme(), target="income")
     assert expected.size > 50
@@ -82,7 +86,7 @@ def test_by_hand():
     """
     x, label = [1, 1, 1, 1, 0, 0, 1, 0], [1, 1, 1, 1, 0, 0, 0, 1]
     reported = table(category("x", [YES_NO[v] for v in x]), category("class", [YES_NO[v] for v in label]))
-    scheme = Scheme(Part({"x": YES_NO, "class": YES_NO}, OneCoin(0.75, 2)))
+    scheme = Scheme(DisguisedColumns({"x": YES_NO, "class": YES_NO}, OneCoin(0.75, 2)))
     tree = grow_tree(reported, scheme, target="class", rules=PAPER)
     np.testing.assert_allclose(tree.counts, [[2, 6], [1, 1], [1, 5]])
     assert text(tree) == "x = no: no (2.0/1.0)\nx = yes: yes (6.0/1.0)\n"
@@ -103,10 +107,13 @@ def test_what_a_tree_shows_is_never_negative_and_adds_up(seed, theta):
 LAWS = {
     "plain": Scheme,
     "one coin": lambda: one_coin(0.7, 2),
-    "one coin, open class": lambda: Scheme(Part({"a": YES_NO, "b": YES_NO}, OneCoin(0.7, 2))),
+    "one coin, open class": lambda: Scheme(DisguisedColumns({"a": YES_NO, "b": YES_NO}, OneCoin(0.7, 2))),
     "a coin each": lambda: coin_each(0.8, 2),
-    "class alone": lambda: Scheme(Part({"class": YES_NO}, Warner(0.7))),
-    "unrelated": lambda: Scheme(Part({"b": YES_NO}, Unrelated(0.5, 0.4)), Part({"class": YES_NO}, Unrelated(0.6, 0.5))),
+    "class alone": lambda: Scheme(DisguisedColumns({"class": YES_NO}, Warner(0.7))),
+    "unrelated": lambda: Scheme(
+        DisguisedColumns({"b": YES_NO}, UnrelatedQuestion(0.5, 0.4)),
+        DisguisedColumns({"class": YES_NO}, UnrelatedQuestion(0.6, 0.5)),
+    ),
 }
 
 
@@ -136,7 +143,10 @@ def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
 @pytest.mark.parametrize("channel", [None, Kary(0.5, 4)], ids=["open", "disguised"])
 def test_with_many_levels_noise_passes_about_as_often_as_it_is_said_to(channel):
     """The correction is one of the first order: 5 % are between 2 and 10 of 100, not 0 and not 20."""
-    town, label = Part({"town": tuple("pqrs")}, channel or Kary(1.0, 4)), Part({"class": YES_NO}, Warner(0.8))
+    town, label = (
+        DisguisedColumns({"town": tuple("pqrs")}, channel or Kary(1.0, 4)),
+        DisguisedColumns({"class": YES_NO}, Warner(0.8)),
+    )
     scheme, passed = Scheme(town, label) if channel else Scheme(label), 0
     for run in range(300):
         rng = np.random.default_rng(run)
@@ -148,7 +158,7 @@ def test_with_many_levels_noise_passes_about_as_often_as_it_is_said_to(channel):
             )
         )
         reported = disguise(truth, scheme, DRAWS.sub(str(run)))
-        passed += grow_tree(reported, scheme, target="class", rules=Rules("gain", 0, 0, 0.05)).size > 1
+        passed += grow_tree(reported, scheme, target="class", rules=StoppingRules("gain", 0, 0, 0.05)).size > 1
     assert 6 <= passed <= 30
 
 
@@ -175,17 +185,17 @@ def test_support_and_its_error_stop_a_tree():
     reported = disguise(truth, scheme, DRAWS)
     loose = grow_tree(reported, scheme, target="class", rules=PAPER)
     for rules in (
-        Rules(min_support=300, deviations=0, significance=1),
-        Rules(min_support=0, deviations=6, significance=1),
+        StoppingRules(min_support=300, deviations=0, significance=1),
+        StoppingRules(min_support=0, deviations=6, significance=1),
     ):
         tree = grow_tree(reported, scheme, target="class", rules=rules)
         assert 1 < tree.size < loose.size
         if rules.min_support:
             assert tree.counts[tree.tested >= 0].sum(axis=1).min() > 250  # clipped and shared out, they move a little
-    pure = grow_tree(truth, Scheme(), target="class", rules=Rules("gain", 0, 0, 1, purity=0.8))
+    pure = grow_tree(truth, Scheme(), target="class", rules=StoppingRules("gain", 0, 0, 1, purity=0.8))
     shares = pure.counts.max(axis=1) / pure.counts.sum(axis=1).clip(1)
     assert shares[pure.tested >= 0].max() < 0.8
-    assert grow_tree(truth, Scheme(), target="class", rules=Rules(max_depth=0)).size == 1
+    assert grow_tree(truth, Scheme(), target="class", rules=StoppingRules(max_depth=0)).size == 1
 
 
 def test_sound_rules_answer_better_than_the_papers_way():
@@ -193,11 +203,11 @@ def test_sound_rules_answer_better_than_the_papers_way():
     columns = [adult[name] for name in ("sex", "relationship", "race", "workclass", "income")]
     two = [Column(c.name, "category", (c.values == c.values[0]).astype(np.int32), YES_NO) for c in columns]
     truth = Table(tuple(two))
-    scheme = Scheme(Part(dict.fromkeys(truth.names, YES_NO), OneCoin(0.55, 5)))
+    scheme = Scheme(DisguisedColumns(dict.fromkeys(truth.names, YES_NO), OneCoin(0.55, 5)))
     wrong = {"paper": 0, "sound": 0}
     for run in range(10):
         reported = disguise(truth.take(np.arange(3000)), scheme, DRAWS.sub(str(run)))
-        for name, rules in (("paper", PAPER), ("sound", Rules())):
+        for name, rules in (("paper", PAPER), ("sound", StoppingRules())):
             wrong[name] += errors_on(grow_tree(reported, scheme, target="income", rules=rules), truth)
     assert wrong["sound"] < wrong["paper"]
 
@@ -211,9 +221,9 @@ def test_the_ratio_prefers_few_levels():
     columns = category("many", [f"{v:02d}" for v in many]), category("two", [YES_NO[int(v)] for v in two])
     others = [category(name, rng.choice(YES_NO, rows).tolist()) for name in "uvw"]  # keep the average gain low
     plain = table(*columns, *others, category("class", [YES_NO[int(v)] for v in yes]))
-    rules = Rules(min_support=0, deviations=0, significance=1, max_depth=1)
+    rules = StoppingRules(min_support=0, deviations=0, significance=1, max_depth=1)
     assert grow_tree(plain, Scheme(), target="class", rules=rules).tested[0] == 0
-    assert grow_tree(plain, Scheme(), target="class", rules=Rules("ratio", 0, 0, 1, max_depth=1)).tested[0] == 1
+    assert grow_tree(plain, Scheme(), target="class", rules=StoppingRules("ratio", 0, 0, 1, max_depth=1)).tested[0] == 1
 
 
 def test_rows_without_a_class_teach_nothing_and_those_without_an_answer_are_shared_out():
@@ -257,7 +267,7 @@ def test_a_table_without_classes_and_an_unknown_channel_over_several_columns_are
         shape = (2, 2)
 
     with pytest.raises(PlanError, match="one column a channel, or several that share a coin"):
-        grow_tree(binary(50, 2, 0), Scheme(Part({"a": YES_NO, "b": YES_NO}, Strange())), target="class")
+        grow_tree(binary(50, 2, 0), Scheme(DisguisedColumns({"a": YES_NO, "b": YES_NO}, Strange())), target="class")
 
 
 @pytest.mark.parametrize(
@@ -273,5 +283,5 @@ def test_a_table_without_classes_and_an_unknown_channel_over_several_columns_are
 )
 def test_rules_that_are_none_are_refused(wrong):
     with pytest.raises((ValueOutOfRange, NameUnknown)) as refused:
-        Rules(**wrong)
+        StoppingRules(**wrong)
     assert isinstance(refused.value, LeafcoverError)

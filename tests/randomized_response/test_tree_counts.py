@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leafcover.randomized_response import Part, Rules, Scheme, Warner, disguise, grow_tree
+from leafcover.randomized_response import DisguisedColumns, Scheme, StoppingRules, Warner, disguise, grow_tree
 from leafcover.randomized_response.tree import chance_of_noise, gains, grown, shared_out
 from leafcover.randomized_response.tree_counts import Fringe
 from leafcover.randomized_response.tree_entries import FEW, MANY, Weights, answers, summed, tidied
@@ -84,7 +84,7 @@ def test_many_kinds_of_coins_are_counted_all_the_same():
     names = letters(6)
     codes = (rng.random((7, 50)) < 0.5).astype(np.int32)
     truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(names, codes, strict=True)))
-    scheme = Scheme(*(Part({name: YES_NO}, Warner(0.6 + 0.05 * i)) for i, name in enumerate(names)))
+    scheme = Scheme(*(DisguisedColumns({name: YES_NO}, Warner(0.6 + 0.05 * i)) for i, name in enumerate(names)))
     reported = disguise(truth, scheme, DRAWS)
     fast = Fringe.root(answers(reported, scheme, names), by_row=True)
     merging = Fringe.root(answers(reported, scheme, names))
@@ -105,7 +105,7 @@ def test_a_tree_grown_in_parts_is_the_same(monkeypatch, most):
     monkeypatch.setattr("leafcover.randomized_response.tree_cubes.MOST_CELLS", 0)
     scheme = coin_each(0.9, 5)
     reported = disguise(binary(2000, 5, 6), scheme, DRAWS)
-    rules = Rules("gain", 0, 0, 1)
+    rules = StoppingRules("gain", 0, 0, 1)
     whole = grow_tree(reported, scheme, target="class", rules=rules)
     assert whole.size > 40
     monkeypatch.setattr("leafcover.randomized_response.tree.MOST_ENTRIES", most)
@@ -153,6 +153,6 @@ def test_the_gain_of_noise_is_that_of_plain_counts_times_what_the_disguise_adds(
     plain = Table((Column("x", "category", codes[0], tuple("pqr")), Column("class", "category", codes[1], YES_NO)))
     tally = Fringe.root(answers(plain, Scheme(), ("x", "class"))).column(0)
     assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(2 / (2 * 900 * np.log(2)), rel=0.02)
-    scheme = Scheme(Part({"class": YES_NO}, Warner(0.75)))
+    scheme = Scheme(DisguisedColumns({"class": YES_NO}, Warner(0.75)))
     tally = Fringe.root(answers(disguise(plain, scheme, DRAWS), scheme, ("x", "class"))).column(0)
     assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(4 * 2 / (2 * 900 * np.log(2)), rel=0.05)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import leafcover as lc
 from leafcover.randomized_response import (
     PAPER,
+    DisguisedColumns,
     Groups,
     Kary,
     OneCoin,
-    Part,
-    Rules,
     Scheme,
-    Unrelated,
+    StoppingRules,
+    UnrelatedQuestion,
     Warner,
     disguise,
     grow_tree,
@@ -114,12 +114,14 @@ def test_trees_from_cubes_and_from_entries_are_the_same(seed, target, order, rul
 
 
 @settings(max_examples=20)
-@given(st.integers(0, 9999), st.sampled_from([PAPER, Rules(), Rules(criterion="ratio", significance=0.5)]))
+@given(
+    st.integers(0, 9999), st.sampled_from([PAPER, StoppingRules(), StoppingRules(criterion="ratio", significance=0.5)])
+)
 def test_a_coin_that_always_falls_alike_gives_exactly_the_plain_tree_from_cubes(seed, rules):
     plain, names = binary(300, 5, seed), letters(5)
     expected = tree_of(Fringe, answers(plain, Scheme(), names), rules)
     for theta in (0.0, 1.0):
-        groups = Scheme(Part(dict.fromkeys(names, YES_NO), Groups(theta, ((0, 3), (1, 5), (2,), (4,)))))
+        groups = Scheme(DisguisedColumns(dict.fromkeys(names, YES_NO), Groups(theta, ((0, 3), (1, 5), (2,), (4,)))))
         for scheme in (Scheme(), one_coin(theta, 5), coin_each(theta, 5), groups):
             with cells_a_node(0):
                 tree = tree_of(Cubes, answers(disguise(plain, scheme, DRAWS), scheme, names), rules)
@@ -132,18 +134,18 @@ def test_a_real_table_with_many_levels_and_missing_answers(least):
     adult = lc.read(sample("adult")).select(["relationship", "sex", "race", "workclass", "income"])
     assert adult["workclass"].missing.any()
     scheme = Scheme(
-        Part({"relationship": adult["relationship"].levels}, Kary(0.9, 6)),
-        Part({"sex": adult["sex"].levels, "income": adult["income"].levels}, OneCoin(0.8, 2)),
-        Part({"workclass": adult["workclass"].levels}, Kary(0.8, len(adult["workclass"].levels))),
+        DisguisedColumns({"relationship": adult["relationship"].levels}, Kary(0.9, 6)),
+        DisguisedColumns({"sex": adult["sex"].levels, "income": adult["income"].levels}, OneCoin(0.8, 2)),
+        DisguisedColumns({"workclass": adult["workclass"].levels}, Kary(0.8, len(adult["workclass"].levels))),
     )
     names = ("relationship", "sex", "race", "workclass", "income")
     for given_scheme in (scheme, Scheme()):
         found = answers(disguise(adult, given_scheme, DRAWS), given_scheme, names)
         assert fits(found)
         with cells_a_node(least):
-            tree = tree_of(Cubes, found, Rules(significance=0.5))
+            tree = tree_of(Cubes, found, StoppingRules(significance=0.5))
         assert tree.size > 20
-        same(tree, tree_of(Fringe, found, Rules(significance=0.5)))
+        same(tree, tree_of(Fringe, found, StoppingRules(significance=0.5)))
 
 
 # Reports (a, b, class): yes no p twice, no no p four times, no and b missing q once.
@@ -171,7 +173,7 @@ def test_a_branch_by_hand(columns, yes):
     """A coin of 3/4: w = 3/2 for a report that is the truth, -1/2 for one that is not."""
     levels = {"a": YES_NO, "b": YES_NO, "class": ("p", "q")}
     coin = {name: levels[name] for name in levels if name in columns}
-    scheme = Scheme(Part(coin, OneCoin(0.75, len(coin)))) if coin else Scheme()
+    scheme = Scheme(DisguisedColumns(coin, OneCoin(0.75, len(coin)))) if coin else Scheme()
     found = answers(table(*REPORTS), scheme, tuple(levels))
     law = None if found.law_of[0] == OPEN else found.laws[found.law_of[0]]
     cube = counted(found)
@@ -236,7 +238,7 @@ def test_cubes_are_used_up_to_their_limits(monkeypatch):
     assert not used(rows(2, missing=1))  # 24 cells
     assert used(rows(3, missing=1))
     assert not used(rows(2, columns=100))  # 2^101 cells overflow nothing
-    coins = Part({"x0": YES_NO}, Warner(0.8)), Part({"x1": YES_NO}, Unrelated(0.5, 0.4))
+    coins = DisguisedColumns({"x0": YES_NO}, Warner(0.8)), DisguisedColumns({"x1": YES_NO}, UnrelatedQuestion(0.5, 0.4))
     assert used(rows(2, columns=5), *coins)  # 64 cells, 32 a row
     assert not used(rows(2, columns=6), *coins)
     assert not used(rows(2, columns=5), coins[0])

@@ -9,11 +9,11 @@ from scipy import stats
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.randomized_response import (
     PAPER,
+    DisguisedColumns,
     Groups,
     OneCoin,
-    Part,
-    Rules,
     Scheme,
+    StoppingRules,
     Warner,
     accuracy,
     disguise,
@@ -48,7 +48,7 @@ def naive_rows(tree, table, scheme, leaves=None):
 def test_accuracy_is_the_mean_over_leaves_of_the_weights_of_path_and_label(seed, target, order):
     names = [name for name in order if name != target][:4]
     reported = disguise(people(80, seed, missing=0.05), SCHEME, DRAWS.sub(str(seed)))
-    rules = Rules(min_support=0, deviations=0, significance=1, max_depth=3)
+    rules = StoppingRules(min_support=0, deviations=0, significance=1, max_depth=3)
     tree = grow_tree(reported, SCHEME, target=target, attributes=names, rules=rules)
     used = [tree.attributes[a].name for a in np.unique(tree.tested[tree.tested >= 0])]
     full = ~np.any([reported[name].missing for name in (*used, target)], axis=0)
@@ -64,9 +64,9 @@ def test_accuracy_is_the_mean_over_leaves_of_the_weights_of_path_and_label(seed,
 def test_with_one_coin_it_is_the_papers_formula(open_class, seed, theta):
     names = letters(4)
     disguised = names[:-1] if open_class else names
-    scheme = Scheme(Part(dict.fromkeys(disguised, YES_NO), OneCoin(theta, len(disguised))))
+    scheme = Scheme(DisguisedColumns(dict.fromkeys(disguised, YES_NO), OneCoin(theta, len(disguised))))
     truth = binary(120, 4, seed)
-    tree = grow_tree(truth, Scheme(), target="class", rules=Rules("gain", 0, 0, 1, max_depth=seed % 4))
+    tree = grow_tree(truth, Scheme(), target="class", rules=StoppingRules("gain", 0, 0, 1, max_depth=seed % 4))
     reported = disguise(truth, scheme, DRAWS.sub(str(seed)))
     by_name = {name: reported[name].values.tolist() for name in names}
     assert accuracy(tree, reported, scheme).raw == pytest.approx(accuracy_of_one_coin(tree, by_name, theta, disguised))
@@ -77,7 +77,7 @@ def test_by_hand():
     tree = grow_tree(
         table(category("x", ["no", "yes"]), category("class", ["no", "yes"])), Scheme(), target="class", rules=PAPER
     )
-    scheme = Scheme(Part({"x": YES_NO}, OneCoin(0.7, 1)))  # an open class: the complement turns x alone
+    scheme = Scheme(DisguisedColumns({"x": YES_NO}, OneCoin(0.7, 1)))  # an open class: the complement turns x alone
     told = accuracy(tree, table(category("x", ["yes", "yes", "no"]), category("class", ["yes", "no", "no"])), scheme)
     assert told.raw == pytest.approx((1.75 - 0.75 + 1.75) / 3)
 
@@ -100,13 +100,13 @@ RUNS = 500
     [
         one_coin(0.7, 4),
         coin_each(0.8, 4),
-        Scheme(Part(dict.fromkeys(letters(4), YES_NO), Groups(0.75, ((0, 1), (2, 4), (3,))))),
+        Scheme(DisguisedColumns(dict.fromkeys(letters(4), YES_NO), Groups(0.75, ((0, 1), (2, 4), (3,))))),
     ],
     ids=["one coin", "a coin each", "groups"],
 )
 def test_accuracy_is_unbiased_with_the_error_that_is_told(scheme):
     truth = binary(400, 4, 8)
-    tree = grow_tree(binary(2000, 4, 9), Scheme(), target="class", rules=Rules("gain", 0, 0, 1, max_depth=3))
+    tree = grow_tree(binary(2000, 4, 9), Scheme(), target="class", rules=StoppingRules("gain", 0, 0, 1, max_depth=3))
     assert tree.size > 5
     share = 1 - errors_on(tree, truth) / 400
     told = [accuracy(tree, disguise(truth, scheme, DRAWS.sub(str(run))), scheme) for run in range(RUNS)]
@@ -166,7 +166,7 @@ def test_pruning_with_disguised_rows_helps():
 
 def test_nothing_is_pruned_from_a_leaf_and_what_is_better_stays():
     truth = binary(3000, 3, 4)
-    leaf = grow_tree(truth, Scheme(), target="class", rules=Rules(max_depth=0))
+    leaf = grow_tree(truth, Scheme(), target="class", rules=StoppingRules(max_depth=0))
     same(pruned(leaf, truth, Scheme()), leaf)
     tree = grow_tree(truth, Scheme(), target="class")
     assert errors_on(pruned(tree, truth, Scheme()), truth) <= errors_on(tree, truth)
@@ -184,7 +184,7 @@ def test_open_levels_are_matched_by_their_text_and_unmet_classes_are_wrong():
 def test_what_cannot_be_tested_is_refused():
     truth = binary(50, 2, 0)
     tree = grow_tree(truth, Scheme(), target="class", rules=PAPER)
-    turned = Scheme(Part({"a": YES_NO[::-1]}, Warner(0.8)))
+    turned = Scheme(DisguisedColumns({"a": YES_NO[::-1]}, Warner(0.8)))
     with pytest.raises(PlanError, match="other levels"):
         accuracy(tree, truth, turned)
     with pytest.raises(ValueOutOfRange):

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from leafcover.randomized_response import OneCoin, Part, Rules, Scheme, Warner
+from leafcover.randomized_response import DisguisedColumns, OneCoin, Scheme, StoppingRules, Warner
 from leafcover.table.table import Column, Table
 from tests.randomized_response.answers import YES_NO
 from tests.randomized_response.channels import any_channel
@@ -31,16 +31,16 @@ def letters(columns):
 
 
 def one_coin(theta, columns):
-    return Scheme(Part(dict.fromkeys(letters(columns), YES_NO), OneCoin(theta, columns + 1)))
+    return Scheme(DisguisedColumns(dict.fromkeys(letters(columns), YES_NO), OneCoin(theta, columns + 1)))
 
 
 def coin_each(theta, columns):
-    return Scheme(*(Part({name: YES_NO}, Warner(theta)) for name in letters(columns)))
+    return Scheme(*(DisguisedColumns({name: YES_NO}, Warner(theta)) for name in letters(columns)))
 
 
 def any_rules():
     return st.builds(
-        Rules,
+        StoppingRules,
         criterion=st.sampled_from(["gain", "ratio"]),
         min_support=st.sampled_from([0, 5]),
         deviations=st.sampled_from([0, 1]),
@@ -58,7 +58,7 @@ def any_scheme(draw):
     parts, columns = [], [Column("open", "category", rng.integers(-1, 3, 30).astype(np.int32), ("p", "q", "r"))]
     for count, channel in enumerate(channels):
         levels = {f"c{count}{place}": tuple("uvwxyz"[:size]) for place, size in enumerate(channel.shape)}
-        parts.append(Part(levels, channel))
+        parts.append(DisguisedColumns(levels, channel))
         columns += [
             Column(n, "category", rng.integers(-1, len(lv), 30).astype(np.int32), lv) for n, lv in levels.items()
         ]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import LeafcoverError, ValueOutOfRange
-from leafcover.randomized_response import Kary, Part, Unrelated, Warner, estimate, matrix
+from leafcover.randomized_response import DisguisedColumns, Kary, UnrelatedQuestion, Warner, estimate, matrix
 from leafcover.randomized_response.estimate import DEVIATIONS
 from leafcover.randomized_response.mechanism import posterior
 from leafcover.survey.consent_text import about_all
-from leafcover.survey.design import Moments, answers_needed, as_text, belief, design, half_width, moments, product
+from leafcover.survey.design import WeightMoments, answers_needed, as_text, belief, design, half_width, moments, product
 from leafcover.survey.schema import Survey, survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import ONE_COIN, habits, one_coin
@@ -73,7 +73,7 @@ def test_one_question_has_the_variance_of_its_channel(share: float) -> None:
     taken, days, paid = (part.channel for part in survey.scheme.parts)
     assert isinstance(taken, Warner)
     assert isinstance(days, Kary)
-    assert isinstance(paid, Unrelated)
+    assert isinstance(paid, UnrelatedQuestion)
     expected = {
         ("taken", "yes"): taken.variance(1),
         ("taken", "no"): taken.variance(1),
@@ -88,7 +88,7 @@ def test_one_question_has_the_variance_of_its_channel(share: float) -> None:
 
 @given(st.floats(0, 5), st.floats(0, 5), st.floats(0, 1))
 def test_the_worst_share_is_the_worst(met: float, unmet: float, share: float) -> None:
-    found = Moments(met, unmet)
+    found = WeightMoments(met, unmet)
     assert found.worst >= found.variance(share) - 1e-12
     assert 0 <= found.worst_share <= 1
 
@@ -193,7 +193,7 @@ def test_figures_behind_at_most_are_rounded_up_and_small_shares_keep_their_digit
 @given(st.floats(0.01, 0.9), st.integers(2, 5), st.sampled_from([0.3, 0.9, 1.8, 2.9]))
 def test_belief_is_the_strongest_posterior(prior: float, levels: int, epsilon: float) -> None:
     channel = Kary.with_epsilon(epsilon, levels)
-    part = Part({"a": tuple(map(str, range(levels)))}, channel)
+    part = DisguisedColumns({"a": tuple(map(str, range(levels)))}, channel)
     beliefs = np.full(levels, (1 - prior) / (levels - 1))
     beliefs[0] = prior
     strongest = max(float(posterior(matrix(channel), report, beliefs)[0]) for report in range(levels))
@@ -204,7 +204,7 @@ def test_belief_is_the_strongest_posterior(prior: float, levels: int, epsilon: f
 
 def test_belief_never_falls_short_when_a_draw_rarely_tells_the_truth() -> None:
     channel = Kary(0.05, 3)
-    part = Part({"a": ("x", "y", "z")}, channel)
+    part = DisguisedColumns({"a": ("x", "y", "z")}, channel)
     for rest in (0.0, 0.3, 0.7):
         after = [posterior(matrix(channel), report, np.array([0.3, rest, 0.7 - rest]))[0] for report in range(3)]
         assert max(after) <= belief(part, 0, 0.3) + 1e-12

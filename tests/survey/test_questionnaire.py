@@ -1,7 +1,7 @@
 import pytest
 
 from leafcover.errors import LeafcoverError
-from leafcover.randomized_response import Kary, OneCoin, Unrelated, Warner
+from leafcover.randomized_response import Kary, OneCoin, UnrelatedQuestion, Warner
 from leafcover.survey.schema import read_survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
 
@@ -10,7 +10,7 @@ def test_each_question_has_the_channel_it_asks_for() -> None:
     parts = {part.names: part.channel for part in habits().scheme.parts}
     assert parts[("taken",)] == Warner(0.75)
     assert parts[("days",)] == Kary.with_epsilon(1.5, 4)
-    assert parts[("paid",)] == Unrelated(0.5, 0.4)
+    assert parts[("paid",)] == UnrelatedQuestion(0.5, 0.4)
     assert ("years",) not in parts
     assert ("site",) not in parts
 

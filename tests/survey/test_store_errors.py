@@ -9,7 +9,7 @@ import pytest
 from leafcover.survey.client import Answer
 from leafcover.survey.results import read_answers
 from leafcover.survey.storage import checked_place, open_store
-from leafcover.survey.storage.base import StoreFailed, Verdict
+from leafcover.survey.storage.base import Acceptance, StoreFailed
 from tests.survey.surveys import habits
 
 SURVEY = habits(tokens=True)
@@ -79,7 +79,7 @@ def test_a_full_disk_refuses_an_answer_and_the_store_goes_on(tmp_path):
         assert all(sent.id not in str(failed.value) for sent, _ in batch)
         assert store.count() == 0
         store._connection.execute(f"PRAGMA max_page_count = {pages + 100}")
-        assert store.add(batch) == [Verdict.stored] * 200  # none of their tokens was spent
+        assert store.add(batch) == [Acceptance.stored] * 200  # none of their tokens was spent
 
 
 def test_a_file_in_use_for_long_is_an_error_and_no_wrong_verdict(tmp_path, monkeypatch):
@@ -90,7 +90,7 @@ def test_a_file_in_use_for_long_is_an_error_and_no_wrong_verdict(tmp_path, monke
             with pytest.raises(StoreFailed, match="locked"):
                 store.add([(answer(1), 1)])
             other.execute("ROLLBACK")
-        assert store.add([(answer(1), 1)]) == [Verdict.stored]
+        assert store.add([(answer(1), 1)]) == [Acceptance.stored]
 
 
 @pytest.mark.parametrize(
@@ -182,10 +182,10 @@ def test_a_lost_connection_is_made_again(postgresql):
 
     address = postgresql.fresh()
     with closing(open_store(address, SURVEY)) as store, psycopg.connect(address, autocommit=True) as other:
-        assert store.add([(answer(1), 1)]) == [Verdict.stored]
+        assert store.add([(answer(1), 1)]) == [Acceptance.stored]
         theirs = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = 'postgres'"
         other.execute(f"SELECT pg_terminate_backend(pid) {theirs}")
-        assert store.add([(answer(1), 1), (answer(2), 2)]) == [Verdict.repeated, Verdict.stored]
+        assert store.add([(answer(1), 1), (answer(2), 2)]) == [Acceptance.repeated, Acceptance.stored]
         assert store.count() == 2
 
 
@@ -206,7 +206,7 @@ def test_a_transaction_whose_end_is_unknown_is_acknowledged_once_it_is_found(pos
             return result
 
         monkeypatch.setattr(store, "_added", breaks_after)
-        assert store.add([(answer(1), 1)]) == [Verdict.repeated]
+        assert store.add([(answer(1), 1)]) == [Acceptance.repeated]
         assert store.count() == 1
 
 

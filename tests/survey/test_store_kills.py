@@ -11,7 +11,7 @@ import pytest
 
 from leafcover.survey.client import Answer
 from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import Verdict, is_spent
+from leafcover.survey.storage.base import Acceptance, is_spent
 from tests.survey.adding import add_until_killed
 from tests.survey.looking import block
 from tests.survey.surveys import habits
@@ -69,9 +69,9 @@ def check(address, acknowledged, unknown):
         assert list(store.reports()) == [answer.reports for answer, _ in sorted(stored, key=lambda pair: pair[0].id)]
         for start in range(0, len(stored), 500):
             some = stored[start : start + 500]
-            assert set(store.add(some)) == {Verdict.repeated}
+            assert set(store.add(some)) == {Acceptance.repeated}
             assert set(store.add([(Answer(answer.id[::-1], answer.reports), n) for answer, n in some])) == {
-                Verdict.spent
+                Acceptance.spent
             }
         assert store.count() == len(stored)
 

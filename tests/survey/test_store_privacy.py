@@ -10,7 +10,7 @@ import pytest
 
 from leafcover.survey.client import Answer
 from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import Verdict
+from leafcover.survey.storage.base import Acceptance
 from leafcover.survey.storage.sqlite import AT_LEAST
 from tests.survey.surveys import habits
 
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_written_anew_still_takes_answers(tmp_path):
             lambda action, *given: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
         )
         for answer in ANSWERS[AT_LEAST - 1 :]:
-            assert store.add([(answer, None)]) == [Verdict.stored]
+            assert store.add([(answer, None)]) == [Acceptance.stored]
         assert len(tried) == len(ANSWERS) // AT_LEAST
         assert store._unsorted == store.count() == len(ANSWERS)
         store._connection.set_authorizer(None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from leafcover.survey.client import MOST_TOKENS, Answer
 from leafcover.survey.schema import survey_from
 from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import StoreFailed, Verdict, is_spent, with_spent
+from leafcover.survey.storage.base import Acceptance, StoreFailed, is_spent, with_spent
 from tests.survey.looking import block, columns, rows
 from tests.survey.surveys import HABITS, habits, one_coin
 
@@ -35,13 +35,13 @@ class Model:
     def add(self, answer, number):
         if answer.id in self.answers:
             same = self.answers[answer.id] == answer.reports and (number is None or number in self.spent)
-            return Verdict.repeated if same else Verdict.taken
+            return Acceptance.repeated if same else Acceptance.taken
         if number in self.spent:
-            return Verdict.spent
+            return Acceptance.spent
         self.answers[answer.id] = answer.reports
         if number is not None:
             self.spent.add(number)
-        return Verdict.stored
+        return Acceptance.stored
 
 
 def one(number=1, reports=SAMPLE):
@@ -63,7 +63,7 @@ def test_two_stores_open_at_once_do_what_the_model_does(fresh, steps):
         assert list(again.reports()) == [model.answers[name] for name in sorted(model.answers)]
         probes = [0, 1, 7, 8, 8191, 8192, MOST_TOKENS - 1]
         told = again.add([(one(100 + place), number) for place, number in enumerate(probes)])
-        assert [verdict == Verdict.spent for verdict in told] == [number in model.spent for number in probes]
+        assert [verdict == Acceptance.spent for verdict in told] == [number in model.spent for number in probes]
 
 
 def test_many_who_open_a_new_store_at_once_make_it_once(fresh):
@@ -76,7 +76,7 @@ def test_many_who_open_a_new_store_at_once_make_it_once(fresh):
                 return store.add([(one(number), number)])
 
         with ThreadPoolExecutor(8) as threads:
-            assert list(threads.map(opened, range(8))) == [[Verdict.stored]] * 8
+            assert list(threads.map(opened, range(8))) == [[Acceptance.stored]] * 8
 
 
 def test_many_threads_and_two_stores_spend_each_token_once(fresh):
@@ -88,8 +88,8 @@ def test_many_threads_and_two_stores_spend_each_token_once(fresh):
 
         with ThreadPoolExecutor(8) as threads:
             told = list(threads.map(send, range(160)))
-        assert told.count(Verdict.stored) == 40
-        assert told.count(Verdict.spent) == 120
+        assert told.count(Acceptance.stored) == 40
+        assert told.count(Acceptance.spent) == 120
         assert first.count() == second.count() == 40
 
 
@@ -103,8 +103,8 @@ def test_many_threads_sending_the_same_answers_store_each_once(fresh):
 
         with ThreadPoolExecutor(8) as threads:
             told = [verdict for verdicts in threads.map(send, range(16)) for verdict in verdicts]
-        assert told.count(Verdict.stored) == 20
-        assert told.count(Verdict.repeated) == 300
+        assert told.count(Acceptance.stored) == 20
+        assert told.count(Acceptance.repeated) == 300
 
 
 def test_reports_come_page_by_page_in_the_order_of_ids(fresh, kind, monkeypatch):
@@ -116,7 +116,7 @@ def test_reports_come_page_by_page_in_the_order_of_ids(fresh, kind, monkeypatch)
         assert [int(reports[3]) for reports in store.reports()] == sorted(numbers)
         reading = store.reports()
         next(reading)
-        assert store.add([(one(5), None)]) == [Verdict.stored]  # a reader that pauses is in nobody's way
+        assert store.add([(one(5), None)]) == [Acceptance.stored]  # a reader that pauses is in nobody's way
         assert len(list(reading)) == 7
 
 
@@ -124,7 +124,7 @@ def test_answers_to_other_surveys_are_counted_apart(fresh):
     address = fresh()
     with closing(open_store(address, SURVEY)) as store, closing(open_store(address, one_coin())) as other:
         store.add([(one(1), 5), (one(2), 6)])
-        assert other.add([(one(1, ("0", "1", "1")), 5)]) == [Verdict.stored]  # neither ids nor tokens are shared
+        assert other.add([(one(1, ("0", "1", "1")), 5)]) == [Acceptance.stored]  # neither ids nor tokens are shared
         assert (store.count(), store.others()) == (2, 1)
         assert (other.count(), other.others()) == (1, 2)
 

@@ -10,13 +10,13 @@ import sys
 import pytest
 
 from leafcover.errors import OutputError
-from leafcover.table.atomic import whole
+from leafcover.table.atomic import atomic_write
 
 unix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes and limits.")
 
 
 def test_a_file_appears_when_the_block_ends_well(tmp_path):
-    with whole(tmp_path / "out.txt") as part:
+    with atomic_write(tmp_path / "out.txt") as part:
         part.write_text("done")
         assert not (tmp_path / "out.txt").exists()
     assert (tmp_path / "out.txt").read_text() == "done"
@@ -26,7 +26,7 @@ def test_a_file_appears_when_the_block_ends_well(tmp_path):
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
 def test_nothing_appears_when_the_block_fails(error, tmp_path):
     def fail():
-        with whole(tmp_path / "out.txt") as part:
+        with atomic_write(tmp_path / "out.txt") as part:
             part.write_text("half")
             raise error
 
@@ -37,17 +37,20 @@ def test_nothing_appears_when_the_block_fails(error, tmp_path):
 
 def test_an_existing_output_needs_force(tmp_path):
     (tmp_path / "out.txt").write_text("old")
-    with pytest.raises(OutputError, match=r"exists\. Add --force to overwrite it\."), whole(tmp_path / "out.txt"):
+    with (
+        pytest.raises(OutputError, match=r"exists\. Add --force to overwrite it\."),
+        atomic_write(tmp_path / "out.txt"),
+    ):
         pass
     assert (tmp_path / "out.txt").read_text() == "old"
-    with whole(tmp_path / "out.txt", force=True) as part:
+    with atomic_write(tmp_path / "out.txt", force=True) as part:
         part.write_text("new")
     assert (tmp_path / "out.txt").read_text() == "new"
 
 
 def test_an_output_that_appears_meanwhile_is_not_overwritten(tmp_path):
     def race():
-        with whole(tmp_path / "out.txt") as part:
+        with atomic_write(tmp_path / "out.txt") as part:
             part.write_text("ours")
             (tmp_path / "out.txt").write_text("theirs")
 
@@ -57,16 +60,16 @@ def test_an_output_that_appears_meanwhile_is_not_overwritten(tmp_path):
 
 
 def test_a_directory_that_is_missing_or_in_the_way_is_named(tmp_path):
-    with pytest.raises(OutputError, match="no directory"), whole(tmp_path / "no" / "out.txt"):
+    with pytest.raises(OutputError, match="no directory"), atomic_write(tmp_path / "no" / "out.txt"):
         pass
     (tmp_path / "folder").mkdir()
-    with pytest.raises(OutputError, match="is a directory"), whole(tmp_path / "folder", force=True):
+    with pytest.raises(OutputError, match="is a directory"), atomic_write(tmp_path / "folder", force=True):
         pass
 
 
 @unix
 def test_private_means_0600_from_the_first_byte(tmp_path):
-    with whole(tmp_path / "secret", private=True) as part:
+    with atomic_write(tmp_path / "secret", private=True) as part:
         assert stat.S_IMODE(part.stat().st_mode) == 0o600
         part.write_text("x")
     assert stat.S_IMODE((tmp_path / "secret").stat().st_mode) == 0o600
@@ -77,7 +80,10 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OutputError, match=r"No space left on device") as caught, whole(tmp_path / "out.txt") as part:
+    with (
+        pytest.raises(OutputError, match=r"No space left on device") as caught,
+        atomic_write(tmp_path / "out.txt") as part,
+    ):
         part.write_text("x")
     assert "\n" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
@@ -108,8 +114,8 @@ def test_a_table_that_does_not_fit_leaves_nothing(name, tmp_path):
 
 SLOW = """
 import sys, time
-from leafcover.table.atomic import whole
-with whole(sys.argv[1]) as part:
+from leafcover.table.atomic import atomic_write
+with atomic_write(sys.argv[1]) as part:
     part.write_text("half")
     print("writing", flush=True)
     time.sleep(60)

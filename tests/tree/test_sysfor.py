@@ -11,8 +11,8 @@ from leafcover.tree import sysfor
 from leafcover.tree.c45 import grow_from
 from leafcover.tree.predict import classify
 from leafcover.tree.sysfor import (
-    Part,
     Search,
+    TrainingPart,
     good_attributes,
     grow_forest,
     grow_forest_from,
@@ -37,7 +37,7 @@ SEARCHES = st.builds(
 
 
 def whole(training):
-    return Part(np.arange(len(training.labels)), np.ones(len(training.labels)))
+    return TrainingPart(np.arange(len(training.labels)), np.ones(len(training.labels)))
 
 
 def told(goods):

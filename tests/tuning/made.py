@@ -43,7 +43,7 @@ def swept(*points, max_risk=None, left_out=(), commonest=0.55):
         left_out=tuple(left_out),
         max_risk=max_risk,
         others=("age", "town"),
-        keys=(),
+        quasi_identifiers=(),
         attacked=("class",),
         runs=2,
         released=100,

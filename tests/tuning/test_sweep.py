@@ -112,7 +112,7 @@ def test_an_interrupted_sweep_goes_on_and_ends_as_if_it_had_not_been(monkeypatch
     ("change", "words"),
     [
         ({"table": mixed(2)}, "another table"),
-        ({"table": replace(mixed(1), roles={"job": "confidential"})}, "another choice of roles"),
+        ({"table": replace(mixed(1), roles={"job": "sensitive"})}, "another choice of roles"),
         ({"target": "town"}, "another target"),
         ({"rows": 200}, "another choice of --rows"),
         ({"seed": 9}, "another seed"),
@@ -199,7 +199,7 @@ def test_other_targets_are_few_and_tell_something():
         category("secret", ["a", "b"] * (rows // 2)),
         category("class", ["x", "y"] * (rows // 2)),
         weight="weight",
-        secret="confidential",
+        secret="sensitive",
     )
     assert other_targets(original, "class") == ("secret", "n0", "n4", "n7")
     assert other_targets(original.select(["class"]), "class") == ()
@@ -217,9 +217,9 @@ def test_awkward_tables_are_swept(name):
 
 def test_roles_are_heeded():
     house = number("house", np.repeat(np.arange(50), 3))
-    original = table(*mixed(1, rows=150).columns, house, house="unit", town="confidential", age="key", job="key")
+    original = table(*mixed(1, rows=150).columns, house, house="unit", town="sensitive", age="key", job="key")
     found = sweep(original, target="class", recipes=["cover"], grid={"k": [5]}, runs=1)
-    assert (found.attacked, found.keys) == (("town",), ("age", "job"))
+    assert (found.attacked, found.quasi_identifiers) == (("town",), ("age", "job"))
     assert "house" not in found.others
     assert [one.column for one in found.points[0].inference] == ["town"]
 

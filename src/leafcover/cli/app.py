@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from leafcover import __version__
-from leafcover.cli.interrupt import heed, stoppable
+from leafcover.cli.interrupt import check_interrupt, stoppable
 from leafcover.errors import LeafcoverError
 
 app = typer.Typer(
@@ -69,7 +69,7 @@ def warn(words: str) -> None:
 def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
     """A progress bar on a terminal, nothing on a pipe; every step heeds a Ctrl-C that was lost."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield lambda words, share: heed()
+        yield lambda words, share: check_interrupt()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -79,7 +79,7 @@ def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
         task = bar.add_task("reading", total=1.0)
 
         def tell(words: str, share: float) -> None:
-            heed()
+            check_interrupt()
             bar.update(task, description=words, completed=share)
 
         yield tell

@@ -28,14 +28,14 @@ class _State:
 _state = _State()
 
 
-def listen() -> None:
+def install_handler() -> None:
     """From now on remember Ctrl-C; a process that was started to ignore it goes on doing so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _press)
         sys.unraisablehook = _silent
 
 
-def heed() -> None:
+def check_interrupt() -> None:
     """Raise KeyboardInterrupt again when it was pressed and lost."""
     if _state.pressed:
         raise KeyboardInterrupt
@@ -46,7 +46,7 @@ def stoppable(words: Callable[[], str] = lambda: WORDS) -> Iterator[None]:
     """A block that Ctrl-C ends with one line; an error that follows from it is not shown."""
     try:
         yield
-        heed()
+        check_interrupt()
     except (Exception, KeyboardInterrupt) as error:
         if not (_state.pressed or isinstance(error, KeyboardInterrupt)):
             raise
@@ -63,7 +63,7 @@ def stop(words: str = WORDS) -> SystemExit:
     return SystemExit(INTERRUPTED)
 
 
-def was_pressed() -> bool:
+def interrupted() -> bool:
     """Whether Ctrl-C was pressed."""
     return _state.pressed
 

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from leafcover.cli.interrupt import listen, stop, was_pressed
+from leafcover.cli.interrupt import install_handler, interrupted, stop
 
 if TYPE_CHECKING:
     import typer
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line."""
-    listen()  # before the imports, which take longer than many a command
+    install_handler()  # before the imports, which take longer than many a command
     try:
         code = _run()
     except KeyboardInterrupt:
         raise stop() from None
-    if was_pressed():
+    if interrupted():
         raise stop() from None
     sys.exit(code)
 
@@ -42,7 +42,7 @@ def _run() -> str | int | None:
                 sys.stdout.flush()
             return end.code
     except OSError as error:
-        if was_pressed():
+        if interrupted():
             return None
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what still waits would fail again when Python ends
         if error.errno != errno.EPIPE and sys.stderr is not None:  # whoever read it, as `head` does, has seen enough

@@ -71,14 +71,14 @@ def measure(
     """
     from leafcover.engine.evaluate import Comparison, limited_risks, measure_all, refuse_above
     from leafcover.engine.files import read_like, recall
-    from leafcover.engine.manifest import told_of
+    from leafcover.engine.manifest import load_manifest
     from leafcover.metrics.suite import words as measured_words
     from leafcover.recipes.plan import read_plan
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
     _check_files(original, released, control, json_file, report, force)
-    told = told_of(released)
+    told = load_manifest(released)
     reading, target = _as_told(reading, target, told)
     before = reading.read(original, target=target)
     refuse_unknown(before, reading, target)
@@ -120,8 +120,8 @@ def _as_told(reading: Reading, target: str | None, told: dict[str, Any] | None) 
     for name, role in known.get("roles", {}).items():
         roles.setdefault(role, []).append(name)
     filled: dict[str, Any] = {
-        field: tuple(roles.get(field, ()))
-        for field in ("unchanged", "key", "confidential", "unit", "weight")
+        field: tuple(roles.get(field.replace("_", "-"), ()))
+        for field in ("unchanged", "quasi_identifier", "sensitive", "unit", "weight")
         if not getattr(reading, field)
     }
     if not reading.category:
@@ -163,14 +163,14 @@ def _write(
     publish_tree: bool,
 ) -> None:
     """All outputs or none."""
-    from leafcover.table.atomic import together
+    from leafcover.table.atomic import atomic_group
 
     texts: dict[Path, tuple[str, bool]] = {}
     if json_file is not None and json_file != STANDARD_OUTPUT:
         texts[json_file] = (_figures(measures), True)
     if report is not None:
         texts |= pages(report, found.pair, found.release, measures, publish_tree=publish_tree)
-    with together(force=force) as part:
+    with atomic_group(force=force) as part:
         for path, (content, private) in texts.items():
             part(path, private).write_text(content, "utf-8")
 

@@ -20,22 +20,25 @@ if TYPE_CHECKING:
 _Names = list[str]
 
 
-def _option(name: str, words: str, *, metavar: str = "COL") -> Any:
-    return Annotated[_Names, typer.Option(name, help=words, metavar=metavar, rich_help_panel="Columns")]
+def _option(*names: str, words: str, metavar: str = "COL") -> Any:
+    return Annotated[_Names, typer.Option(*names, help=words, metavar=metavar, rich_help_panel="Columns")]
 
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
-    "drop": (_option("--drop", "Leave the column out."), []),
-    "unchanged": (_option("--unchanged", "Release the column as it is (it is then not protected)."), []),
-    "key": (_option("--key", "An attacker may know this column."), []),
-    "confidential": (_option("--confidential", "What must not be learned of a person."), []),
-    "unit": (_option("--unit", "Says which person or household a row belongs to; not released."), []),
-    "weight": (_option("--weight", "A survey weight; trees do not test it."), []),
-    "category": (_option("--category", "Read the column as a category, its text kept."), []),
+    "drop": (_option("--drop", words="Leave the column out."), []),
+    "unchanged": (_option("--unchanged", words="Release the column as it is (it is then not protected)."), []),
+    "quasi_identifier": (
+        _option("--quasi-identifier", "--qi", words="A quasi-identifier: an attacker may know this column."),
+        [],
+    ),
+    "sensitive": (_option("--sensitive", words="A sensitive attribute: must not be inferred for a person."), []),
+    "unit": (_option("--unit", words="Says which person or household a row belongs to; not released."), []),
+    "weight": (_option("--weight", words="A survey weight; trees do not test it."), []),
+    "category": (_option("--category", words="Read the column as a category, its text kept."), []),
     "missing": (
         _option(
             "--missing",
-            "What stands for a missing value in a column, in place of '', ?, NA and NaN; several by commas.",
+            words="What stands for a missing value in a column, in place of '', ?, NA and NaN; several by commas.",
             metavar="COL=TOKENS",
         ),
         [],
@@ -62,8 +65,8 @@ class Reading:
 
     drop: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
-    key: tuple[str, ...] = ()
-    confidential: tuple[str, ...] = ()
+    quasi_identifier: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
     unit: tuple[str, ...] = ()
     weight: tuple[str, ...] = ()
     category: tuple[str, ...] = ()
@@ -92,14 +95,14 @@ class Reading:
     def roles(self, target: str | None) -> dict[str, Any]:
         """Each column has at most one role."""
         found: dict[str, Any] = {}
-        for role in ("unchanged", "key", "confidential", "unit", "weight"):
-            for name in getattr(self, role):
+        for role in ("unchanged", "quasi-identifier", "sensitive", "unit", "weight"):
+            for name in getattr(self, role.replace("-", "_")):
                 if name in found:
                     raise ValueOutOfRange(f"Column {name!r}", f"{found[name]} and {role}", "given one role")
                 found[name] = role
         if target is not None and found.get(target) in ("unit", "weight"):
             raise ValueOutOfRange(f"Column {target!r}", f"target and {found[target]}", "given one role")
-        if target is not None and found.get(target) not in ("unchanged", "confidential", "key"):
+        if target is not None and found.get(target) not in ("unchanged", "sensitive", "quasi-identifier"):
             found[target] = "target"
         return found
 
@@ -136,7 +139,7 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
 
 def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None:
     """A role or target that names no column is an error, with a near name."""
-    given = (*reading.unchanged, *reading.key, *reading.confidential, *reading.unit, *reading.weight)
+    given = (*reading.unchanged, *reading.quasi_identifier, *reading.sensitive, *reading.unit, *reading.weight)
     for name in (*given, *(n for n in names if n is not None)):
         if name not in table.names:
             raise NameUnknown("column", name, table.names)

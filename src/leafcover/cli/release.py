@@ -12,7 +12,7 @@ from leafcover.cli.options import Reading, check_report, outward, pages, refuse_
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.engine.manifest import Places
+    from leafcover.engine.manifest import ReleasePaths
     from leafcover.engine.run import Progress, Release
     from leafcover.metrics.suite import Measures
     from leafcover.recipes.plan import Plan
@@ -77,15 +77,15 @@ def release(
     from leafcover.engine.evaluate import MOST_ALONE, certain_linkage, refuse_alone
     from leafcover.engine.evaluate import hold_out as set_aside
     from leafcover.engine.files import deliver
-    from leafcover.engine.manifest import Places
+    from leafcover.engine.manifest import ReleasePaths
     from leafcover.engine.run import run
     from leafcover.engine.summary import summary
     from leafcover.rng import key_text
     from leafcover.table.atomic import check_place
-    from leafcover.table.table import taken_alone
+    from leafcover.table.table import without_unused_levels
 
     _check(max_risk, hold_out, key_file, seed, keep_order)
-    places = Places(out)
+    places = ReleasePaths(out)
     _check_files(table, places, report, key_file, hold_out is not None)
     reports = [report, outward(report)] if report else []
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
@@ -99,7 +99,7 @@ def release(
     key, new_key = _key(key_file, seed)
     kept, held = set_aside(original, hold_out, key)
     aside = original.take(held) if len(held) else None
-    original = taken_alone(original, kept) if len(held) else original
+    original = without_unused_levels(original, kept) if len(held) else original
     with progress(quiet or as_json) as tell:
         cells: dict[Any, Any] = {}
         chosen = _plan(original, plan, recipe, target, settings, bins, cells)
@@ -160,7 +160,9 @@ def _check(
         raise PlanError("--key-file and --seed were both given. Use --key-file to publish, --seed to experiment.")
 
 
-def _check_files(table: Path, places: "Places", report: Path | None, key_file: Path | None, held_out: bool) -> None:
+def _check_files(
+    table: Path, places: "ReleasePaths", report: Path | None, key_file: Path | None, held_out: bool
+) -> None:
     """No file of a release may be another of them, or the original."""
     if not places.table.name or places.table.name == "..":
         raise OutputError(f"Output '{places.table}' has no file name. Give one, such as -o released.csv.")
@@ -295,7 +297,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Check hash and schema; with the original every promise; with the key every byte. Exit 1 when one fails."""
-    from leafcover.engine.manifest import Places, check_manifests, manifest_of
+    from leafcover.engine.manifest import ReleasePaths, check_manifests, manifest_of
     from leafcover.engine.verify import verify as checked
     from leafcover.rng import key_from_file
 
@@ -306,7 +308,7 @@ def verify(
     check_manifests(released)
     table = None
     if original is not None:
-        told = manifest_of(Places(released).internal)["reading"]
+        told = manifest_of(ReleasePaths(released).internal)["reading"]
         roles = told["roles"]
         lists = {role: tuple(n for n, r in roles.items() if r == role) for role in set(roles.values()) - {"target"}}
         reading = Reading(

@@ -47,11 +47,11 @@ def new(
 ) -> None:
     """Write an example of a survey, every key explained, to change into your own."""
     from leafcover.survey.schema import example
-    from leafcover.table.atomic import whole
+    from leafcover.table.atomic import atomic_write
 
     if file.suffix != ".toml":
         raise ValueOutOfRange("The name of a survey", str(file), "one that ends in .toml, such as habits.toml")
-    with whole(file, force=force) as part:
+    with atomic_write(file, force=force) as part:
         part.write_text(example(file.name, one_coin=one_coin), "utf-8")
     if not quiet:
         typer.echo(
@@ -132,7 +132,7 @@ def tokens(
     """Make one-time links, one a line, in a file for you alone; each lets one person answer once."""
     from leafcover.survey.client import MOST_TOKENS, secret_place, survey_secret, token
     from leafcover.survey.schema import read_survey
-    from leafcover.table.atomic import whole
+    from leafcover.table.atomic import atomic_write
 
     survey = read_survey(file)
     if not survey.tokens:
@@ -146,7 +146,7 @@ def tokens(
     place = out or file.with_suffix(".links")
     if place.resolve() in (file.resolve(), secret_place(file).resolve()):
         raise OutputError(f"'{place}' is the survey or its secret. Give the links another name.")
-    with whole(place, force=force, private=True) as part:
+    with atomic_write(place, force=force, private=True) as part:
         secret = survey_secret(file).secret
         links = (token(secret, survey.fingerprint, number) for number in range(first, first + count))
         part.write_text("".join(f"{address.rstrip('/')}/#token={one}\n" for one in links), "utf-8")
@@ -315,13 +315,13 @@ def page(
     """Write the survey as one file that works offline until it sends, and print the hash to publish."""
     from leafcover.survey.pages import offline_page
     from leafcover.survey.schema import read_survey
-    from leafcover.table.atomic import whole
+    from leafcover.table.atomic import atomic_write
 
     asked = read_survey(survey)
     if not asked.offline:
         raise PlanError("The collector takes no answers from files yet. Write offline = true into the survey first.")
     html, digest = offline_page(asked, address)
-    with whole(out, force=force) as part:
+    with atomic_write(out, force=force) as part:
         part.write_bytes(html)
     if not quiet:
         typer.echo(f"Wrote '{out}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
@@ -378,12 +378,12 @@ def tree(
     test_share: Annotated[float, typer.Option(metavar="SHARE", help="Of the answers, set aside to test with.")] = 0.3,
 ) -> None:
     """Grow the tree that predicts one question from the others, and say how often it is right, with its error."""
-    from leafcover.randomized_response.tree import Rules
+    from leafcover.randomized_response.tree import StoppingRules
     from leafcover.survey.results import read_answers, results, tree_of
     from leafcover.survey.schema import read_survey
 
     survey = read_survey(file)
-    rules = Rules(criterion.value, min_support=min_support, significance=significance)
+    rules = StoppingRules(criterion.value, min_support=min_support, significance=significance)
     table = read_answers(survey, source)
     found = tree_of(survey, table, target, rules, test_share)
     for words in results(survey, table).warnings:

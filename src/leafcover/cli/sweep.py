@@ -64,7 +64,7 @@ def sweep(
 ) -> None:
     """Try recipes and strengths on TABLE: a map of risk against utility, and what to take of it."""
     from leafcover.metrics.suite import plain
-    from leafcover.table.atomic import check_place, whole
+    from leafcover.table.atomic import atomic_write, check_place
     from leafcover.tuning.grid import grid_of
     from leafcover.tuning.report import report as page
     from leafcover.tuning.report import report_tools, what_then, what_to_take
@@ -97,7 +97,7 @@ def sweep(
             progress=tell,
         )
     if report is not None:
-        with whole(report, force=force) as part:
+        with atomic_write(report, force=force) as part:
             part.write_text(page(found), "utf-8")
     if as_json:
         typer.echo(json.dumps(plain(found), ensure_ascii=False))

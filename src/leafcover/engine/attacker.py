@@ -8,9 +8,9 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.cells import finer
 from leafcover.engine.run import partitions_of, share_stuck, whole_part
-from leafcover.metrics.pair import some_rows
-from leafcover.partition.base import Partition, Split
-from leafcover.perturb.base import Noise, Part, Summary
+from leafcover.metrics.pair import sample_rows
+from leafcover.partition.base import Partition, PartitionMethod
+from leafcover.perturb.base import Chunk, Perturbation, Summary
 from leafcover.perturb.centroid import Centroid
 from leafcover.recipes.plan import Plan, Step
 from leafcover.table.table import Column, Table
@@ -22,7 +22,7 @@ class Known:
 
     table: Table  # the rows that were released, in their original order
     plan: Plan
-    partitions: Mapping[Split, Partition]
+    partitions: Mapping[PartitionMethod, Partition]
 
     @classmethod
     def made_anew(cls, table: Table, plan: Plan) -> "Known":
@@ -30,13 +30,13 @@ class Known:
         return cls(table, plan, partitions_of(table, plan, lambda words, share: None))
 
 
-def pinned(known: Known) -> dict[str, float]:
+def fixed(known: Known) -> dict[str, float]:
     """Per column the share of its known values that could not change: their law gives them at least 0.95."""
     found = {column.name: share_stuck(column, ~column.missing) for column in known.table}
     for step in known.plan.steps:
         part = whole_part(known.table, step, known.partitions)
-        summary = step.noise.settle(step.noise.summarise(part), part.cells)
-        stuck = step.noise.pinned(part, summary)
+        summary = step.perturb.finalize(step.perturb.fit(part), part.cells)
+        stuck = step.perturb.fixed(part, summary)
         found |= {column.name: share_stuck(column, stuck[column.name]) for column in part.columns}
     return found
 
@@ -50,9 +50,9 @@ def widths(known: Known) -> dict[str, float]:
     for step in known.plan.steps:
         part = whole_part(known.table, step, known.partitions)
         for column in part.columns:
-            wide = _choices(part, column, step.noise.uniform) if column.is_category else None
+            wide = _choices(part, column, step.perturb.is_exchangeable) if column.is_category else None
             if wide is None:
-                wide = _range(part, column, step.noise.uniform)
+                wide = _range(part, column, step.perturb.is_exchangeable)
             found[column.name] = float(wide.mean()) if len(wide) else 0.0
     return found
 
@@ -80,11 +80,11 @@ def disclosed(known: Known) -> float:
 def averaged(known: Known) -> Iterator[tuple[tuple[str, ...], Rows, bool]]:
     """Of each step that puts averages in the place of values: its columns, each row's group, whether they are means."""
     for step in known.plan.steps:
-        if isinstance(step.noise, Centroid):
-            yield step.columns, known.partitions[step.within].cells.label, step.noise.number == "mean"
+        if isinstance(step.perturb, Centroid):
+            yield step.columns, known.partitions[step.within].cells.label, step.perturb.number == "mean"
 
 
-def _range(part: Part, column: Column, among: bool) -> Floats:
+def _range(part: Chunk, column: Column, among: bool) -> Floats:
     """The known range of each number; among the rows of a cell when values only change places there."""
     bottom, top = column.domain
     rows = ~column.missing
@@ -98,7 +98,7 @@ def _range(part: Part, column: Column, among: bool) -> Floats:
     return (high / 2 - low / 2) / (top / 2 - bottom / 2)  # halves: 1e308 less -1e308 is too much
 
 
-def _choices(part: Part, column: Column, among: bool) -> Floats:
+def _choices(part: Chunk, column: Column, among: bool) -> Floats:
     """The share of the levels that occur which each row's own may be, apart from none."""
     occurring = np.unique(column.values[~column.missing])
     rows = ~column.missing
@@ -143,8 +143,8 @@ LEAST = 1e-300  # a likelihood of 0 as a logarithm that still compares
 class _Lens:
     """One column whose released values say more than the group of their row."""
 
-    part: Part  # the column alone, every original row
-    noise: Noise
+    part: Chunk  # the column alone, every original row
+    perturb: Perturbation
     summary: Summary
     released: Array  # (rows,) in the order and the codes of the original
 
@@ -157,7 +157,7 @@ class PlanEvidence:
     lenses: tuple[_Lens, ...]
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Whether the groups say all there is to say."""
         return not self.lenses
 
@@ -175,7 +175,7 @@ class PlanEvidence:
         """
         likely = np.zeros((len(people), len(rows)))
         by_column = np.zeros(len(rows))
-        everyone = rows[some_rows(len(rows), self._asked(len(rows)))]
+        everyone = rows[sample_rows(len(rows), self._asked(len(rows)))]
         together = np.zeros((len(everyone), len(rows)))
         for lens in self.lenses:
             distinct, at = np.unique(lens.released[rows], return_inverse=True)
@@ -198,7 +198,7 @@ def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvide
     """What the key columns of a release say, to whoever knows the plan; rows stand in the table's order."""
     lenses: list[_Lens] = []
     for part, noise in _known_parts(known, keys):
-        if not noise.uniform:
+        if not noise.is_exchangeable:
             lenses += _lenses(part, noise, released)
     return PlanEvidence(groups_of(known, keys), tuple(lenses))
 
@@ -211,7 +211,7 @@ def groups_of(known: Known, keys: Sequence[str]) -> Rows:
         np.unique(known.table[name].values, return_inverse=True)[1].ravel() for name in keys if name not in written
     ]
     for part, noise in _known_parts(known, keys):
-        labels += [noise.shown(part), *(cells.label for cells in part.keep)]
+        labels += [noise.observable_class(part), *(cells.label for cells in part.keep)]
     groups = np.zeros(len(known.table), np.int64)
     for label in {id(label): label for label in labels}.values():  # steps of one split share their labels
         groups = finer(groups, label)
@@ -220,20 +220,23 @@ def groups_of(known: Known, keys: Sequence[str]) -> Rows:
 
 def certain(known: Known, keys: Sequence[str]) -> PlanEvidence | None:
     """The evidence of a plan that makes every row of a group as likely as any other; no released row is needed."""
-    uniform = all(noise.uniform for _, noise in _known_parts(known, keys))
+    uniform = all(noise.is_exchangeable for _, noise in _known_parts(known, keys))
     return PlanEvidence(groups_of(known, keys), ()) if uniform else None
 
 
-def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Part, Noise]]:
-    """The key columns of each step."""
+def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Perturbation]]:
+    """The quasi-identifiers of each step."""
     for step in known.plan.steps:
         names = [name for name in step.columns if name in keys]
         if names:
-            yield whole_part(known.table, Step(names, step.within, step.noise, step.keep), known.partitions), step.noise
+            yield (
+                whole_part(known.table, Step(names, step.within, step.perturb, step.keep), known.partitions),
+                step.perturb,
+            )
 
 
-def _lenses(part: Part, noise: Noise, released: Table) -> Iterator[_Lens]:
-    summary = noise.settle(noise.summarise(part), part.cells)
+def _lenses(part: Chunk, noise: Perturbation, released: Table) -> Iterator[_Lens]:
+    summary = noise.finalize(noise.fit(part), part.cells)
     for column in part.columns:
         values = _in_codes_of(column, released[column.name])
         yield _Lens(replace(part, columns=(column,)), noise, summary, values)
@@ -253,7 +256,7 @@ def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
         some = people[begin : begin + step]
         part = lens.part.take(np.repeat(some, len(values)))
         new = {name: np.tile(values, len(some))}
-        found[begin : begin + step] = lens.noise.likelihood(part, new, lens.summary).reshape(len(some), len(values))
+        found[begin : begin + step] = lens.perturb.likelihood(part, new, lens.summary).reshape(len(some), len(values))
     return found
 
 

@@ -15,7 +15,7 @@ from leafcover.engine.attacker import (
     certain,
     disclosed,
     evidence_of,
-    pinned,
+    fixed,
     widths,
 )
 from leafcover.engine.run import Progress, Release, run
@@ -24,14 +24,14 @@ from leafcover.metrics.disclosure.attribute_inference import attacked_columns, i
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
 from leafcover.metrics.estimates import Estimate, Risk, wilson
-from leafcover.metrics.pair import SEED, Pair, pair_of, some_rows
+from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.metrics.suite import Facts, Measures, measures
-from leafcover.partition.base import Partition, Split
+from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan, bins_of
 from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import row_words
-from leafcover.table.table import Table, taken_alone
+from leafcover.table.table import Table, without_unused_levels
 
 # Do a release again on some of the rows, so that the others can tell what it says of people it never saw.
 
@@ -57,8 +57,8 @@ def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")  # never released
     inside = np.zeros(len(table), bool)
     inside[rows] = True
-    part = taken_alone(table, rows)
-    made: dict[Split, Partition] = {}
+    part = without_unused_levels(table, rows)
+    made: dict[PartitionMethod, Partition] = {}
     written = plan
     if plan.settings is not None and plan.recipe in RECIPES:
         written = plan_for(part, plan.recipe, target=plan.target or None, settings=plan.settings, made=made)
@@ -80,7 +80,7 @@ def folds(
 
     A fold whose rows the plan refuses is left out.
     """
-    table = table.take(some_rows(len(table), most))
+    table = table.take(sample_rows(len(table), most))
     order = np.random.default_rng(SEED).permutation(len(table))
     for number, fold in enumerate(np.array_split(order, count)):
         rest = np.setdiff1d(order, fold)
@@ -111,7 +111,7 @@ class Comparison:
         """What the plan tells of the key columns."""
         if self.known is None or not self.pair.paired:
             return None
-        return evidence_of(self.known, self.pair.released, self.pair.keys)
+        return evidence_of(self.known, self.pair.released, self.pair.quasi_identifiers)
 
     @cached_property
     def _again(self) -> tuple[Again, ...]:
@@ -168,7 +168,7 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
 
 def facts_of(known: Known) -> Facts:
     """What the plan alone tells of the original."""
-    return Facts(pinned(known), widths(known), alone(known), disclosed(known), tuple(averaged(known)))
+    return Facts(fixed(known), widths(known), alone(known), disclosed(known), tuple(averaged(known)))
 
 
 # A release and its original, as the pair that measures are handed.
@@ -185,17 +185,17 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
         release.table,
         release.source,
         target=release.plan.target if release.plan.target in names else "",
-        keys=keys_of(original, release),
-        confidential=[n for n in original.with_role("confidential") if n in names],
+        quasi_identifiers=quasi_identifiers_of(original, release),
+        sensitive=[n for n in original.with_role("sensitive") if n in names],
         weight="".join([n for n in original.with_role("weight") if n in names][:1]),
         control=control,
     )
 
 
-def keys_of(original: Table, release: Release) -> list[str]:
+def quasi_identifiers_of(original: Table, release: Release) -> list[str]:
     """What an attacker is taken to know of a person: the key columns, or without any all but target and weight."""
     names = release.table.names
-    named = [n for n in original.with_role("key") if n in names]
+    named = [n for n in original.with_role("quasi-identifier") if n in names]
     return named or [n for n in names if n != release.plan.target and original.roles.get(n) != "weight"]
 
 
@@ -244,7 +244,7 @@ def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambd
     if linked is None:
         raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
     found = [Limited("informed linkage", linked.first)]
-    columns = pair.confidential or ((pair.target,) if pair.target else attacked_columns(pair))
+    columns = pair.sensitive or ((pair.target,) if pair.target else attacked_columns(pair))
     for one in inferences(compared.attacked, columns=columns):
         column, above = one.column, one.strongest.above_control
         if above is None:
@@ -258,7 +258,7 @@ def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambd
 
 def certain_linkage(original: Table, release: Release) -> Informed | None:
     """Informed linkage where it costs nothing: when the plan makes every row of a group as likely as any other."""
-    evidence = certain(Known(original, release.plan, release.partitions), keys_of(original, release))
+    evidence = certain(Known(original, release.plan, release.partitions), quasi_identifiers_of(original, release))
     return None if evidence is None else informed(evidence)
 
 

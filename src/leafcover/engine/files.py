@@ -13,19 +13,19 @@ import numpy as np
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
-from leafcover.engine.manifest import Places, external, internal, told_of
+from leafcover.engine.manifest import ReleasePaths, external, internal, load_manifest
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, not_reached
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, from_toml
-from leafcover.table.atomic import together
+from leafcover.table.atomic import atomic_group
 from leafcover.table.io import beside, fill, read
-from leafcover.table.table import Table, taken_alone
+from leafcover.table.table import Table, without_unused_levels
 
 
 def deliver(
     release: Release,
-    places: Places,
+    places: ReleasePaths,
     *,
     reading: Mapping[str, Any],
     rows: Rows,
@@ -39,7 +39,7 @@ def deliver(
     ``rows`` are the rows of the original file that were released (all but those held out); pairs speak of the file.
     Everything is written beside its place first; only when all of it stands are the files renamed, the table last.
     """
-    with together(force=force) as part:
+    with atomic_group(force=force) as part:
         # Renamed in reverse order of entry: the table, entered first, appears last.
         table_part = part(places.table, False)
         fill(release.table, places.table, table_part)
@@ -141,10 +141,10 @@ def recall(
     plan: Plan | None = None,
 ) -> Recalled:
     """Put an original and a released table together; pairs, plan and facts come from the files beside it."""
-    source = read_pairs(Places(path).pairs if pairs is None else pairs)
+    source = read_pairs(ReleasePaths(path).pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
-    told = told_of(path)
+    told = load_manifest(path)
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     weight = [n for n in original.with_role("weight") if n in released.names]
     pair = pair_of(
@@ -152,15 +152,15 @@ def recall(
         released,
         source,
         target=target,
-        keys=[n for n in original.with_role("key") if n in released.names],
-        confidential=[n for n in original.with_role("confidential") if n in released.names],
+        quasi_identifiers=[n for n in original.with_role("quasi-identifier") if n in released.names],
+        sensitive=[n for n in original.with_role("sensitive") if n in released.names],
         weight=weight[0] if weight else "",
         control=control,
     )
     if control is not None:
         refuse_same_people(pair)
     if source is not None:
-        original = taken_alone(original, np.sort(source))
+        original = without_unused_levels(original, np.sort(source))
     chosen = plan if plan is not None else _plan(told)
     known = None
     if chosen is not None:

@@ -94,7 +94,7 @@ def _coarse(share: float, rows: int) -> float:
 
 
 def _promises(release: Release) -> list[str]:
-    return list(dict.fromkeys(promise for step in release.plan.steps for promise in step.noise.promises))
+    return list(dict.fromkeys(promise for step in release.plan.steps for promise in step.perturb.guarantees))
 
 
 # What the manifests beside a release must tell before it can be checked or measured; damaged ones get one line.
@@ -149,16 +149,16 @@ class _Inward:
     input_fingerprint: str
 
 
-def told_of(path: Path) -> dict[str, Any] | None:
+def load_manifest(path: Path) -> dict[str, Any] | None:
     """The internal manifest beside a released table, if there is one."""
-    place = Places(path).internal
+    place = ReleasePaths(path).internal
     return _checked(place, _Inward) if place.exists() else None
 
 
 def check_manifests(path: Path) -> None:
     """Refuse manifests that lack what is read of them."""
-    _checked(Places(path).manifest, _Outward)
-    told_of(path)
+    _checked(ReleasePaths(path).manifest, _Outward)
+    load_manifest(path)
 
 
 def _checked(place: Path, form: type) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _checked(place: Path, form: type) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class Places:
+class ReleasePaths:
     """Where the files of a release stand."""
 
     table: Path

@@ -11,20 +11,20 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.errors import PromiseBroken, TableError
-from leafcover.partition.base import Partition, Split, rooms
+from leafcover.errors import InvariantViolated, TableError
+from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves
 from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, VariableMdav
 from leafcover.partition.refine import Refine
-from leafcover.perturb.base import Changed, Part
+from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import drawn, moved
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import places
-from leafcover.tree.tree import Places, Tree
+from leafcover.tree.tree import LeafMembership, Tree
 
 # Whether groups are as large as was asked: a table with fewer rows than that is one group, and that is said.
 
@@ -32,7 +32,9 @@ from leafcover.tree.tree import Places, Tree
 FEWEST = 5  # a smaller count is not published
 
 
-def not_reached(plan: Plan, partitions: Mapping[Split, Partition], *, published: bool = False) -> tuple[str, ...]:
+def not_reached(
+    plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
+) -> tuple[str, ...]:
     """One sentence for every size that was asked for and that the smallest group has not, or that only all rows have.
 
     In what is ``published`` a count under five is not told.
@@ -110,7 +112,7 @@ class ColumnFact:
 
     name: str
     changed: float  # the value is another one than before
-    pinned: float  # the value could not change: its law gives it at least 0.95 (known values only)
+    fixed: float  # the value could not change: its law gives it at least 0.95 (known values only)
     room: float = 1.0  # what the boxes allow of its domain, as a mean over known values
 
 
@@ -160,7 +162,7 @@ class Release:
     publishable: bool
     kept_order: bool
     unprotected: tuple[str, ...]  # columns that left as they came in
-    partitions: Mapping[Split, Partition]
+    partitions: Mapping[PartitionMethod, Partition]
 
     @property
     def alone(self) -> float:
@@ -175,7 +177,7 @@ def run(
     key: Key,
     keep_order: bool = False,
     progress: Progress | None = None,
-    made: Mapping[Split, Partition] | None = None,
+    made: Mapping[PartitionMethod, Partition] | None = None,
 ) -> Release:
     """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``.
 
@@ -194,21 +196,23 @@ def run(
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
 
     after: dict[str, Changed] = {}
-    pinned: dict[str, float] = {}
+    fixed: dict[str, float] = {}
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
         whole = whole_part(table, step, partitions)
         changed, stuck = _change(whole, step, root.sub(f"step {number}", *step.columns))
-        broken = step.noise.broken(whole, {name: one.values for name, one in changed.items()})
+        broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
         if broken:
-            raise PromiseBroken(f"Step {number} did not keep its promise, so nothing is written: {'; '.join(broken)}.")
+            raise InvariantViolated(
+                f"Step {number} did not keep its promise, so nothing is written: {'; '.join(broken)}."
+            )
         after.update(changed)
-        pinned.update(stuck)
+        fixed.update(stuck)
 
     tell("checking what was kept", 0.9)
     allowed = _rooms(table, plan, partitions)
     columns = tuple(
-        ColumnFact(c.name, _share_changed(c, after[c.name].values), pinned[c.name], allowed[c.name])
+        ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
         if c.name in after
         else ColumnFact(c.name, 0.0, share_stuck(c, ~c.missing))
         for c in table
@@ -232,24 +236,24 @@ def run(
     )
 
 
-def _warnings(table: Table, plan: Plan, partitions: Mapping[Split, Partition]) -> tuple[str, ...]:
+def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:
     notes = [note for partition in partitions.values() for note in partition.notes]
     return tuple(dict.fromkeys([*table.warnings, *not_reached(plan, partitions), *notes]))
 
 
 def partitions_of(
-    table: Table, plan: Plan, tell: Progress, made: Mapping[Split, Partition] | None = None
-) -> dict[Split, Partition]:
+    table: Table, plan: Plan, tell: Progress, made: Mapping[PartitionMethod, Partition] | None = None
+) -> dict[PartitionMethod, Partition]:
     """Every split of the plan, made once from the original."""
     splits = list(dict.fromkeys(split for step in plan.steps for split in step.splits))
-    found: dict[Split, Partition] = {}
+    found: dict[PartitionMethod, Partition] = {}
     for number, split in enumerate(splits):
         tell(f"making cells: {_split_words(split)}", 0.5 * number / len(splits))
         found[split] = made[split] if made and split in made else split.cells(table)
     return found
 
 
-def _split_words(split: Split) -> str:
+def _split_words(split: PartitionMethod) -> str:
     if isinstance(split, Forest):
         return f"the forest for {split.of}"
     return f"the tree for {split.needs[0]}" if split.needs else "the whole table"
@@ -259,10 +263,10 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def whole_part(table: Table, step: Step, partitions: Mapping[Split, Partition]) -> Part:
+def whole_part(table: Table, step: Step, partitions: Mapping[PartitionMethod, Partition]) -> Chunk:
     """Every row of a step's columns, with the cells and limits of the step."""
     bare = (table[name] for name in step.columns)
-    return Part(
+    return Chunk(
         rows=np.arange(len(table), dtype=np.int64),
         columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
         cells=partitions[step.within].cells,
@@ -270,16 +274,16 @@ def whole_part(table: Table, step: Step, partitions: Mapping[Split, Partition]) 
     )
 
 
-def _change(whole: Part, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:
+def _change(whole: Chunk, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:
     """Change a step's columns part by part, as far as its noise's reach allows."""
-    noise = step.noise
+    noise = step.perturb
     parts = [whole]
-    if noise.reach not in ("cell", "table"):
+    if noise.scope not in ("cell", "table"):
         starts = range(0, len(whole), PART_ROWS)
         parts = [whole.take(np.arange(start, min(start + PART_ROWS, len(whole)))) for start in starts]
-    summary = noise.settle(reduce(noise.merge, [noise.summarise(part) for part in parts]), whole.cells)
+    summary = noise.finalize(reduce(noise.merge, [noise.fit(part) for part in parts]), whole.cells)
     changes = [noise.change(part, summary, draws) for part in parts]
-    stuck = [noise.pinned(part, summary) for part in parts]
+    stuck = [noise.fixed(part, summary) for part in parts]
     changed = {c.name: _joined([change[c.name] for change in changes]) for c in whole.columns}
     share = {c.name: share_stuck(c, np.concatenate([one[c.name] for one in stuck])) for c in whole.columns}
     return changed, share
@@ -315,20 +319,20 @@ def _share_changed(column: Column, values: Array) -> float:
     return float((~same).mean())
 
 
-def _rooms(table: Table, plan: Plan, partitions: Mapping[Split, Partition]) -> dict[str, float]:
+def _rooms(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:
     """Of every column that is written, what the narrowest of its step's boxes leave it."""
     found = dict.fromkeys(plan.columns, 1.0)
     for step in plan.steps:
         written = table.select(step.columns)
         for split in step.splits:
-            for one in rooms(written, partitions[split].cells):
+            for one in allowed_ranges(written, partitions[split].cells):
                 if not isnan(one.width):
                     found[one.column] = min(found[one.column], one.width)
     return found
 
 
 def _tree_facts(
-    table: Table, after: Mapping[str, Changed], partitions: Mapping[Split, Partition]
+    table: Table, after: Mapping[str, Changed], partitions: Mapping[PartitionMethod, Partition]
 ) -> tuple[TreeFact, ...]:
     trees: dict[int, Tree] = {id(tree): tree for p in partitions.values() for tree in p.trees}
     new = table.replace(replace(table[name], values=one.values, stored=None) for name, one in after.items())
@@ -339,7 +343,7 @@ def _tree_facts(
     return tuple(facts)
 
 
-def _share_alike(before: Places, now: Places) -> float:
+def _share_alike(before: LeafMembership, now: LeafMembership) -> float:
     """The share of rows that reach the same set of leaves in both."""
     number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
     same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])

@@ -28,7 +28,7 @@ def _kept(trees: list[TreeFact]) -> list[str]:
 
 
 def _is_block(step: Step) -> bool:
-    return isinstance(step.noise, Shuffle) and len(step.columns) > 1
+    return isinstance(step.perturb, Shuffle) and len(step.columns) > 1
 
 
 def summary(release: Release, informed: Informed | None = None) -> str:
@@ -40,9 +40,11 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         f"{changed:.0%} of all values are another row's or new."
     ]
     lines += _kept([tree for tree in release.trees if tree.target and tree.target == release.plan.target])
-    if not all(isinstance(step.noise, Additive | Multiplicative) for step in release.plan.steps):  # they know no cells
+    if not all(
+        isinstance(step.perturb, Additive | Multiplicative) for step in release.plan.steps
+    ):  # they know no cells
         smallest = min((cell.smallest for cell in release.cells), default=rows)
-        hidden = all(isinstance(step.noise, Shuffle) for step in release.plan.steps) and not release.unprotected
+        hidden = all(isinstance(step.perturb, Shuffle) for step in release.plan.steps) and not release.unprotected
         words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
         lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
     lines += not_reached(release.plan, release.partitions)
@@ -56,10 +58,10 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     refined = dict.fromkeys(n for step in release.plan.steps if isinstance(step.within, Refine) for n in step.within.by)
     if refined:
         lines.append(f"Cells were refined for {', '.join(refined)}.")
-    stuck = [f for f in release.columns if f.pinned >= 0.5 and f.name not in release.unprotected]
-    if pinned := sorted(stuck, key=lambda f: -f.pinned):
-        named = ", ".join(f"{fact.name} ({fact.pinned:.0%})" for fact in pinned[:5])
-        more = f" and {len(pinned) - 5} more" if len(pinned) > 5 else ""
+    stuck = [f for f in release.columns if f.fixed >= 0.5 and f.name not in release.unprotected]
+    if fixed := sorted(stuck, key=lambda f: -f.fixed):
+        named = ", ".join(f"{fact.name} ({fact.fixed:.0%})" for fact in fixed[:5])
+        more = f" and {len(fixed) - 5} more" if len(fixed) > 5 else ""
         lines.append(f"Could not change in at least half of the rows: {named}{more}.")
     if release.unprotected:
         lines.append(f"Not protected, released as they are: {', '.join(release.unprotected)}.")

@@ -9,13 +9,13 @@ import numpy as np
 
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
-from leafcover.engine.manifest import Places, manifest_of
+from leafcover.engine.manifest import ReleasePaths, manifest_of
 from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.recipes.plan import Plan, from_toml
 from leafcover.rng import Key
 from leafcover.table.io import read
-from leafcover.table.table import Column, Table, taken_alone
+from leafcover.table.table import Column, Table, without_unused_levels
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Check:
 
 def verify(path: Path, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
     """Every check that what is at hand allows."""
-    places = Places(path)
+    places = ReleasePaths(path)
     manifest = manifest_of(places.manifest)
     checks = [_bytes(path, manifest)]
     released = read(path, **_reading(places))
@@ -52,7 +52,7 @@ def verify(path: Path, *, original: Table | None = None, key: Key | None = None)
     if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"
         return [*checks, Check("the original, the release and the pairs belong together", False, detail)]
-    original = taken_alone(original, rows)
+    original = without_unused_levels(original, rows)
     original = original.select(name for name in original.names if original.roles.get(name) != "unit")
     checks += _promises(original, released, plan, np.searchsorted(rows, pairs))
     if key is not None:
@@ -83,10 +83,10 @@ def _promises(original: Table, released: Table, plan: Plan, pairs: Rows) -> list
         whole = whole_part(original, step, partitions)
         try:
             after = {name: _aligned(original[name], released[name])[back] for name in step.columns}
-            broken = step.noise.broken(whole, after)
+            broken = step.perturb.violations(whole, after)
         except (LeafcoverError, IndexError) as error:
             broken = (str(error),)
-        what = f"step {number} ({', '.join(step.columns)}): {'; '.join(step.noise.promises)}"
+        what = f"step {number} ({', '.join(step.columns)}): {'; '.join(step.perturb.guarantees)}"
         checks.append(Check(what, not broken, "; ".join(broken)))
     return checks
 
@@ -105,7 +105,7 @@ def _aligned(original: Column, released: Column) -> Array:
     return lookup[released.values]
 
 
-def _replay(original: Table, plan: Plan, key: Key, inward: dict[str, Any], places: Places) -> list[Check]:
+def _replay(original: Table, plan: Plan, key: Key, inward: dict[str, Any], places: ReleasePaths) -> list[Check]:
     """The same table, plan and key must give the same bytes."""
     same_table = fingerprint(original, key) == inward["input_fingerprint"]
     checks = [Check("the key and the original are those of the release", same_table)]
@@ -122,7 +122,7 @@ def _replay(original: Table, plan: Plan, key: Key, inward: dict[str, Any], place
     return checks
 
 
-def _reading(places: Places) -> dict[str, Any]:
+def _reading(places: ReleasePaths) -> dict[str, Any]:
     """How the original was read, so that the release is read alike; nothing where only the table was handed on."""
     if not places.internal.exists():
         return {}

@@ -320,7 +320,7 @@ SLACK = 1e-6  # shares of rows add up to whole rows only nearly; a limit is not 
 _SMALLEST_GAP = 1e-5  # values nearer than this are not cut apart
 
 
-class Rules(NamedTuple):
+class GrowthSettings(NamedTuple):
     """The attributes, and when a split is allowed."""
 
     tests: Rows  # (attributes,) 0, 1, ..
@@ -400,7 +400,9 @@ def _scan(
 
 
 @inner
-def look_at_number(counts: Array, offset: int, filled: int, attribute: int, rules: Rules, scratch: Scratch) -> None:
+def look_at_number(
+    counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
+) -> None:
     """Note gain, information and place of the best cut of a number whose filled bins are listed."""
     classes, table, bins, of_class = rules.classes, scratch.table, scratch.bins, scratch.rows
     is_missing = bins[0] == 0
@@ -430,7 +432,9 @@ def look_at_number(counts: Array, offset: int, filled: int, attribute: int, rule
 
 
 @inner
-def look_at_category(counts: Array, offset: int, filled: int, attribute: int, rules: Rules, scratch: Scratch) -> None:
+def look_at_category(
+    counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
+) -> None:
     """Note gain and information of one branch for each level."""
     classes, table, bins, of_class = rules.classes, scratch.table, scratch.bins, scratch.rows
     is_missing = bins[0] == 0
@@ -461,7 +465,7 @@ def look_at_category(counts: Array, offset: int, filled: int, attribute: int, ru
 
 
 @inner
-def choose(rules: Rules, scratch: Scratch) -> int:
+def choose(rules: GrowthSettings, scratch: Scratch) -> int:
     """The attribute with the best gain ratio among those of at least average gain; -1 if there is none."""
     gain, info = scratch.gain, scratch.info
     possible, total, every_has_many = 0, 0.0, True

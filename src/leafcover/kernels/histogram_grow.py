@@ -16,8 +16,8 @@ from leafcover.kernels.histogram import (
     EPSILON,
     SLACK,
     TOTAL,
+    GrowthSettings,
     Records,
-    Rules,
     Scratch,
     choose,
     count_rows,
@@ -106,7 +106,7 @@ def splittable(nodes: Nodes, node: int, min_records: float) -> bool:
 
 @inner
 def add_children(
-    nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: Rules, cut: Codes
+    nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: GrowthSettings, cut: Codes
 ) -> tuple[Nodes, int]:
     """Make the children of a node from the counts of the attribute it tests: nodes and their number.
 
@@ -213,7 +213,7 @@ _REST = 2  # what is left in the parent's counts is this node's
 
 
 @inner
-def _scratch(rows: int, rules: Rules) -> Scratch:
+def _scratch(rows: int, rules: GrowthSettings) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
         widest = max(widest, rules.sizes[a])
@@ -249,7 +249,7 @@ def _clear(filled: int, classes: int, bins: Codes, few: Codes) -> None:
 
 
 @inner
-def _look_at_few(records: Records, start: int, stop: int, rules: Rules, scratch: Scratch) -> None:
+def _look_at_few(records: Records, start: int, stop: int, rules: GrowthSettings, scratch: Scratch) -> None:
     """Judge every attribute of a node with fewer rows than places to count in: touch only what is used."""
     few, bins, classes, sizes = scratch.few, scratch.bins, rules.classes, rules.sizes
     for i in range(rules.numbers.size):
@@ -265,7 +265,7 @@ def _look_at_few(records: Records, start: int, stop: int, rules: Rules, scratch:
 
 
 @inner
-def _look_at_counts(counts: Codes, rules: Rules, scratch: Scratch) -> None:
+def _look_at_counts(counts: Codes, rules: GrowthSettings, scratch: Scratch) -> None:
     """Judge every attribute of a node whose rows are counted."""
     classes, bins, sizes, offsets = rules.classes, scratch.bins, rules.sizes, rules.offsets
     for i in range(rules.numbers.size):
@@ -286,7 +286,7 @@ def _count_one(records: Records, start: int, stop: int, attribute: int, classes:
 
 @inner
 def _counts_of_node(
-    records: Records, start: int, stop: int, how: int, is_large: bool, here: Codes, above: Codes, rules: Rules
+    records: Records, start: int, stop: int, how: int, is_large: bool, here: Codes, above: Codes, rules: GrowthSettings
 ) -> None:
     """Count a large node's rows, and take a smaller node's rows from the counts its sibling waits for."""
     if is_large and how != _REST:
@@ -300,7 +300,9 @@ def _counts_of_node(
 
 
 @inner
-def _move(records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, place: Rows, rules: Rules) -> int:
+def _move(
+    records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, place: Rows, rules: GrowthSettings
+) -> int:
     """Put the rows of each branch together, starting at begins; return the largest branch."""
     first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
     largest = 0
@@ -318,7 +320,7 @@ def _move(records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, 
 
 
 @njit(cache=True)
-def grow_counts(records: Records, rules: Rules) -> tuple[Nodes, int, Rows, Floats]:
+def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Rows, Floats]:
     """The tree before pruning: nodes, children after their parent and side by side, and how many.
 
     A node is left as it is when its test has rows of unknown value; (node, start, stop) of such nodes follow,
@@ -413,7 +415,7 @@ def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how
 
 
 @inner
-def _weighted_scratch(table: Floats, rules: Rules) -> Scratch:
+def _weighted_scratch(table: Floats, rules: GrowthSettings) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
         widest = max(widest, rules.sizes[a])
@@ -430,7 +432,7 @@ def _weighted_scratch(table: Floats, rules: Rules) -> Scratch:
 
 
 @inner
-def _weigh(records: Records, start: int, stop: int, attribute: int, rules: Rules, scratch: Scratch) -> int:
+def _weigh(records: Records, start: int, stop: int, attribute: int, rules: GrowthSettings, scratch: Scratch) -> int:
     """Add up the weight of each bin and class of an attribute; return how many bins hold rows."""
     codes, target, weight = records.codes, records.target, records.along
     few, marks, classes = scratch.few, scratch.marks, rules.classes
@@ -448,7 +450,9 @@ def _weighted_clear(filled: int, classes: int, scratch: Scratch) -> None:
 
 
 @inner
-def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, rules: Rules, scratch: Scratch) -> int:
+def _choose(
+    records: Records, start: int, stop: int, counts: Floats, node: int, rules: GrowthSettings, scratch: Scratch
+) -> int:
     for k in range(rules.classes):
         scratch.rows[TOTAL, k] = counts[node, k]
     for i in range(rules.numbers.size):
@@ -466,7 +470,7 @@ def _choose(records: Records, start: int, stop: int, counts: Floats, node: int, 
 
 @inner
 def _part(
-    records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: Rules
+    records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: GrowthSettings
 ) -> int:
     """Put rows of unknown value first, then branch by branch; return how many are unknown."""
     links = nodes.links
@@ -515,7 +519,7 @@ def _step_over(records: Records, start: int, known: int, unknown: int, attribute
 
 @njit(cache=True)
 def grow_weighted(
-    records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: Rules, table: Floats
+    records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: GrowthSettings, table: Floats
 ) -> tuple[Nodes, int]:
     """Grow the tree below a node whose rows stand between start and stop: nodes and their number."""
     scratch = _weighted_scratch(table, rules)

@@ -27,7 +27,7 @@ _REST = 2  # what is left in the parent's counts is this node's
 _TOTAL, _LEFT = 0, 1  # of each class: rows of the node, rows on the first side
 
 
-class Question(NamedTuple):
+class RefineSettings(NamedTuple):
     """What may be tested and how a split is judged."""
 
     tests: Rows  # (tests,) attributes that may be tested, rising
@@ -40,7 +40,7 @@ class Question(NamedTuple):
     max_depth: int
 
 
-class Scratch(NamedTuple):
+class RefineScratch(NamedTuple):
     """Room that every node uses again."""
 
     table: Floats  # n·log2 n
@@ -55,7 +55,7 @@ class Scratch(NamedTuple):
     side: Codes  # (largest size,) 1 for the codes on the first side
 
 
-class Split(NamedTuple):
+class BestSplit(NamedTuple):
     """The best split of a node so far."""
 
     test: int  # -1: none
@@ -164,16 +164,16 @@ def _order(
 
 @inner
 def _judge(
-    best: Split,
+    best: BestSplit,
     test: int,
     counts: Codes,
     offset: int,
     classes: int,
     filled: int,
     spread: float,
-    question: Question,
-    scratch: Scratch,
-) -> Split:
+    question: RefineSettings,
+    scratch: RefineScratch,
+) -> BestSplit:
     """The better of the best split so far and the best one of this attribute; the earlier wins a tie."""
     bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
     for i in range(filled):
@@ -190,19 +190,19 @@ def _judge(
     for i in range(at + 1 if better else 0):
         scratch.best[i] = ordered[i]
     if better:
-        best = Split(test, value, gain, at + 1, below, present)
+        best = BestSplit(test, value, gain, at + 1, below, present)
     return best
 
 
 @inner
-def _split_large(counts: Codes, question: Question, scratch: Scratch) -> Split:
+def _split_large(counts: Codes, question: RefineSettings, scratch: RefineScratch) -> BestSplit:
     """The best split of a node whose rows are counted already."""
     classes = question.classes
     for k in range(classes):
         scratch.rows[_TOTAL, k] = 0
         for b in range(question.sizes[0]):
             scratch.rows[_TOTAL, k] += counts[b * classes + k]
-    best = Split(-1, 0.0, 0.0, 0, 0, 0)
+    best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
     spread = _spread(scratch.rows, classes, scratch.table)
     for t in range(question.tests.size if spread > 0.0 else 0):
         offset = question.offsets[t]
@@ -212,14 +212,16 @@ def _split_large(counts: Codes, question: Question, scratch: Scratch) -> Split:
 
 
 @inner
-def _split_small(records: Records, start: int, stop: int, counts: Codes, question: Question, scratch: Scratch) -> Split:
+def _split_small(
+    records: Records, start: int, stop: int, counts: Codes, question: RefineSettings, scratch: RefineScratch
+) -> BestSplit:
     """The best split of a node with fewer rows than places to count in: only places in use are touched.
 
     ``counts`` is all zero before and after. Classes are renumbered among those present.
     """
     codes, target = records.codes, records.target
     place, local, rows, bins = scratch.place, scratch.local, scratch.rows, scratch.bins
-    best = Split(-1, 0.0, 0.0, 0, 0, 0)
+    best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
     for k in range(question.classes):
         rows[_TOTAL, k] = 0
     for i in range(start, stop):
@@ -247,11 +249,11 @@ def _split_small(records: Records, start: int, stop: int, counts: Codes, questio
 
 
 @inner
-def _scratch(rows: int, large: int, question: Question) -> Scratch:
+def _scratch(rows: int, large: int, question: RefineSettings) -> RefineScratch:
     widest = 1
     for t in range(question.sizes.size):
         widest = max(widest, question.sizes[t])
-    return Scratch(
+    return RefineScratch(
         log_table(rows),
         np.empty(widest, np.int32),
         np.empty(widest, np.int32),
@@ -266,7 +268,7 @@ def _scratch(rows: int, large: int, question: Question) -> Scratch:
 
 
 @inner
-def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: Scratch) -> int:
+def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch) -> int:
     """Move the rows of the best split's first side to the front; return where the second begins."""
     side, best = scratch.side, scratch.best
     for i in range(firsts):
@@ -287,7 +289,7 @@ def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, ho
 
 
 @njit(cache=True)
-def refine(records: Records, starts: Rows, question: Question) -> tuple[Bools, Floats, Floats, int]:
+def refine(records: Records, starts: Rows, question: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
     """Split the ranges between ``starts`` (the last entry is the number of rows) as long as it pays.
 
     Moves the records. Returns which places begin a new cell, the bits gained by each test, the same after

@@ -15,7 +15,7 @@ from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 CHANCE = 0.7213475204444817
 
 
-class Question(NamedTuple):
+class JointSettings(NamedTuple):
     """What is asked of every node."""
 
     codes: Array  # (rows, columns) bin of each value, missing first
@@ -26,7 +26,7 @@ class Question(NamedTuple):
     most: int  # rows that choose a cut; of a larger node an even sample does
 
 
-class Room(NamedTuple):
+class JointWorkspace(NamedTuple):
     """Working space, made once."""
 
     bins: Codes  # (columns, most)
@@ -44,7 +44,7 @@ class Room(NamedTuple):
 
 
 @njit(cache=True)
-def _load(question: Question, rows: Rows, room: Room) -> None:
+def _load(question: JointSettings, rows: Rows, room: JointWorkspace) -> None:
     """The bins and classes of the rows that choose, and how often each class occurs."""
     room.node[:] = 0
     for i in range(len(rows)):
@@ -57,7 +57,7 @@ def _load(question: Question, rows: Rows, room: Room) -> None:
 
 
 @njit(cache=True)
-def _levels_in_order(question: Question, j: int, size: int, live: Codes, room: Room) -> int:
+def _levels_in_order(question: JointSettings, j: int, size: int, live: Codes, room: JointWorkspace) -> int:
     """Place the levels of a category by their share of the commonest class of the column they tell most about.
 
     Returns how many levels occur; ``room.place`` holds the order.
@@ -96,7 +96,7 @@ def _levels_in_order(question: Question, j: int, size: int, live: Codes, room: R
 
 
 @njit(cache=True)
-def _sorted_rows(j: int, size: int, ordered: int, room: Room) -> Rows:
+def _sorted_rows(j: int, size: int, ordered: int, room: JointWorkspace) -> Rows:
     """Rows in the order of their bin's place, and where each place ends."""
     ends = np.zeros(ordered + 1, np.int64)
     for i in range(size):
@@ -113,7 +113,7 @@ def _sorted_rows(j: int, size: int, ordered: int, room: Room) -> Rows:
 
 @njit(cache=True)
 def _best_cut(
-    question: Question, j: int, size: int, ordered: int, floor: int, live: Codes, room: Room
+    question: JointSettings, j: int, size: int, ordered: int, floor: int, live: Codes, room: JointWorkspace
 ) -> tuple[float, int]:
     """Score and last place of the first side of the best cut of one column; (-inf, -1) when none is allowed."""
     ends = _sorted_rows(j, size, ordered, room)
@@ -159,7 +159,7 @@ def _best_cut(
 
 
 @njit(cache=True)
-def _split(question: Question, rows: Rows, floor: int, room: Room, side: Bools) -> tuple[int, float]:
+def _split(question: JointSettings, rows: Rows, floor: int, room: JointWorkspace, side: Bools) -> tuple[int, float]:
     """The best column to cut a node by (-1 for none) and its score; ``side`` tells which bins go first."""
     size = len(rows)
     _load(question, rows, room)
@@ -200,7 +200,7 @@ def _split(question: Question, rows: Rows, floor: int, room: Room, side: Bools) 
 
 
 @njit(cache=True)
-def refine_jointly(question: Question, order: Rows, starts: Rows, room: Room) -> tuple[Bools, float]:
+def refine_jointly(question: JointSettings, order: Rows, starts: Rows, room: JointWorkspace) -> tuple[Bools, float]:
     """Cut the ranges of ``order`` between ``starts`` as long as it pays; rows in ``order`` move.
 
     Returns which places of ``order`` begin a cell, and the bits gained after costs.

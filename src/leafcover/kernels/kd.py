@@ -10,7 +10,7 @@ from leafcover.arrays import Bools, Codes, Floats, Rows, Singles, Words
 ALIKE = 1e-9  # variances that differ by less than this share are equal: rounding must not choose a column
 
 
-class Scaled(NamedTuple):
+class ColumnScales(NamedTuple):
     """How columns are compared: a value times ``factor`` less ``shift`` is in 0..1, its variance times ``weight``."""
 
     factor: Floats  # (columns,)
@@ -19,7 +19,7 @@ class Scaled(NamedTuple):
     middle: Floats  # (columns,) the midrange over all rows
 
 
-class Rule(NamedTuple):
+class KdSettings(NamedTuple):
     """Where nodes are cut, and when no more."""
 
     median: bool  # else the midrange
@@ -30,7 +30,7 @@ class Rule(NamedTuple):
     min_child: int
 
 
-class Nodes(NamedTuple):
+class KdNodes(NamedTuple):
     """The tree, breadth first; a node holds a span of the rows, its children are ``first`` and the one after."""
 
     tested: Codes  # (nodes,) the column, -1 at a leaf
@@ -41,7 +41,7 @@ class Nodes(NamedTuple):
     stop: Rows  # (nodes,)
 
 
-class _Room(NamedTuple):
+class _KdWorkspace(NamedTuple):
     """What is reckoned of one node."""
 
     low: Floats  # (columns,)
@@ -77,13 +77,13 @@ def midpoint(low: float, high: float) -> float:
 
 
 @njit(cache=True)
-def grow(values: Floats, order: Rows, scaled: Scaled, rule: Rule) -> Nodes:
+def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) -> KdNodes:
     """Cut the rows of ``values`` (rows, columns), which are moved, and their numbers ``order`` with them."""
     rows, columns = values.shape
     most = max(1, 2 * (rows // rule.min_child) - 1)
     tested, first, parent = np.full(most, -1, np.int32), np.full(most, -1, np.int32), np.full(most, -1, np.int32)
     cut, start, stop = np.full(most, np.nan), np.zeros(most, np.int64), np.zeros(most, np.int64)
-    room = _Room(
+    room = _KdWorkspace(
         np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns, np.bool_),
         np.empty(rows),
     )  # fmt: skip
@@ -102,7 +102,7 @@ def grow(values: Floats, order: Rows, scaled: Scaled, rule: Rule) -> Nodes:
                 parent[count] = parent[count + 1] = node
                 count += 2
         node += 1
-    return Nodes(
+    return KdNodes(
         tested[:count].copy(), cut[:count].copy(), first[:count].copy(), parent[:count].copy(), start[:count].copy(),
         stop[:count].copy(),
     )  # fmt: skip
@@ -117,7 +117,7 @@ def _close_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: 
 
 
 @njit(cache=True)
-def _choose(values: Floats, scaled: Scaled, rule: Rule, room: _Room) -> tuple[int, float]:
+def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, room: _KdWorkspace) -> tuple[int, float]:
     """The column to cut and where; -1 when no cut leaves enough rows on both sides.
 
     One far row would else stop its node: of Adult's rows (k = 10) half would stand in leaves that could be cut.
@@ -140,7 +140,7 @@ def _choose(values: Floats, scaled: Scaled, rule: Rule, room: _Room) -> tuple[in
 
 
 @njit(cache=True)
-def _measure(values: Floats, scaled: Scaled, room: _Room) -> None:
+def _measure(values: Floats, scaled: ColumnScales, room: _KdWorkspace) -> None:
     """Range and spread of every column: the mean first, so that large means cost no digits."""
     low, high, mean, spread = room.low, room.high, room.mean, room.spread
     rows, columns = values.shape
@@ -163,7 +163,7 @@ def _measure(values: Floats, scaled: Scaled, room: _Room) -> None:
 
 
 @njit(cache=True)
-def _cut(values: Floats, column: int, middle: float, rule: Rule, room: _Room) -> float:
+def _cut(values: Floats, column: int, middle: float, rule: KdSettings, room: _KdWorkspace) -> float:
     """The first of midrange and median, or median alone, that leaves enough rows on both sides; else nan.
 
     Each is tried with equal values on the side asked for, then on the other.
@@ -304,7 +304,7 @@ _MOST_SQUARES = 60
 _STEADY = 1e-12  # gain of a squaring below which the directions that are left explain equally much
 
 
-class _HalfRoom(NamedTuple):
+class _HalvingWorkspace(NamedTuple):
     """What is reckoned of one node."""
 
     mean: Floats  # (columns,)
@@ -329,7 +329,7 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
     least = max(1, most // 2)
     starts = np.zeros(rows // least + 2, np.int64)
     stack = np.zeros((rows // least + 2, 2), np.int64)
-    room = _HalfRoom(
+    room = _HalvingWorkspace(
         np.empty(columns), np.empty((columns, columns)), np.empty((columns, columns)), np.empty(columns),
         np.empty(rows), np.empty(rows), np.empty((rows, columns)), np.empty(rows, np.int64),
         np.empty(rows, np.uint64),
@@ -352,7 +352,7 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
 
 
 @njit(cache=True)
-def _halve_one(values: Floats, order: Rows, marks: Words, least: int, room: _HalfRoom) -> int:
+def _halve_one(values: Floats, order: Rows, marks: Words, least: int, room: _HalvingWorkspace) -> int:
     """Part one span; how many rows are on the left, 0 when it is not cut."""
     _component(values, room)
     score, rows = room.score[: len(values)], len(values)
@@ -399,7 +399,7 @@ def _end_of_run(score: Floats, marks: Words, middle: float, below: int, equal: i
 
 
 @njit(cache=True)
-def _part_span(values: Floats, order: Rows, marks: Words, middle: float, ties: int, room: _HalfRoom) -> None:
+def _part_span(values: Floats, order: Rows, marks: Words, middle: float, ties: int, room: _HalvingWorkspace) -> None:
     """Rows below the middle score and the first so many of those at it go left; each side keeps its order."""
     left = right = 0
     for i in range(len(values)):
@@ -426,7 +426,7 @@ def _move(
 
 
 @njit(cache=True)
-def _component(values: Floats, room: _HalfRoom) -> None:
+def _component(values: Floats, room: _HalvingWorkspace) -> None:
     """The direction in which the rows vary most; its largest part (of equal ones the first) is positive.
 
     The covariance squared again and again becomes the projection on that direction, or on all that explain equally

@@ -18,7 +18,7 @@ _TURNS = 8  # columns after which a search asks whether any row is still near en
 _PAIRS = 32  # pairs of rows that show how far apart a column holds the rows of a node
 
 
-class Boxes(NamedTuple):
+class NeighborTree(NamedTuple):
     """Rows in the order of leaves; a node holds a span of them, its children are ``child`` and the one after."""
 
     values: Floats  # leaf after leaf, column after column within it: what a search reads stands together
@@ -33,7 +33,7 @@ class Boxes(NamedTuple):
     depth: int  # of the deepest node
 
 
-def grow(values: Floats, numbers: int, leaf: int = LEAF) -> Boxes:
+def grow(values: Floats, numbers: int, leaf: int = LEAF) -> NeighborTree:
     """The tree over a matrix (columns, rows) with at most so many rows in a leaf, except where rows are all alike."""
     columns, rows = values.shape
     order: Rows = np.arange(rows, dtype=np.int64)
@@ -44,7 +44,7 @@ def grow(values: Floats, numbers: int, leaf: int = LEAF) -> Boxes:
     holes = np.zeros((count, columns), np.bool_)
     packed = np.empty(values.size)
     _bound_boxes(values, order, start, stop, child, low, high, holes, packed)
-    return Boxes(packed, numbers, order, start, stop, child, low, high, holes, int(depth.max()))
+    return NeighborTree(packed, numbers, order, start, stop, child, low, high, holes, int(depth.max()))
 
 
 @njit(cache=True)
@@ -160,7 +160,7 @@ def _bound_boxes(
 
 
 @njit(cache=True)
-def least_distance(query: Floats, boxes: Boxes, node: int) -> float:
+def least_distance(query: Floats, boxes: NeighborTree, node: int) -> float:
     """No row of the node is nearer than this.
 
     Added up in the order of `distances`, so that rounding cannot lift it above the distance of a row.
@@ -181,7 +181,7 @@ def least_distance(query: Floats, boxes: Boxes, node: int) -> float:
 
 
 @njit(cache=True)
-def next_leaf(query: Floats, boxes: Boxes, nodes: Rows, least: Floats, limit: float) -> int:
+def next_leaf(query: Floats, boxes: NeighborTree, nodes: Rows, least: Floats, limit: float) -> int:
     """The next leaf to look at, nearer children first, -1 when no node is left within the limit.
 
     ``nodes`` and ``least`` are the nodes put aside and their least distances; nodes[0] tells how many there are.
@@ -204,7 +204,7 @@ def next_leaf(query: Floats, boxes: Boxes, nodes: Rows, least: Floats, limit: fl
 
 
 @njit(cache=True)
-def distances(query: Floats, boxes: Boxes, leaf: int, start: int, limit: float, found: Floats) -> int:
+def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: float, found: Floats) -> int:
     """Distances to a leaf's rows from a place on, as many as there is room for; how many they are.
 
     Column by column, so that the processor takes several rows at a time; 0 when no row is within the limit.
@@ -239,7 +239,7 @@ TIE = 1e-9  # distances this close are equal but for rounding
 
 
 @njit(cache=True)
-def nearest_rows(queries: Floats, boxes: Boxes, own: Rows, count: int) -> tuple[Floats, Rows]:
+def nearest_rows(queries: Floats, boxes: NeighborTree, own: Rows, count: int) -> tuple[Floats, Rows]:
     """The nearest rows of each query, by distance in whole units of TIE, then by row; row ``own`` is left out.
 
     They come as a heap, the last of them first; inf and -1 where there are fewer.
@@ -284,7 +284,7 @@ def _before(distance: float, row: int, other: float, other_row: int) -> bool:
 
 @njit(cache=True)
 def shares_among_nearest(
-    queries: Floats, boxes: Boxes, own: Rows, wanted: Floats, tolerance: Floats, labels: Floats
+    queries: Floats, boxes: NeighborTree, own: Rows, wanted: Floats, tolerance: Floats, labels: Floats
 ) -> Floats:
     """For each query the share of the nearest rows whose label is the wanted one; row ``own`` is left out."""
     found = np.zeros(len(queries))
@@ -323,7 +323,7 @@ def _alike(label: float, wanted: float, tolerance: float) -> bool:
 
 
 @njit(cache=True)
-def rows_before_own(queries: Floats, boxes: Boxes, own: Rows, enough: int) -> tuple[Floats, Floats]:
+def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int) -> tuple[Floats, Floats]:
     """How many rows are nearer than a query's own, and how many others are tied with it.
 
     The search of a query ends at ``enough`` nearer rows; ties are then not counted.
@@ -352,7 +352,7 @@ def rows_before_own(queries: Floats, boxes: Boxes, own: Rows, enough: int) -> tu
 
 
 @njit(cache=True)
-def _homes(boxes: Boxes) -> tuple[Rows, Rows]:
+def _homes(boxes: NeighborTree) -> tuple[Rows, Rows]:
     """The leaf of each row, and its place."""
     home, place = np.empty(len(boxes.order), np.int64), np.empty(len(boxes.order), np.int64)
     for node in range(len(boxes.start)):

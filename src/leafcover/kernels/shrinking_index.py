@@ -19,7 +19,7 @@ BLOCKS = 64  # blocks of a district: measured; 32 cost a tenth more, 16 a fifth
 _ALIKE = 1e-280  # squared distances below it lose digits: such rows are all at the centre, and a search looks at each
 
 
-class Boxes(NamedTuple):
+class BlockBounds(NamedTuple):
     """The least and greatest values of blocks or districts; inf and -inf when nobody lives there."""
 
     low: Singles  # (sets of boxes, columns, boxes): what is read together stands together
@@ -38,8 +38,8 @@ class Living(NamedTuple):
     reach: Singles  # (blocks, places) squared distance from the centre
     taken: Rows  # (blocks,)
     place: Rows  # (rows,) block * PLACES + place, for rows that live
-    block: Boxes  # a set for each district
-    district: Boxes  # one set
+    block: BlockBounds  # a set for each district
+    district: BlockBounds  # one set
 
 
 @njit(cache=True)
@@ -81,11 +81,11 @@ def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
 
 
 @njit(cache=True)
-def _boxes(sets: int, columns: int, boxes: int) -> Boxes:
+def _boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
     """Boxes in which nobody lives."""
     shape = (sets, columns, boxes)
     low, high = np.full(shape, np.inf, np.float32), np.full(shape, -np.inf, np.float32)
-    return Boxes(low, high, np.full((sets, boxes), -1.0, np.float32))
+    return BlockBounds(low, high, np.full((sets, boxes), -1.0, np.float32))
 
 
 @njit(cache=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows, Singles
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
-from leafcover.metrics.pair import Pair, some_rows
+from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow_from
 from leafcover.tree.predict import classify, classify_forest
@@ -237,7 +237,7 @@ def sides_of(pair: Pair, *, most: int, most_tests: int) -> Sides:
     telling = attribute_names(pair.original, "")
     names = [n for n in pair.names if n == pair.target or (n in telling and n != pair.weight)]
     original, released, test = (
-        table.select(names).take(some_rows(len(table), rows))
+        table.select(names).take(sample_rows(len(table), rows))
         for table, rows in ((pair.original, most), (pair.released, most), (pair.control, most_tests))
     )
     features = features_of(original)
@@ -303,7 +303,7 @@ def _c45(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
 
 def _sysfor(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
     work = work_of_forest(training.columns, int(labels.max()) + 1)
-    rows = some_rows(len(labels), rows_of_forest(work))
+    rows = sample_rows(len(labels), rows_of_forest(work))
     trees = grow_forest_from(take(_training(training, labels), rows), n_trees=SYSFOR)
     return classify_forest(trees, [column.values for column in test.columns])
 
@@ -381,7 +381,7 @@ BINS = 4  # groups of equal size that a number with many values is cut into
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class ClassLabels:
     """Which class each value belongs to: a number by the edge it does not pass, a category by its code."""
 
     count: int  # classes that occur in the original
@@ -398,7 +398,7 @@ class Classes:
         return np.where(column.missing, self.missing, found).astype(np.int32)
 
 
-def classes_for(column: Column, *, bins: int = BINS, with_missing: bool = False) -> Classes:
+def classes_for(column: Column, *, bins: int = BINS, with_missing: bool = False) -> ClassLabels:
     """The classes of an original column; ``with_missing`` makes missing values a class like any other.
 
     The levels of a category: the fifty most frequent, and one class for all other levels. A number with ten or
@@ -413,10 +413,10 @@ def classes_for(column: Column, *, bins: int = BINS, with_missing: bool = False)
         place = np.full(len(counts), len(kept), np.int32)
         place[kept] = np.arange(len(kept), dtype=np.int32)
         count = len(kept) + int(len(kept) < np.count_nonzero(counts))
-        return Classes(count + gaps, np.empty(0), place, len(kept) + 1 if with_missing else MISSING)
+        return ClassLabels(count + gaps, np.empty(0), place, len(kept) + 1 if with_missing else MISSING)
     edges = _edges(column.values[~column.missing], bins)
     count = len(edges) + 1 if not column.missing.all() else 0
-    return Classes(count + gaps, edges, None, len(edges) + 1 if with_missing else MISSING)
+    return ClassLabels(count + gaps, edges, None, len(edges) + 1 if with_missing else MISSING)
 
 
 def mostly_unique(column: Column) -> bool:

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from leafcover.arrays import Array, Codes, Floats, Rows
-from leafcover.metrics.pair import Pair, some_rows
+from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 if TYPE_CHECKING:
-    from leafcover.kernels.neighbors import Boxes
+    from leafcover.kernels.neighbors import NeighborTree
 
 
 # Rows as matrices for Gower's distance: numbers by their original range, categories by code.
 
 
-class Scaled(NamedTuple):
+class ScaledTable(NamedTuple):
     """Numbers between 0 and 1 (nan where missing; beyond when a value lies outside the original range), and codes."""
 
     numbers: Floats  # (rows, numbers)
     codes: Codes  # (rows, categories) -1 where missing
 
 
-def scaled(tables: Sequence[Table], columns: Sequence[str]) -> list[Scaled]:
+def scaled(tables: Sequence[Table], columns: Sequence[str]) -> list[ScaledTable]:
     """Each table's columns as matrices; the first table is the original, whose ranges hold for all."""
     original = tables[0]
     numbers = [name for name in columns if not original[name].is_category]
@@ -37,7 +37,7 @@ def scaled(tables: Sequence[Table], columns: Sequence[str]) -> list[Scaled]:
     for table in tables:
         wide = [_share(table[name], *limits[name]) for name in numbers]
         coded = [table[name].values for name in codes]
-        found.append(Scaled(_matrix(wide, len(table), np.float64), _matrix(coded, len(table), np.int32)))
+        found.append(ScaledTable(_matrix(wide, len(table), np.float64), _matrix(coded, len(table), np.int32)))
     return found
 
 
@@ -62,7 +62,7 @@ class Nearest(NamedTuple):
     row: Rows  # (people, count)
 
 
-def searchable(others: Scaled) -> "Boxes":
+def searchable(others: ScaledTable) -> "NeighborTree":
     """A tree over rows that are searched more than once; every search below takes it in the place of the rows."""
     from leafcover.kernels.neighbors import grow
 
@@ -70,8 +70,8 @@ def searchable(others: Scaled) -> "Boxes":
 
 
 def matches_among_nearest(
-    people: Scaled,
-    others: "Scaled | Boxes",
+    people: ScaledTable,
+    others: "ScaledTable | NeighborTree",
     wanted: Floats,
     labels: Floats,
     *,
@@ -89,7 +89,9 @@ def matches_among_nearest(
     return shares_among_nearest(_rows(people), _boxes(others, people), _own(own, people), wanted, reach, labels)
 
 
-def nearest(people: Scaled, others: "Scaled | Boxes", *, count: int = 1, own: Rows | None = None) -> Nearest:
+def nearest(
+    people: ScaledTable, others: "ScaledTable | NeighborTree", *, count: int = 1, own: Rows | None = None
+) -> Nearest:
     """The nearest other rows of each person, ascending, ties to the lowest row; ``own`` leaves one out for each.
 
     Here distances are ties when they are the same number of billionths.
@@ -106,7 +108,7 @@ def nearest(people: Scaled, others: "Scaled | Boxes", *, count: int = 1, own: Ro
 
 
 def closer_than_own(
-    people: Scaled, others: "Scaled | Boxes", own: Rows, *, enough: int | None = None
+    people: ScaledTable, others: "ScaledTable | NeighborTree", own: Rows, *, enough: int | None = None
 ) -> tuple[Floats, Floats]:
     """For each person how many other rows are strictly nearer than its own row, and how many are tied with it.
 
@@ -118,7 +120,7 @@ def closer_than_own(
     return rows_before_own(_rows(people), boxes, own, len(boxes.order) if enough is None else enough)
 
 
-def every_distance(people: Scaled, others: Scaled) -> Floats:
+def every_distance(people: ScaledTable, others: ScaledTable) -> Floats:
     """All distances (people, others), for few rows."""
     total = np.zeros((len(people.numbers), len(others.numbers)))
     for one, other in zip(people.numbers.T, others.numbers.T, strict=True):
@@ -130,25 +132,25 @@ def every_distance(people: Scaled, others: Scaled) -> Floats:
     return total
 
 
-def _boxes(others: "Scaled | Boxes", people: Scaled) -> "Boxes":
+def _boxes(others: "ScaledTable | NeighborTree", people: ScaledTable) -> "NeighborTree":
     """The tree that was given, or a new one: a single box when few people are sought."""
     from leafcover.kernels.neighbors import grow
 
-    if not isinstance(others, Scaled):
+    if not isinstance(others, ScaledTable):
         return others
     few = len(people.numbers) < FEW
     return grow(_columns(others), others.numbers.shape[1], len(others.numbers)) if few else searchable(others)
 
 
-def _rows(table: Scaled) -> Floats:
+def _rows(table: ScaledTable) -> Floats:
     return np.ascontiguousarray(np.hstack((table.numbers, table.codes)), np.float64)
 
 
-def _columns(table: Scaled) -> Floats:
+def _columns(table: ScaledTable) -> Floats:
     return np.ascontiguousarray(np.vstack((table.numbers.T, table.codes.T)), np.float64)
 
 
-def _own(own: Rows | None, people: Scaled) -> Rows:
+def _own(own: Rows | None, people: ScaledTable) -> Rows:
     return np.full(len(people.numbers), -1, np.int64) if own is None else own.astype(np.int64)
 
 
@@ -173,9 +175,9 @@ def bearable(most: int, pair: Pair, columns: Sequence[str]) -> int:
 def with_value(column: Column, most: int) -> Rows:
     """People who have a value in the column: all, or a sample of ``most``."""
     known = np.flatnonzero(~column.missing)
-    return known[some_rows(len(known), most)]
+    return known[sample_rows(len(known), most)]
 
 
-def of_rows(matrix: Scaled, rows: Rows) -> Scaled:
+def of_rows(matrix: ScaledTable, rows: Rows) -> ScaledTable:
     """Some rows of a matrix."""
-    return Scaled(matrix.numbers[rows], matrix.codes[rows])
+    return ScaledTable(matrix.numbers[rows], matrix.codes[rows])

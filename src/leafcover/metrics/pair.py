@@ -23,8 +23,8 @@ class Pair:
     released: Table
     paired: bool
     target: str = ""  # "" when there is none
-    keys: tuple[str, ...] = ()  # what an attacker is taken to know
-    confidential: tuple[str, ...] = ()  # what must not be learned of a person
+    quasi_identifiers: tuple[str, ...] = ()  # what an attacker is taken to know
+    sensitive: tuple[str, ...] = ()  # what must not be learned of a person
     weight: str = ""  # the column of survey weights, "" when there is none
     control: Table | None = None
 
@@ -54,8 +54,8 @@ def pair_of(
     source: Rows | None = None,
     *,
     target: str = "",
-    keys: Sequence[str] = (),
-    confidential: Sequence[str] = (),
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
     weight: str = "",
     control: Table | None = None,
 ) -> Pair:
@@ -64,7 +64,7 @@ def pair_of(
     Original rows that no released row comes from were held out; they become the control unless one is given.
     """
     names = _shared_names(original, released)
-    _check_names(names, target=target, keys=keys, confidential=confidential, weight=weight)
+    _check_names(names, target=target, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight)
     before, after, aside = original.select(names), released.select(names), control
     if source is not None:
         before, after, left = _by_source(before, after, source)
@@ -81,14 +81,14 @@ def pair_of(
             lost = [name for name in before.names if name not in aside.names]
             raise TableError(f"The control has no column {lost[0]!r}. Give rows with the columns of the original.")
     tables = _recoded([_bare(t) for t in (before, after, aside) if t is not None])
-    known = tuple(keys) or tuple(n for n in names if n not in (target, weight))
+    known = tuple(quasi_identifiers) or tuple(n for n in names if n not in (target, weight))
     return Pair(
         tables[0],
         tables[1],
         source is not None,
         target,
         known,
-        tuple(confidential),
+        tuple(sensitive),
         weight,
         None if aside is None else tables[2],
     )
@@ -196,7 +196,7 @@ def _with_levels(column: Column, levels: tuple[str, ...], number: dict[str, int]
 SEED = 20_040_401  # measures draw nothing secret: the same tables give the same figures
 
 
-def some_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
+def sample_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
     """All row numbers, or a sorted random sample of ``most`` of them.
 
     >>> some_rows(3, 5)
@@ -208,7 +208,7 @@ def some_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
     return chosen
 
 
-def how(used: int, rows: int) -> str:
+def coverage_note(used: int, rows: int) -> str:
     """In words, whether a figure rests on every row.
 
     >>> how(500, 20000)

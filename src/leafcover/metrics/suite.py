@@ -11,7 +11,7 @@ import numpy as np
 
 from leafcover.arrays import Rows
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
-from leafcover.metrics.disclosure.attribution import Attribution, Reconstruction, attribution, reconstruction
+from leafcover.metrics.disclosure.attribution import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
 from leafcover.metrics.disclosure.interval_disclosure import (
     Averages,
@@ -23,7 +23,7 @@ from leafcover.metrics.disclosure.interval_disclosure import (
     most_dominated,
     unmoved,
 )
-from leafcover.metrics.disclosure.k_anonymity import KeyClasses, key_classes
+from leafcover.metrics.disclosure.k_anonymity import KAnonymity, k_anonymity
 from leafcover.metrics.disclosure.linkability import ColumnSets, column_sets
 from leafcover.metrics.disclosure.membership_inference import Membership, membership
 from leafcover.metrics.disclosure.nearest_record import Candidates, Distances, Sers, candidates, distances, sers
@@ -85,13 +85,13 @@ class Risks:
     learned: Informed | None
     linkage: Linkage | None
     inferences: tuple[Inference, ...]
-    reconstruction: Reconstruction | None
+    reconstruction: ReconstructionAttack | None
     singling_out: SinglingOut
     column_sets: ColumnSets
     membership: Membership | None
     attribution: Attribution
-    keys: KeyClasses
-    keys_of_release: KeyClasses
+    k_anonymity: KAnonymity
+    k_anonymity_of_release: KAnonymity
     suda: Suda
     individual: Individual
     distances: Distances
@@ -117,8 +117,8 @@ class Measures:
     rows: int
     columns: int
     target: str
-    keys: tuple[str, ...]
-    confidential: tuple[str, ...]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
     paired: bool
     control: str  # where the rows come from that were not released
     utility: Utility
@@ -134,7 +134,7 @@ class Measures:
 class Facts:
     """What the plan alone tells, handed in by whoever knows it."""
 
-    pinned: Mapping[str, float] = field(default_factory=dict)
+    fixed: Mapping[str, float] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
     single_cells: float | None = None
     pure_cells: float | None = None
@@ -166,8 +166,8 @@ def measures(
         len(pair.original),
         len(pair.names),
         pair.target,
-        pair.keys,
-        pair.confidential,
+        pair.quasi_identifiers,
+        pair.sensitive,
         pair.paired,
         control,
         utility,
@@ -224,8 +224,8 @@ def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, 
         column_sets=step("joining column sets", lambda: column_sets(attacked)),
         membership=step("testing membership", lambda: membership(attacked)),
         attribution=attribution(attacked),
-        keys=step("counting keys", lambda: key_classes(pair)),
-        keys_of_release=key_classes(pair, of="release"),
+        k_anonymity=step("counting keys", lambda: k_anonymity(pair)),
+        k_anonymity_of_release=k_anonymity(pair, of="release"),
         suda=step("looking for special uniques", lambda: suda(pair)),
         individual=individual(pair),
         distances=step("measuring distances", lambda: distances(attacked)),
@@ -234,7 +234,7 @@ def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, 
         candidates=step("counting candidates", lambda: candidates(pair)),
         unmoved=unmoved(
             pair,
-            pinned=facts.pinned or None,
+            fixed=facts.fixed or None,
             widths=facts.widths or None,
             single_cells=facts.single_cells,
             pure_cells=facts.pure_cells,
@@ -520,7 +520,7 @@ def _by_what(one: Inference) -> str:
 
 
 def _keys(measures: Measures) -> str:
-    count = len(measures.keys)
+    count = len(measures.quasi_identifiers)
     return "nothing" if not count else "the key column" if count == 1 else f"the {count} key columns"
 
 

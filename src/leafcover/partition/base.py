@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from leafcover.arrays import Floats
-from leafcover.cells import Cells, Choice, Range
+from leafcover.cells import Cells, LevelSet, Range
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Tree
 
@@ -21,7 +21,7 @@ class Partition:
     notes: tuple[str, ...] = ()
 
 
-class Split(Protocol):
+class PartitionMethod(Protocol):
     """A way to make cells; two equal splits of one table are the same cells."""
 
     @property
@@ -36,25 +36,25 @@ class Split(Protocol):
 
 
 @dataclass(frozen=True)
-class Room:
+class AllowedRange:
     """The room of a column: 1 when every value may become any other, near 0 when hardly anything is left."""
 
     column: str
     width: float  # what its box allows of a column's domain, as a mean over known values; nan when none is known
 
 
-def rooms(table: Table, cells: Cells) -> tuple[Room, ...]:
+def allowed_ranges(table: Table, cells: Cells) -> tuple[AllowedRange, ...]:
     """The mean width of the allowed range of each column, relative to its domain.
 
     A number's range is measured by its length, on a grid by its points; a category's by the levels that occur.
     """
-    return tuple(Room(c.name, _mean(_widths(c, cells))) for c in table)
+    return tuple(AllowedRange(c.name, _mean(_widths(c, cells))) for c in table)
 
 
 def _widths(column: Column, cells: Cells) -> Floats:
     known = np.flatnonzero(~column.missing)
     side, label = cells.box.get(column.name), cells.label[known]
-    if isinstance(side, Choice):
+    if isinstance(side, LevelSet):
         occurring = np.unique(column.values[known])
         shares: Floats = side.sets[:, occurring].mean(axis=1)
         return shares[side.which[label]]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
-from leafcover.cells import Cells, Choice, Range, Side
+from leafcover.cells import Cells, LevelSet, Range, Side
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.partition.leaves import MOST_ROWS, mixed_cells
@@ -15,7 +15,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.predict import places
 from leafcover.tree.sysfor import check_settings, grow_forest
 from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY, Places, Tree, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY, LeafMembership, Tree, leaf_boxes, set_boxes
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def meeting(table: Table, trees: Sequence[Tree], *, min_cell: int, classes: Arra
 
 
 @dataclass(frozen=True, eq=False)
-class _Room:
+class _Allowed:
     """What the leaves of each row leave of one column."""
 
     low: Floats  # (rows,) of a number, exclusive; none for a category
@@ -123,7 +123,7 @@ class _Met:
 
     order: Rows
     apart: Codes  # the first tree that parts a row from the one before it, or TOGETHER
-    rooms: dict[str, _Room]  # of the columns that some tree tests
+    rooms: dict[str, _Allowed]  # of the columns that some tree tests
     places: Array | None  # (rows, trees) numbers of the sets of leaves
 
 
@@ -158,7 +158,7 @@ def _pools(met: _Met, starts: Rows, sizes: Rows, min_cell: int) -> Array:
     return pools
 
 
-def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Room]:
+def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Allowed]:
     """The rooms before any tree is asked: all there is, of each column that some tree tests."""
     tested = {(t.attributes[a].name, t.attributes[a].is_number) for t in trees for a in np.unique(t.tested) if a >= 0}
     for name, is_number in tested:
@@ -168,15 +168,15 @@ def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Room]:
     names, rows = {name for name, _ in tested}, len(table)
     none = np.empty(0)
     return {
-        c.name: _Room(none, none, np.zeros(rows, np.bool_))
+        c.name: _Allowed(none, none, np.zeros(rows, np.bool_))
         if c.is_category
-        else _Room(np.full(rows, -np.inf), np.full(rows, np.inf), np.empty(0, np.bool_))
+        else _Allowed(np.full(rows, -np.inf), np.full(rows, np.inf), np.empty(0, np.bool_))
         for c in table
         if c.name in names
     }
 
 
-def _narrow(rooms: dict[str, _Room], tree: Tree, reached: Places) -> None:
+def _narrow(rooms: dict[str, _Allowed], tree: Tree, reached: LeafMembership) -> None:
     """Leave of the rooms what one more tree leaves."""
     from leafcover.kernels.forest_cells import narrow
 
@@ -189,7 +189,7 @@ def _narrow(rooms: dict[str, _Room], tree: Tree, reached: Places) -> None:
             np.logical_or(room.named, (boxes.allowed[:, a] != ANY)[reached.place], out=room.named)
 
 
-def _side(room: _Room, column: Column, label: Rows, count: int) -> Side:
+def _side(room: _Allowed, column: Column, label: Rows, count: int) -> Side:
     """What the cells allow of a column: all that is left to some row that has a value; without such rows, anything."""
     known = np.flatnonzero(~column.missing)
     label = label[known]
@@ -203,7 +203,7 @@ def _side(room: _Room, column: Column, label: Rows, count: int) -> Side:
     return Range(low, high)
 
 
-def _choice(own: Array, named: Bools, levels: int, label: Rows, count: int) -> Choice:
+def _choice(own: Array, named: Bools, levels: int, label: Rows, count: int) -> LevelSet:
     """Sets 0, 1, ... hold one level each, the next holds all; those of several levels follow."""
     first, last = np.full(count, levels), np.full(count, -1)
     np.minimum.at(first, label, own)
@@ -218,7 +218,7 @@ def _choice(own: Array, named: Bools, levels: int, label: Rows, count: int) -> C
     sets[levels] = True
     there = which[label] > levels
     sets[which[label][there], own[there]] = True
-    return Choice(sets, which)
+    return LevelSet(sets, which)
 
 
 def _notes(cells: Cells, sizes: Rows, trees: int, min_cell: int) -> tuple[str, ...]:

@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.cells import Cells, Choice, Range, Side, whole
+from leafcover.cells import Cells, LevelSet, Range, Side, whole
 from leafcover.errors import ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import places
 from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY, Places, Tree, group_of, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
 
 MOST_ROWS = 1_000_000_000  # that a parameter may ask for
 DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
@@ -132,7 +132,7 @@ def _groups(tree: Tree, number: Array, pooled: Bools) -> tuple[Array, ...]:
     return tuple(found)
 
 
-def _hulls(tree: Tree, reached: Places, number: Array, count: int) -> dict[str, Side]:
+def _hulls(tree: Tree, reached: LeafMembership, number: Array, count: int) -> dict[str, Side]:
     """The box of each cell: what all leaves of a set allow, and of a pool what any of its sets allows."""
     box = set_boxes(leaf_boxes(tree), reached)
     used = np.flatnonzero(number >= 0)
@@ -150,7 +150,7 @@ def _hulls(tree: Tree, reached: Places, number: Array, count: int) -> dict[str, 
             one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY)
             allowed = np.zeros((count, len(attribute.levels)), np.bool_)
             np.logical_or.at(allowed, cell, one)
-            sides[attribute.name] = Choice(allowed, np.arange(count))
+            sides[attribute.name] = LevelSet(allowed, np.arange(count))
     return sides
 
 
@@ -166,7 +166,7 @@ class _Pool:
         return _Pool(self.size + other.size, self.places + other.places)
 
 
-def pool(tree: Tree, reached: Places, sizes: Rows, min_cell: int) -> Array:
+def pool(tree: Tree, reached: LeafMembership, sizes: Rows, min_cell: int) -> Array:
     """For each set of leaves that some rows reach the number of its pool, each of at least ``min_cell`` rows.
 
     A set of one leaf stands at that leaf; a set of several stands at the node where their paths part. Sets that nobody

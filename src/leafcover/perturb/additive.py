@@ -5,7 +5,7 @@ SAN of the literature: Y = X + e with a deviation of c times the column's own. T
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from math import inf, isqrt, ldexp, log, sqrt
 from typing import ClassVar, Literal
@@ -15,8 +15,8 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import ValueOutOfRange
-from leafcover.perturb.base import Changed, Part, Reach, Summary, by_missing, missing_moved, pinned_by_likelihood
-from leafcover.perturb.bounded import FINE, LawName, Normal, between, law_named
+from leafcover.perturb.base import Changed, Chunk, Scope, Summary, by_missing, fixed_by_likelihood, missing_moved
+from leafcover.perturb.bounded import FINE, DistributionName, Normal, between, distribution_named
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid
 
@@ -31,26 +31,26 @@ class Additive:
 
     frozen_id: ClassVar[str] = "additive"
     spread: float
-    law: LawName = "normal"
+    distribution: DistributionName = field(default="normal", metadata={"frozen_id": "law"})
     on_grid: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.spread <= MOST_SPREAD:
             allowed = f"a share of the column's deviation, above 0 and at most {MOST_SPREAD:g}"
             raise ValueOutOfRange("Additive.spread", self.spread, allowed)
-        law_named(self.law)
+        distribution_named(self.distribution)
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """The deviation of each column over the whole table."""
         return "moments"
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards."""
         return free_promises(self.on_grid)
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """Exact sums, so that parts do not matter."""
         return {column.name: moments_of(column.values[~column.missing]) for column in part.columns}
 
@@ -58,13 +58,13 @@ class Additive:
         """Sums add up."""
         return {name: one[name].plus(other[name]) for name in one}
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """The deviation of each column's noise."""
         return {name: self.spread * moments.deviation for name, moments in summary.items()}
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Add a draw to every known value."""
-        law = law_named(self.law)
+        law = distribution_named(self.distribution)
         changed = {}
         for column in part.columns:
             known = ~column.missing
@@ -78,26 +78,26 @@ class Additive:
             changed[column.name] = Changed(values)
         return changed
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Values off their grid or too large; missing values that appeared or went."""
         return free_broken(before, after, self.on_grid)
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values whose law gives them at least 0.95: those of a constant column, and where a grid is coarse."""
-        return pinned_by_likelihood(self, part, summary)
+        return fixed_by_likelihood(self, part, summary)
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's range."""
         return free_likelihood(
             part, released, lambda column, old, new: self._chance(column, old, new, summary[column.name])
         )
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """Which columns are missing; a value may land anywhere."""
         return by_missing(np.zeros(len(part), np.int64), part.columns)
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """A value near the released one is likelier to be the row's own."""
         return False
 
@@ -113,7 +113,7 @@ class Additive:
                 step = max(top / FINE - bottom / FINE, SMALLEST_STEP)
                 apart = (new - old) / step
             points = deviation / step
-            return between(law_named(self.law), (apart - 0.5) / points, (apart + 0.5) / points)
+            return between(distribution_named(self.distribution), (apart - 0.5) / points, (apart + 0.5) / points)
 
 
 # Multiply every number by independent noise of mean 1: large values move far, small ones little, zero not at all.
@@ -126,34 +126,34 @@ class Additive:
 class Multiplicative:
     """A factor of mean 1 and deviation ``spread`` for every value.
 
-    ``law="lognormal"`` keeps every sign; ``"normal"`` may turn it. A zero stays zero under both, and is counted as
-    pinned. With ``on_grid`` the product is rounded to the column's grid.
+    ``distribution="lognormal"`` keeps every sign; ``"normal"`` may turn it. A zero stays zero under both, and
+    is counted as fixed. With ``on_grid`` the product is rounded to the column's grid.
     """
 
     frozen_id: ClassVar[str] = "multiplicative"
     spread: float
-    law: Literal["lognormal", "normal"] = "lognormal"
+    distribution: Literal["lognormal", "normal"] = field(default="lognormal", metadata={"frozen_id": "law"})
     on_grid: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.spread <= MOST_SPREAD:
             allowed = f"the deviation of a factor of mean 1, above 0 and at most {MOST_SPREAD:g}"
             raise ValueOutOfRange("Multiplicative.spread", self.spread, allowed)
-        if self.law not in ("lognormal", "normal"):
-            raise ValueOutOfRange("Multiplicative.law", self.law, "'lognormal' or 'normal'")
+        if self.distribution not in ("lognormal", "normal"):
+            raise ValueOutOfRange("Multiplicative.distribution", self.distribution, "'lognormal' or 'normal'")
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """A row alone."""
         return "row"
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards."""
-        signs = ("no value changes its sign",) if self.law == "lognormal" else ()
+        signs = ("no value changes its sign",) if self.distribution == "lognormal" else ()
         return (*signs, "zero stays zero", *free_promises(self.on_grid))
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """Nothing needs to be known before."""
         return None
 
@@ -161,11 +161,11 @@ class Multiplicative:
         """Nothing to merge."""
         return None
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """Nothing to settle."""
         return None
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Multiply every known value by a draw."""
         changed = {}
         for column in part.columns:
@@ -180,32 +180,32 @@ class Multiplicative:
             changed[column.name] = Changed(values)
         return changed
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Values off their grid or too large, zeros and signs that moved; missing values that appeared or went."""
         said = []
         for column in before.columns:
             old, new = np.sign(column.values), np.sign(after[column.name])
             moved = (old == 0) & (new != 0)
-            if self.law == "lognormal":
+            if self.distribution == "lognormal":
                 moved |= old * new < 0
             if moved.any():
                 said.append(f"column {column.name!r}: {int(moved.sum())} values left zero or changed their sign")
         return (*said, *free_broken(before, after, self.on_grid))
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Zeros, and values so small that they are rounded to themselves."""
-        return pinned_by_likelihood(self, part, summary)
+        return fixed_by_likelihood(self, part, summary)
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's largest."""
         return free_likelihood(part, released, self._chance)
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """Which columns are missing; what the signs say is in the likelihood."""
         return by_missing(np.zeros(len(part), np.int64), part.columns)
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """A value near the released one is likelier to be the row's own."""
         return False
 
@@ -216,7 +216,7 @@ class Multiplicative:
 
     def _factor(self, u: Floats) -> Floats:
         drawn = Normal().inverse(u)
-        if self.law == "normal":
+        if self.distribution == "normal":
             return 1 + self.spread * drawn
         return np.exp(self._width * drawn - self._width**2 / 2)
 
@@ -239,7 +239,7 @@ class Multiplicative:
 
     def _drawn(self, factor: Floats) -> Floats:
         """The normal draw that gives a factor."""
-        if self.law == "normal":
+        if self.distribution == "normal":
             return (factor - 1) / self.spread
         with np.errstate(divide="ignore"):  # a factor of 0 is never drawn: minus infinity
             return np.log(np.maximum(factor, 0.0)) / self._width + self._width / 2
@@ -269,7 +269,7 @@ def free_promises(on_grid: bool) -> tuple[str, ...]:
 
 
 def free_likelihood(
-    part: Part, released: Mapping[str, Array], chance: Callable[[Column, Floats, Floats], Floats]
+    part: Chunk, released: Mapping[str, Array], chance: Callable[[Column, Floats, Floats], Floats]
 ) -> Floats:
     """Per row the product over columns of the chance of its released value; 0 where one of both is missing."""
     total = np.ones(len(part))
@@ -281,7 +281,7 @@ def free_likelihood(
     return total
 
 
-def free_broken(before: Part, after: Mapping[str, Array], on_grid: bool) -> tuple[str, ...]:
+def free_broken(before: Chunk, after: Mapping[str, Array], on_grid: bool) -> tuple[str, ...]:
     """Values that left their grid or grew too large; missing values that appeared or went."""
     said = []
     for column in before.columns:
@@ -312,7 +312,7 @@ CHUNK = 2**16
 
 
 @dataclass(frozen=True)
-class Moments:
+class ExactMoments:
     """How many numbers there are, their sum and the sum of their squares.
 
     >>> both = moments_of(np.array([1e9, 1e9 + 1])).plus(moments_of(np.array([1e9 + 2])))
@@ -324,9 +324,9 @@ class Moments:
     total: int  # in units of 2 ** UNIT
     squares: int  # in units of 2 ** (2 * UNIT)
 
-    def plus(self, other: "Moments") -> "Moments":
+    def plus(self, other: "ExactMoments") -> "ExactMoments":
         """The moments of both together."""
-        return Moments(self.count + other.count, self.total + other.total, self.squares + other.squares)
+        return ExactMoments(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
     @property
     def mean(self) -> float:
@@ -340,7 +340,7 @@ class Moments:
         return _ratio(apart, self.count * (self.count - 1), 2 * UNIT, root=True) if self.count > 1 else 0.0
 
 
-def moments_of(values: Floats) -> Moments:
+def moments_of(values: Floats) -> ExactMoments:
     """The moments of known numbers."""
     total = squares = 0
     for start in range(0, len(values), CHUNK):
@@ -353,7 +353,7 @@ def moments_of(values: Floats) -> Moments:
         for i, j in combinations_with_replacement(range(len(pieces)), 2):
             once = _shifted(above, pieces[i] * pieces[j], 2) << ((i + j) * LIMB)
             squares += once if i == j else 2 * once
-    return Moments(len(values), total, squares)
+    return ExactMoments(len(values), total, squares)
 
 
 def _shifted(above: Array, pieces: Floats, times: int) -> int:

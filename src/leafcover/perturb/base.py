@@ -7,18 +7,18 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.cells import Cells, Choice, Range, finer
+from leafcover.cells import Cells, LevelSet, Range, finer
 from leafcover.rng import Draws
 from leafcover.table.table import Column
 
 # What a noise must see to change one row: the row; merged counts or moments; its whole cell; the whole table.
-Reach: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
-PINNED = 0.95  # a value whose law gives it at least this is as good as published
+Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
+FIXED_PROBABILITY = 0.95  # a value whose law gives it at least this is as good as published
 Summary: TypeAlias = Any  # what a noise makes of the parts; only that noise looks inside
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class Chunk:
     """Some rows of a step's columns; every column knows its domain over the whole table."""
 
     rows: Rows  # (rows,) their numbers in the table: draws depend on these alone
@@ -54,15 +54,15 @@ class Part:
             found &= side.allows(label, levels)
         return found
 
-    def _choices(self, name: str) -> Iterator[tuple[Rows, Choice]]:
+    def _choices(self, name: str) -> Iterator[tuple[Rows, LevelSet]]:
         for cells in (self.cells, *self.keep):
             side = cells.box.get(name)
-            if isinstance(side, Choice):
+            if isinstance(side, LevelSet):
                 yield cells.label, side
 
-    def take(self, rows: Array) -> "Part":
+    def take(self, rows: Array) -> "Chunk":
         """Some of the rows, by their place in this part."""
-        return Part(
+        return Chunk(
             self.rows[rows],
             tuple(replace(c, values=c.values[rows], stored=None) for c in self.columns),
             self.cells.take(rows),
@@ -78,61 +78,61 @@ class Changed:
     source: Rows | None = None
 
 
-class Noise(Protocol):
+class Perturbation(Protocol):
     """A way to change values inside cells, written so that parts can be worked on anywhere."""
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """What a part must hold for ``change`` to be right."""
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards, in words."""
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """What must be known of a part before any part is changed."""
 
     def merge(self, one: Summary, other: Summary) -> Summary:
         """The summary of two parts together."""
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """What ``change`` needs of the summary of all parts: made once, not once a part."""
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """New values for the part's columns; ``summary`` is the settled one, here and below."""
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Sentences for promises that do not hold between a part and its new values."""
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Per column, the known values that could not change: their law gives them at least ``PINNED``."""
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """Per row, how probable (or, for a continuous number, how dense) its released values are given its own."""
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """Per row, what its released values still show for certain: rows with different numbers are not each other's.
 
         An attacker who knows the cells is taken to see the cell of a released row wherever its values stay inside.
         """
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Whether rows that show the same are alike: each is as likely as any other to hold a released value."""
 
 
-def pinned_by_likelihood(noise: Noise, part: Part, summary: Summary) -> dict[str, Bools]:
+def fixed_by_likelihood(noise: Perturbation, part: Chunk, summary: Summary) -> dict[str, Bools]:
     """Ask a noise for the likelihood of every value staying as it is, column by column."""
     found = {}
     for column in part.columns:
         alone = replace(part, columns=(column,))
         found[column.name] = ~column.missing & (
-            noise.likelihood(alone, {column.name: column.values}, summary) >= PINNED
+            noise.likelihood(alone, {column.name: column.values}, summary) >= FIXED_PROBABILITY
         )
     return found
 
 
-def moved_out(part: Part, column: Column, after: Array) -> int:
+def moved_out(part: Chunk, column: Column, after: Array) -> int:
     """How many known values lie outside their box or domain, or off their grid."""
     known = ~column.missing
     if not known.any():
@@ -150,7 +150,7 @@ def moved_out(part: Part, column: Column, after: Array) -> int:
     return int(out.sum())
 
 
-def left_their_place(part: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+def left_their_place(part: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
     """Sentences for values that left their box, domain or grid, and for missing values that appeared or went."""
     said = []
     for column in part.columns:

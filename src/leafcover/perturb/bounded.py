@@ -6,7 +6,7 @@ open and the range is the column's domain.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -15,17 +15,17 @@ from scipy.special import ndtr, ndtri
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.perturb.base import Changed, Part, Reach, Summary, by_missing, left_their_place, pinned_by_likelihood
+from leafcover.perturb.base import Changed, Chunk, Scope, Summary, by_missing, fixed_by_likelihood, left_their_place
 from leafcover.rng import Draws
 from leafcover.table.table import Column
 
 # The laws a number's noise may follow: mean 0, standard deviation 1, known by cdf and inverse cdf.
 
 
-LawName: TypeAlias = Literal["normal", "uniform", "laplace"]
+DistributionName: TypeAlias = Literal["normal", "uniform", "laplace"]
 
 
-class Law(Protocol):
+class Distribution(Protocol):
     """Any symmetric law scaled to standard deviation 1; give an object with these two methods to use your own."""
 
     def cdf(self, x: Floats) -> Floats:
@@ -75,10 +75,10 @@ class Laplace:
         return np.where(u < 0.5, -size, size)
 
 
-_LAWS: dict[str, Law] = {"normal": Normal(), "uniform": Uniform(), "laplace": Laplace()}
+_LAWS: dict[str, Distribution] = {"normal": Normal(), "uniform": Uniform(), "laplace": Laplace()}
 
 
-def law_named(law: LawName | Law) -> Law:
+def distribution_named(law: DistributionName | Distribution) -> Distribution:
     """The law of a name, or the law itself."""
     if isinstance(law, str):
         if law not in _LAWS:
@@ -87,7 +87,7 @@ def law_named(law: LawName | Law) -> Law:
     return law
 
 
-def between(law: Law, low: Floats, high: Floats) -> Floats:
+def between(law: Distribution, low: Floats, high: Floats) -> Floats:
     """The probability of more than low and at most high, told by the nearer tail, where rounding takes nothing away.
 
     >>> between(Normal(), np.array([-1.0, 9.0]), np.array([1.0, np.inf]))
@@ -105,24 +105,24 @@ def between(law: Law, low: Floats, high: Floats) -> Floats:
 
 LEAST = 1e-200  # of a deviation, in points: less cannot move a value, and a distance of 1e100 points stays finite
 
-Fit: TypeAlias = Literal["redraw", "reflect", "wrap", "clip"]
+Boundary: TypeAlias = Literal["redraw", "reflect", "wrap", "clip"]
 
 
-def fitted(place: Floats, size: Floats, spread: Floats, u: Floats, law: Law, fit: Fit) -> Rows:
+def fitted(place: Floats, size: Floats, spread: Floats, u: Floats, law: Distribution, boundary: Boundary) -> Rows:
     """The new place of each value, a whole number from 0 to size - 1."""
-    if fit == "redraw":
+    if boundary == "redraw":
         return _redrawn(place, size, spread, u, law)
     step = np.rint(law.inverse(u) * spread)
     new = place + step
-    if fit == "wrap":
+    if boundary == "wrap":
         new = np.mod(new, size)
-    elif fit == "reflect":
+    elif boundary == "reflect":
         new = np.mod(new, 2 * size)
         new = np.minimum(new, 2 * size - 1 - new)  # mirrors stand half a point outside the ends
     return np.clip(new, 0, size - 1).astype(np.int64)
 
 
-def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, law: Law) -> Rows:
+def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, law: Distribution) -> Rows:
     """Draw until inside, without a loop: one uniform through the inverse cdf of the law between the ends.
 
     Rounding to the nearest point first and drawing again when outside is the same law as this.
@@ -133,17 +133,19 @@ def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, law: Law) -
     return np.clip(new, 0, size - 1).astype(np.int64)
 
 
-def probability(place: Floats, to: Floats, size: Floats, spread: Floats, law: Law, fit: Fit) -> Floats:
+def probability(
+    place: Floats, to: Floats, size: Floats, spread: Floats, law: Distribution, boundary: Boundary
+) -> Floats:
     """The probability that a value at ``place`` is released at ``to``."""
     safe = np.maximum(spread, LEAST)
 
     def between(point: Floats) -> Floats:
         return law.cdf((point - place + 0.5) / safe) - law.cdf((point - place - 0.5) / safe)
 
-    if fit == "redraw":
+    if boundary == "redraw":
         inside = law.cdf((size - 0.5 - place) / safe) - law.cdf((-0.5 - place) / safe)
         return between(to) / np.maximum(inside, 1e-300)
-    if fit == "clip":
+    if boundary == "clip":
         below = law.cdf((0.5 - place) / safe)
         above = 1.0 - law.cdf((size - 1.5 - place) / safe)
         ends = np.where(to <= 0, below, np.where(to >= size - 1, above, between(to)))
@@ -152,7 +154,7 @@ def probability(place: Floats, to: Floats, size: Floats, spread: Floats, law: La
     turns = int(np.ceil(8.0 * float(np.max(spread / size, initial=0.0)))) + 1
     total = np.zeros(len(place))
     for turn in range(-turns, turns + 1):
-        if fit == "wrap":
+        if boundary == "wrap":
             total += between(to + turn * size)
         else:
             total += between(to + turn * 2 * size) + between(2 * size - 1 - to + turn * 2 * size)
@@ -174,26 +176,26 @@ class Bounded:
     frozen_id: ClassVar[str] = "bounded"
     spread: float = 0.276
     scale: Literal["range", "rank"] = "range"
-    fit: Fit = "redraw"
-    law: LawName | Law = "normal"
+    boundary: Boundary = field(default="redraw", metadata={"frozen_id": "fit"})
+    distribution: DistributionName | Distribution = field(default="normal", metadata={"frozen_id": "law"})
     innocent: Literal["all", "heterogeneous"] = "all"
 
     def __post_init__(self) -> None:
         if not 0 < self.spread <= 1:
             raise ValueOutOfRange("Bounded.spread", self.spread, "a share of the allowed range, above 0 and at most 1")
-        law_named(self.law)
+        distribution_named(self.distribution)
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """A row alone for a range; how often each value occurs for ranks."""
         return "row" if self.scale == "range" else "counts"
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards."""
         return ("every value stays in its box and domain and on its grid", "missing stays missing")
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """For ranks, the distinct values of each column and how often they occur."""
         if self.scale == "range":
             return None
@@ -208,32 +210,32 @@ class Bounded:
             return None
         return {name: _merged(one[name], other[name]) for name in one}
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """Ranks are counted already."""
         return summary
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Move every known value that its cell lets move."""
         changed = {}
         for column in part.columns:
             moving = self._moving(part, column)
             rail = self._rail(part, column, summary, moving)
             u = draws.sub(column.name).uniform(part.rows[moving])
-            new = fitted(rail.place, rail.size, rail.spread, u, law_named(self.law), self.fit)
+            new = fitted(rail.place, rail.size, rail.spread, u, distribution_named(self.distribution), self.boundary)
             values = column.values.copy()
             values[moving] = rail.value(new)
             changed[column.name] = Changed(values)
         return changed
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Values that left their place; missing values that appeared or went."""
         return left_their_place(before, after)
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values whose law gives them at least 0.95."""
-        return pinned_by_likelihood(self, part, summary)
+        return fixed_by_likelihood(self, part, summary)
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The product over columns of the probability of each released value given the row's own."""
         total = np.ones(len(part))
         for column in part.columns:
@@ -242,19 +244,19 @@ class Bounded:
             same = (new == column.values) | (np.isnan(new) & column.missing)
             total[~moving & ~same] = 0.0
             rail = self._rail(part, column, summary, moving)
-            total[moving] *= rail.chance(new[moving], law_named(self.law), self.fit)
+            total[moving] *= rail.chance(new[moving], distribution_named(self.distribution), self.boundary)
         return total
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """The cell, whose box no value leaves, and which columns are missing."""
         return by_missing(part.cells.label, part.columns)
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """A value near the released one is likelier to be the row's own."""
         return False
 
-    def _moving(self, part: Part, column: Column) -> Bools:
+    def _moving(self, part: Chunk, column: Column) -> Bools:
         """Rows whose value may move at all."""
         moving = ~column.missing
         if self.innocent == "heterogeneous" and part.cells.mixed is not None:
@@ -262,7 +264,7 @@ class Bounded:
             moving &= part.cells.mixed[part.cells.label] | np.isfinite(low) | np.isfinite(high)
         return moving
 
-    def _rail(self, part: Part, column: Column, summary: Summary, moving: Bools) -> "_Rail":
+    def _rail(self, part: Chunk, column: Column, summary: Summary, moving: Bools) -> "_Rail":
         low, high = (end[moving] for end in part.ranges(column.name))
         values = column.values[moving]
         if self.scale == "rank":
@@ -322,24 +324,24 @@ class _Rail(NamedTuple):
         share = new / np.maximum(self.size - 1, 1.0)
         return np.clip(self.first * (1 - share) + self.last * share, self.first, self.last)
 
-    def chance(self, released: Floats, law: Law, fit: Fit) -> Floats:
+    def chance(self, released: Floats, law: Distribution, boundary: Boundary) -> Floats:
         """The probability of each released value (0 where it lies outside)."""
         if self.ranks is not None:
-            return self._chance_of_ranks(released, law, fit)
+            return self._chance_of_ranks(released, law, boundary)
         if self.column is not None and self.column.grid is not None:
             to: Array = self.column.grid.index(released) - self.first
         else:
             to = np.rint(_share(released, self.first, self.last) * (FINE - 1))
         inside = (to >= 0) & (to < self.size)
-        return np.where(inside, probability(self.place, to, self.size, self.spread, law, fit), 0.0)
+        return np.where(inside, probability(self.place, to, self.size, self.spread, law, boundary), 0.0)
 
-    def _chance_of_ranks(self, released: Floats, law: Law, fit: Fit) -> Floats:
+    def _chance_of_ranks(self, released: Floats, law: Distribution, boundary: Boundary) -> Floats:
         """A value's probability is that of all ranks that share it."""
         distinct, below = self.ranks  # type: ignore[misc]  # only called when there are ranks
         at = np.clip(np.searchsorted(distinct, released), 0, len(distinct) - 1)
         start, stop = below[at] - self.first, below[at + 1] - 1 - self.first
         inside = (distinct[at] == released) & (start >= 0) & (stop < self.size)
-        if fit == "redraw":  # one difference of the cdf covers the whole run of ranks
+        if boundary == "redraw":  # one difference of the cdf covers the whole run of ranks
             safe = np.maximum(self.spread, 1e-300)
             ends = [law.cdf((end - self.place) / safe) for end in (start - 0.5, stop + 0.5, -0.5, self.size - 0.5)]
             return np.where(inside, (ends[1] - ends[0]) / np.maximum(ends[3] - ends[2], 1e-300), 0.0)
@@ -348,7 +350,7 @@ class _Rail(NamedTuple):
             points = np.arange(start[i], stop[i] + 1, dtype=np.float64)
             one = np.ones(len(points))
             args = (self.place[i] * one, points, self.size[i] * one, self.spread[i] * one)
-            total[i] = probability(*args, law, fit).sum()
+            total[i] = probability(*args, law, boundary).sum()
         return total
 
 

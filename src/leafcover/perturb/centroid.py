@@ -12,7 +12,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
 from leafcover.cells import Cells, finer
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.perturb.base import Changed, Part, Reach, Summary, missing_moved
+from leafcover.perturb.base import Changed, Chunk, Scope, Summary, missing_moved
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid
 
@@ -38,18 +38,18 @@ class Centroid:
             raise ValueOutOfRange("Centroid.least", self.least, "a number of values, at least 1")
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """A centroid needs every row of its cell."""
         return "cell"
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards."""
         alone = f"every released value is a centroid of at least {self.least} known values"
         kept = () if self.number == "median" or self.on_grid else ("the mean of every group of numbers stays",)
         return (alone, *kept, "missing stays missing")
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """The centroids of whole cells, and the values of cells that know too few."""
         from leafcover.kernels.permute import rows_by_cell
 
@@ -60,12 +60,12 @@ class Centroid:
         """Each cell stands in one of the two."""
         return {name: _merged(one[name], other[name]) for name in one}
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """The centroid of every cell, those that know too few pooled."""
         outer = cells.groups[0] if cells.groups else np.zeros(cells.count, np.int64)
         return {name: self._pooled(name, middles, outer) for name, middles in summary.items()}
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Every known value becomes the centroid of its cell."""
         changed = {}
         for column in part.columns:
@@ -75,7 +75,7 @@ class Centroid:
             changed[column.name] = Changed(values)
         return changed
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Groups that are too small, show several values, or moved away from what they knew."""
         said: list[str] = []
         for column in before.columns:
@@ -87,11 +87,11 @@ class Centroid:
             said += not_centred(column, new, before.cells, self.least, means=means)
         return tuple(said)
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values that are their centroid."""
         return {c.name: ~c.missing & (c.values == summary[c.name][part.cells.label]) for c in part.columns}
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """1 for the row's own centroids, 0 for anything else."""
         possible = np.ones(len(part), bool)
         for column in part.columns:
@@ -101,9 +101,9 @@ class Centroid:
             possible &= np.where(column.missing, gone, own)
         return possible.astype(np.float64)
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """Rows with the same centroids that miss the same columns cannot be told apart."""
-        summary = self.settle(self.summarise(part), part.cells)
+        summary = self.finalize(self.fit(part), part.cells)
         codes = {c.name: np.unique(summary[c.name], return_inverse=True)[1].ravel() + 1 for c in part.columns}
         full = [c for c in part.columns if not c.missing.any()]
         cells = np.zeros(part.cells.count, np.int64)
@@ -116,11 +116,11 @@ class Centroid:
         return found
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Rows with the same centroids are as likely as each other."""
         return True
 
-    def _middles(self, part: Part, column: Column, order: Rows, starts: Rows) -> "_Middles":
+    def _middles(self, part: Chunk, column: Column, order: Rows, starts: Rows) -> "_Middles":
         rounded = self.on_grid or column.kind != "number"
         known, centre = self._centres(order, starts, column.values, column.grid, rounded)
         known_rows = ~column.missing

@@ -5,7 +5,7 @@ leaf by its share there. PPT and ALPT are paper 001's laws for a class.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.perturb.base import Changed, Part, Reach, Summary, by_missing, left_their_place, pinned_by_likelihood
+from leafcover.perturb.base import Changed, Chunk, Scope, Summary, by_missing, fixed_by_likelihood, left_their_place
 from leafcover.rng import Draws
 
 
@@ -21,14 +21,15 @@ from leafcover.rng import Draws
 class Redraw:
     """A new value for every row, by the law of its cell.
 
-    ``law="shares"`` draws by the shares of the cell; ``"all-leaves"`` gives every row its cell's majority except with
-    the table's overall minority share (ALPT); ``"own"`` keeps the row's own value. ``siblings`` is DETECTIVE's p,
-    shared among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also among leaves further away, each
-    degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability, any other value.
+    ``distribution="shares"`` draws by the shares of the cell; ``"all-leaves"`` gives every row its cell's majority
+    except with the table's overall minority share (ALPT); ``"own"`` keeps the row's own value. ``siblings`` is
+    DETECTIVE's p, shared among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also among leaves
+    further away, each degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability,
+    any other value.
     """
 
     frozen_id: ClassVar[str] = "redraw"
-    law: Literal["shares", "all-leaves", "own"] = "shares"
+    distribution: Literal["shares", "all-leaves", "own"] = field(default="shares", metadata={"frozen_id": "law"})
     siblings: float = 0.0
     cousins: int = 1
     others: float = 0.0
@@ -39,20 +40,20 @@ class Redraw:
                 raise ValueOutOfRange(f"Redraw.{name}", share, "a probability from 0 to 1")
         if not 1 <= self.cousins <= 20:
             raise ValueOutOfRange("Redraw.cousins", self.cousins, "a degree from 1 (siblings only) to 20")
-        if self.law == "all-leaves" and self.siblings:
-            raise PlanError("Redraw(law='all-leaves') has its own law for other leaves. Leave siblings at 0.")
+        if self.distribution == "all-leaves" and self.siblings:
+            raise PlanError("Redraw(distribution='all-leaves') covers other leaves itself. Leave siblings at 0.")
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """The counts of every cell."""
         return "counts"
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards."""
         return ("every value is a level of its column that its box allows", "missing stays missing")
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """How often each level occurs in each cell."""
         found = {}
         for column in part.columns:
@@ -66,13 +67,14 @@ class Redraw:
         """Counts add up."""
         return {name: one[name] + other[name] for name in one}
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """The law of every cell."""
         return {
-            name: None if self.law == "own" else self._law_of_cells(counts, cells) for name, counts in summary.items()
+            name: None if self.distribution == "own" else self._law_of_cells(counts, cells)
+            for name, counts in summary.items()
         }
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Draw every known value."""
         changed = {}
         for column in part.columns:
@@ -83,15 +85,15 @@ class Redraw:
             changed[column.name] = Changed(values)
         return changed
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Values that left their place; missing values that appeared or went."""
         return left_their_place(before, after)
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values whose law gives them at least 0.95."""
-        return pinned_by_likelihood(self, part, summary)
+        return fixed_by_likelihood(self, part, summary)
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The law's probability of each released value."""
         total = np.ones(len(part))
         for column in part.columns:
@@ -101,19 +103,19 @@ class Redraw:
             total[known] *= chance(self._law_of_rows(part, summary, column.name, known), new[known])
         return total
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """Which columns are missing; a redrawn value may leave the cell it was drawn for."""
         return by_missing(np.zeros(len(part), np.int64), part.columns)
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Rows of different cells have different laws."""
         return False
 
-    def _law_of_rows(self, part: Part, summary: Summary, name: str, rows: Rows) -> "LawOfRows":
+    def _law_of_rows(self, part: Chunk, summary: Summary, name: str, rows: Rows) -> "RowDistributions":
         column = next(c for c in part.columns if c.name == name)
         allowed = part.allowed(name)
-        return LawOfRows(
+        return RowDistributions(
             cell=summary[name],
             label=part.cells.label[rows],
             own=column.values[rows],
@@ -123,7 +125,7 @@ class Redraw:
         )
 
     def _law_of_cells(self, counts: Array, cells: Cells) -> Floats:
-        if self.law == "all-leaves":
+        if self.distribution == "all-leaves":
             return all_leaves(counts)
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
         if not self.siblings:
@@ -133,7 +135,7 @@ class Redraw:
         return with_siblings(shares, counts, cells.groups[: self.cousins], self.siblings)
 
 
-class LawOfRows(NamedTuple):
+class RowDistributions(NamedTuple):
     """The law of each row: that of its cell (or its own value), then any other value, then the box."""
 
     cell: Floats | None  # (cells, levels) probability of each level; None: the row keeps its own value
@@ -212,12 +214,12 @@ def all_leaves(counts: Array) -> Floats:
 BLOCK = 4_000_000  # probabilities that are spelled out at once, to bound memory
 
 
-def _blocks(law: LawOfRows) -> Iterator[slice]:
+def _blocks(law: RowDistributions) -> Iterator[slice]:
     rows = max(1, BLOCK // max(law.levels, 1))
     return (slice(start, start + rows) for start in range(0, len(law.own), rows))
 
 
-def drawn(law: LawOfRows, u: Floats) -> Array:
+def drawn(law: RowDistributions, u: Floats) -> Array:
     """One level a row, by inverse cdf of the row's law."""
     new = np.empty(len(u), np.int32)
     for part in _blocks(law):
@@ -229,7 +231,7 @@ def drawn(law: LawOfRows, u: Floats) -> Array:
     return new
 
 
-def chance(law: LawOfRows, released: Array) -> Floats:
+def chance(law: RowDistributions, released: Array) -> Floats:
     """The probability of each released level."""
     total = np.empty(len(released))
     for part in _blocks(law):

@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
-from leafcover.perturb.base import PINNED, Changed, Part, Reach, Summary, by_missing, missing_moved
+from leafcover.perturb.base import FIXED_PROBABILITY, Changed, Chunk, Scope, Summary, by_missing, missing_moved
 from leafcover.rng import Draws
 
 
@@ -29,17 +29,17 @@ class Shuffle:
     missing: Literal["stays", "moves"] = "stays"
 
     @property
-    def reach(self) -> Reach:
+    def scope(self) -> Scope:
         """A row may take its value from any row of its cell."""
         return "cell"
 
     @property
-    def promises(self) -> tuple[str, ...]:
+    def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards."""
         counts = "each cell holds the same values as before, block by block"
         return (counts,) if self.missing == "moves" else (counts, "missing stays missing")
 
-    def summarise(self, part: Part) -> Summary:
+    def fit(self, part: Chunk) -> Summary:
         """Nothing needs to be known before."""
         return None
 
@@ -47,18 +47,18 @@ class Shuffle:
         """Nothing to merge."""
         return None
 
-    def settle(self, summary: Summary, cells: Cells) -> Summary:
+    def finalize(self, summary: Summary, cells: Cells) -> Summary:
         """Nothing to settle."""
         return None
 
-    def change(self, part: Part, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Take each row's block from a row of its cell."""
-        source = shuffle(self.shown(part), draws.words(part.rows))
+        source = shuffle(self.observable_class(part), draws.words(part.rows))
         return {c.name: Changed(c.values[source], part.rows[source]) for c in part.columns}
 
-    def broken(self, before: Part, after: Mapping[str, Array]) -> tuple[str, ...]:
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Whether each cell still holds the same values."""
-        label = self.shown(before)
+        label = self.observable_class(before)
         said = [
             f"column {c.name!r}: a cell lost or gained values"
             for c in before.columns
@@ -69,19 +69,20 @@ class Shuffle:
             said += [f"column {name!r}: missing values moved" for name in moved]
         return tuple(said)
 
-    def pinned(self, part: Part, summary: Summary) -> Mapping[str, Bools]:
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values that nearly every row of the cell has."""
         from leafcover.kernels.permute import held_by_nearly_all, rows_by_cell
 
-        label = self.shown(part)
+        label = self.observable_class(part)
         order, starts = rows_by_cell(label, int(label.max()) + 1)
         return {
-            c.name: ~c.missing & held_by_nearly_all(order, starts, _comparable(c.values), PINNED) for c in part.columns
+            c.name: ~c.missing & held_by_nearly_all(order, starts, _comparable(c.values), FIXED_PROBABILITY)
+            for c in part.columns
         }
 
-    def likelihood(self, part: Part, released: Mapping[str, Array], summary: Summary) -> Floats:
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The share of the row's cell that shows the released block."""
-        label = self.shown(part)
+        label = self.observable_class(part)
         ours = np.column_stack([label, *(_comparable(c.values) for c in part.columns)])
         theirs = np.column_stack([label, *(_comparable(released[c.name]) for c in part.columns)])
         both = np.concatenate([ours, theirs])
@@ -91,12 +92,12 @@ class Shuffle:
         shared: Floats = seen[place[len(part) :]] / np.bincount(label)[label]
         return shared
 
-    def shown(self, part: Part) -> Rows:
+    def observable_class(self, part: Chunk) -> Rows:
         """The cell of each row, split by which columns are missing when missing values stay."""
         return part.cells.label if self.missing == "moves" else by_missing(part.cells.label, part.columns)
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Every row of a cell is as likely as any other to have got a value."""
         return True
 

@@ -1,32 +1,32 @@
 """Randomised response: answers are disguised before they leave the person who gives them, and still add up."""
 
 from leafcover.randomized_response.estimate import (
-    Estimate,
-    Joint,
-    Part,
+    DisguisedColumns,
+    JointDistribution,
+    ProportionEstimate,
     Scheme,
     disguise,
     estimate,
     joint,
     joint_inverted,
 )
-from leafcover.randomized_response.mechanism import Channel, Privacy, matrix
-from leafcover.randomized_response.mechanisms import Groups, Kary, OneCoin, Unrelated, Warner
-from leafcover.randomized_response.tree import PAPER, Rules, accuracy, grow_tree, pruned
+from leafcover.randomized_response.mechanism import Mechanism, Privacy, matrix
+from leafcover.randomized_response.mechanisms import Groups, Kary, OneCoin, UnrelatedQuestion, Warner
+from leafcover.randomized_response.tree import PAPER, StoppingRules, accuracy, grow_tree, pruned
 
 __all__ = [
     "PAPER",
-    "Channel",
-    "Estimate",
+    "DisguisedColumns",
     "Groups",
-    "Joint",
+    "JointDistribution",
     "Kary",
+    "Mechanism",
     "OneCoin",
-    "Part",
     "Privacy",
-    "Rules",
+    "ProportionEstimate",
     "Scheme",
-    "Unrelated",
+    "StoppingRules",
+    "UnrelatedQuestion",
     "Warner",
     "accuracy",
     "disguise",

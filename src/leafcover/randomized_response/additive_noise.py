@@ -17,7 +17,7 @@ from leafcover.table.table import Column, Table
 NOTHING = 1e-5  # of the noise lies further away than its reach, when it has no end
 
 
-class Law(Protocol):
+class NoiseDistribution(Protocol):
     """Any symmetric law; give an object with these to use your own."""
 
     @property
@@ -53,10 +53,10 @@ class Law(Protocol):
 
 
 @dataclass(frozen=True)
-class Uniform:
+class UniformNoise:
     """Any noise from -spread to spread, all alike.
 
-    >>> Uniform(10.0).width(0.95)
+    >>> UniformNoise(10.0).width(0.95)
     19.0
     """
 
@@ -67,9 +67,9 @@ class Uniform:
         _checked(self)
 
     @staticmethod
-    def with_width(width: float, confidence: float = 0.95) -> "Uniform":
+    def with_width(width: float, confidence: float = 0.95) -> "UniformNoise":
         """The law whose interval of that confidence is so wide: 2 · spread · confidence."""
-        return Uniform(width / (2 * _chance(confidence)))
+        return UniformNoise(width / (2 * _chance(confidence)))
 
     @property
     def reach(self) -> float:
@@ -94,10 +94,10 @@ class Uniform:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianNoise:
     """The bell, with ``spread`` as its standard deviation.
 
-    >>> [round(Gaussian(1.0).width(confidence), 2) for confidence in (0.5, 0.95, 0.999)]
+    >>> [round(GaussianNoise(1.0).width(confidence), 2) for confidence in (0.5, 0.95, 0.999)]
     [1.35, 3.92, 6.58]
     """
 
@@ -108,9 +108,9 @@ class Gaussian:
         _checked(self)
 
     @staticmethod
-    def with_width(width: float, confidence: float = 0.95) -> "Gaussian":
+    def with_width(width: float, confidence: float = 0.95) -> "GaussianNoise":
         """The law whose interval of that confidence is so wide."""
-        return Gaussian(width / Gaussian(1.0).width(confidence))
+        return GaussianNoise(width / GaussianNoise(1.0).width(confidence))
 
     @property
     def reach(self) -> float:
@@ -135,10 +135,10 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class Laplace:
+class LaplaceNoise:
     """Two exponentials back to back, each of mean ``spread``; over a bounded range the one law here with an epsilon.
 
-    >>> round(Laplace(10.0).width(0.95), 1)
+    >>> round(LaplaceNoise(10.0).width(0.95), 1)
     59.9
     """
 
@@ -149,9 +149,9 @@ class Laplace:
         _checked(self)
 
     @staticmethod
-    def with_width(width: float, confidence: float = 0.95) -> "Laplace":
+    def with_width(width: float, confidence: float = 0.95) -> "LaplaceNoise":
         """The law whose interval of that confidence is so wide."""
-        return Laplace(width / Laplace(1.0).width(confidence))
+        return LaplaceNoise(width / LaplaceNoise(1.0).width(confidence))
 
     @property
     def reach(self) -> float:
@@ -177,7 +177,7 @@ class Laplace:
         return -2 * self.spread * log(1 - _chance(confidence))
 
 
-def _checked(law: Law) -> None:
+def _checked(law: NoiseDistribution) -> None:
     if not 0 < law.spread < np.inf:
         raise ValueOutOfRange(f"{type(law).__name__}.spread", law.spread, "a number above 0")
 
@@ -195,7 +195,7 @@ MOST_SPREAD = 10.0  # ranges: more noise leaves nothing to reconstruct
 POINTS = 8  # of a bin, whose chances are averaged: more change no share by a thousandth
 FINE = 20  # reports are rounded to 2⁻²⁰ of the spread: the last bits of a sum of floats would tell of the truth
 
-Widths: TypeAlias = type[Uniform] | type[Gaussian] | type[Laplace]  # laws that can be chosen by a width
+Widths: TypeAlias = type[UniformNoise] | type[GaussianNoise] | type[LaplaceNoise]  # laws that can be chosen by a width
 
 BINS_AT_ONCE = 500  # these take four seconds and 170 MB
 
@@ -208,7 +208,7 @@ class Noisy:
     possible truths, such as 1 for years; 0 allows any number.
     """
 
-    law: Law
+    law: NoiseDistribution
     low: float
     high: float
     step: float = 0.0
@@ -226,11 +226,17 @@ class Noisy:
 
     @staticmethod
     def with_privacy(
-        share: float, low: float, high: float, *, law: Widths = Gaussian, confidence: float = 0.95, step: float = 0.0
+        share: float,
+        low: float,
+        high: float,
+        *,
+        law: Widths = GaussianNoise,
+        confidence: float = 0.95,
+        step: float = 0.0,
     ) -> "Noisy":
         """Noise that hides the truth in an interval as wide as a share of the range.
 
-        >>> Noisy.with_privacy(1.0, 0.0, 95.0, law=Uniform).law  # 100 % of the range, at 95 %
+        >>> Noisy.with_privacy(1.0, 0.0, 95.0, law=UniformNoise).law  # 100 % of the range, at 95 %
         Uniform(spread=50.0)
         """
         if not 0 < share < inf:
@@ -253,7 +259,7 @@ class Noisy:
     def edges(self, bins: int) -> Floats:
         """The edges of at most so many bins of equal width; with steps all hold as many values, the last perhaps less.
 
-        >>> Noisy(Uniform(2.0), low=0, high=4, step=1).edges(3)
+        >>> Noisy(UniformNoise(2.0), low=0, high=4, step=1).edges(3)
         array([-0.5,  1.5,  3.5,  5.5])
         """
         if not 1 <= bins <= BINS_AT_ONCE:
@@ -290,7 +296,7 @@ class Noisy:
             f"a report leaves an interval of {self.share_hidden(0.95):.0%} of the range at 95 % to who knows nothing "
             "else; with the reconstructed shares it can be much narrower, and reports of one truth average out."
         )
-        if isinstance(self.law, Laplace):
+        if isinstance(self.law, LaplaceNoise):
             return Privacy(self.range / self.law.spread, often)
         if self.law.bounded:
             return Privacy(
@@ -303,7 +309,7 @@ class Noisy:
     def posterior(self, report: float, edges: Floats, prior: Floats) -> Floats:
         """The chance of every bin of truths after a report, for who believed ``prior`` before (Bayes).
 
-        >>> flat = Noisy(Uniform(5.0), low=0, high=10)
+        >>> flat = Noisy(UniformNoise(5.0), low=0, high=10)
         >>> flat.posterior(-4.0, flat.edges(5), np.full(5, 0.2))  # so low a report comes from a low truth alone
         array([1., 0., 0., 0., 0.])
         """
@@ -367,7 +373,7 @@ def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
     """The law between bins: ``integrated`` over both bins, or by the density between their midpoints.
 
     >>> from leafcover.randomized_response.additive_noise import Uniform
-    >>> blur_of(Noisy(Uniform(1.0), low=0, high=2, step=1), np.array([-0.5, 0.5, 1.5, 2.5])).chances
+    >>> blur_of(Noisy(UniformNoise(1.0), low=0, high=2, step=1), np.array([-0.5, 0.5, 1.5, 2.5])).chances
     array([[0.25, 0.  , 0.  ],
            [0.5 , 0.25, 0.  ],
            [0.25, 0.5 , 0.25],

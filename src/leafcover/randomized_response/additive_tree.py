@@ -67,7 +67,7 @@ ROUNDING = 1e-9  # gains that differ by less are equal, and the first is taken
 
 
 @dataclass(frozen=True)
-class Split:
+class IntervalSplit:
     """A test: ``code <= last`` against more for a number, a branch for every code of a category (``last`` is -1)."""
 
     attribute: int
@@ -123,13 +123,13 @@ def gain_of_levels(counts: Floats, min_records: float) -> float:
     return float(impurity(counts.sum(axis=0)) - impurity(counts).sum())
 
 
-def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records: float) -> Split | None:
+def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records: float) -> IntervalSplit | None:
     """The test of the largest gain, of equal ones the first; None when nothing is gained."""
     best = None
     for attribute, (counts, number) in enumerate(zip(tables, is_number, strict=True)):
         last, gain = best_cut(counts, min_records) if number else (MISSING, gain_of_levels(counts, min_records))
         if gain > ROUNDING + (best.gain if best else 0.0):
-            best = Split(attribute, last, gain)
+            best = IntervalSplit(attribute, last, gain)
     return best
 
 
@@ -137,7 +137,7 @@ def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records:
 
 
 @dataclass(frozen=True, eq=False)
-class Coding:
+class IntervalCoding:
     """What codes mean: an attribute is open, or reports in bins that a law has blurred."""
 
     sizes: tuple[int, ...]  # codes of every attribute
@@ -170,21 +170,21 @@ class Sample:
             tuple(None if reports is None else reports[rows] for reports in self.reports),
         )
 
-    def tables(self, coding: Coding) -> list[Floats]:
+    def tables(self, coding: IntervalCoding) -> list[Floats]:
         """Counts of classes at every code of every attribute."""
         return [
             counted(codes, self.labels, self.weights, (size, coding.classes))
             for codes, size in zip(self.codes, coding.sizes, strict=True)
         ]
 
-    def counts(self, coding: Coding) -> Floats:
+    def counts(self, coding: IntervalCoding) -> Floats:
         """The weight of every class."""
         return np.bincount(self.labels, self.weights, minlength=coding.classes).astype(np.float64)
 
 
 def placed_anew(
     sample: Sample,
-    coding: Coding,
+    coding: IntervalCoding,
     stop: Stop,
     *,
     by_class: bool,
@@ -209,7 +209,7 @@ def placed_anew(
     return replace(sample, codes=tuple(codes))
 
 
-def divided(sample: Sample, split: Split, size: int) -> list[Sample]:
+def divided(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
     """The rows of every branch; a row that lacks the tested value goes everywhere, by the shares of the others."""
     codes = sample.codes[split.attribute]
     lost = codes == MISSING
@@ -232,7 +232,7 @@ Way: TypeAlias = Literal["global", "byclass", "local"]
 
 
 @dataclass(frozen=True)
-class Rules:
+class AdditiveTreeSettings:
     """The settings of a growth, checked."""
 
     way: Way = "byclass"
@@ -264,12 +264,12 @@ class Node:
     counts: Floats
     held: Floats
     label: int
-    split: Split | None = None
+    split: IntervalSplit | None = None
     first: int = -1
     branches: int = 0
 
 
-def grown(growing: Sample, held: Sample, coding: Coding, rules: Rules) -> list[Node]:
+def grown(growing: Sample, held: Sample, coding: IntervalCoding, rules: AdditiveTreeSettings) -> list[Node]:
     """All nodes, the root first, the children of a node side by side and after it."""
     nodes = [_leaf(growing, held, coding, label=0)]
     waiting = deque([(0, 0, growing, held)])
@@ -296,7 +296,7 @@ def grown(growing: Sample, held: Sample, coding: Coding, rules: Rules) -> list[N
     return nodes
 
 
-def _leaf(growing: Sample, held: Sample, coding: Coding, label: int) -> Node:
+def _leaf(growing: Sample, held: Sample, coding: IntervalCoding, label: int) -> Node:
     """A leaf answers its most frequent class, and an empty one the ``label`` of its parent."""
     counts = growing.counts(coding)
     return Node(counts, held.counts(coding), int(counts.argmax()) if counts.any() else label)
@@ -324,7 +324,7 @@ def grow_reconstructed(
     ``min_records`` rows. With ``prune`` every third row is held out from growing, and subtrees that err no less on
     these rows than a leaf would become leaves; afterwards they count in the nodes with all others.
     """
-    rules = Rules(way, min_records, max_depth, stop)
+    rules = AdditiveTreeSettings(way, min_records, max_depth, stop)
     rows = training(table, target, attributes=attributes)
     coding, sample = coded(rows, noisy, bins)
     numbers = np.arange(len(sample))
@@ -336,7 +336,7 @@ def grow_reconstructed(
     return _assembled(rows, coding, pruned(nodes) if prune else nodes)
 
 
-def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -> tuple[Coding, Sample]:
+def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -> tuple[IntervalCoding, Sample]:
     """Open columns as codes, and noisy ones with the law of their bins, not yet placed into them."""
     names = [attribute.name for attribute in rows.attributes]
     for name in noisy:
@@ -348,7 +348,7 @@ def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -
         else _open_column(attribute, column)
         for attribute, column in zip(rows.attributes, rows.columns, strict=True)
     ]
-    coding = Coding(
+    coding = IntervalCoding(
         sizes=tuple(column.size for column in columns),
         cuts=tuple(column.cuts for column in columns),
         is_number=tuple(attribute.is_number for attribute in rows.attributes),
@@ -382,7 +382,7 @@ def _noisy_column(attribute: Attribute, column: Array, noisy: Noisy, bins: int |
     return _Column(nowhere, len(edges) - 1, edges[1:-1], blur_of(noisy, edges), column)
 
 
-def _assembled(rows: Training, coding: Coding, nodes: Sequence[Node]) -> Tree:
+def _assembled(rows: Training, coding: IntervalCoding, nodes: Sequence[Node]) -> Tree:
     tested = [-1 if node.split is None else node.split.attribute for node in nodes]
     cut = [
         coding.cuts[node.split.attribute][node.split.last] if node.split and node.split.is_number else np.nan

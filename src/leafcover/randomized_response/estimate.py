@@ -9,17 +9,17 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Bools, Codes, Floats
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
-from leafcover.randomized_response.mechanism import Channel, Privacy
+from leafcover.randomized_response.mechanism import Mechanism, Privacy
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Table
 
 
 @dataclass(frozen=True)
-class Part:
+class DisguisedColumns:
     """A channel and the columns it covers, each with all of its levels in the order of the channel's codes."""
 
     columns: Mapping[str, tuple[str, ...]]
-    channel: Channel
+    channel: Mechanism
 
     def __post_init__(self) -> None:
         levels = tuple(len(levels) for levels in self.columns.values())
@@ -42,9 +42,9 @@ class Part:
 class Scheme:
     """The parts of a questionnaire; their coins are independent."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[DisguisedColumns, ...]
 
-    def __init__(self, *parts: Part) -> None:
+    def __init__(self, *parts: DisguisedColumns) -> None:
         object.__setattr__(self, "parts", parts)
         names = [name for part in parts for name in part.names]
         if twice := [name for name in names if names.count(name) > 1]:
@@ -137,7 +137,7 @@ DEVIATIONS = 1.959964  # of the normal law, either side, for 95 %
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ProportionEstimate:
     """A share of the rows that answered, with its errors; ``raw`` is unbiased and may leave 0 to 1, ``share`` cannot.
 
     >>> print(Estimate(raw=-0.01, error=0.02, sampling_error=0.02, rows=500, missing=3))
@@ -212,7 +212,7 @@ def _beyond(errors: float) -> float:
     return float(-ndtri_exp(log_ndtr(-errors) + log(0.05)) - errors)
 
 
-def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | None]) -> Estimate:
+def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | None]) -> ProportionEstimate:
     """The share of rows for which every ``column = value`` holds, over disguised columns and others.
 
     Rows with a missing answer to one of them are counted apart and not among the rows. A literal None asks for rows
@@ -252,13 +252,13 @@ def weights(table: Table, scheme: Scheme, literals: Mapping[str, str | float | N
     return product
 
 
-def of_weights(counted: Floats, missing: int = 0) -> Estimate:
+def of_weights(counted: Floats, missing: int = 0) -> ProportionEstimate:
     """The estimate that the weights of some rows give."""
     rows = len(counted)
     mean, square = float(counted.mean()), float(np.square(counted).mean())
     share = min(max(mean, 0.0), 1.0)  # a raw share outside would make the error of the coins the larger one
     coins, sampled = max(square - share, 0.0), max(square - share**2, 0.0)  # of a few rows, w² can be below w
-    return Estimate(mean, sqrt(coins / rows), sqrt(sampled / rows), rows, missing)
+    return ProportionEstimate(mean, sqrt(coins / rows), sqrt(sampled / rows), rows, missing)
 
 
 def _met(column: Column, value: str | float | None) -> Bools:
@@ -287,7 +287,7 @@ MOST_CELLS = 1 << 22  # a table of this many shares takes 32 MB
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class JointDistribution:
     """Shares of every combination of levels among the rows that answered all columns."""
 
     columns: tuple[str, ...]
@@ -303,14 +303,14 @@ class Joint:
         return self.shares * self.rows
 
 
-def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Method = "likeliest") -> Joint:
+def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Method = "likeliest") -> JointDistribution:
     """The estimated joint table of some columns, disguised or not; no share is negative.
 
     >>> from leafcover.randomized_response import Warner
     >>> from leafcover.randomized_response.estimate import Part
     >>> from leafcover.table.table import Column
     >>> reported = Table((Column("ill", "category", np.repeat(np.array([0, 1], np.int32), [60, 40]), ("no", "yes")),))
-    >>> scheme = Scheme(Part({"ill": ("no", "yes")}, Warner(0.75)))
+    >>> scheme = Scheme(DisguisedColumns({"ill": ("no", "yes")}, Warner(0.75)))
     >>> joint(reported, scheme, ["ill"]).shares.round(2)
     array([0.7, 0.3])
     """
@@ -329,16 +329,16 @@ def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Metho
     return _with(reported, found.shares, settled=found.settled)
 
 
-def joint_inverted(table: Table, scheme: Scheme, columns: Sequence[str]) -> Joint:
+def joint_inverted(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDistribution:
     """The joint table by plain inversion: unbiased and additive, but shares may be negative or above 1."""
     reported = _reported(table, scheme, columns)
     return _with(reported, _along(reported.shares, _laws(scheme, columns), lambda law: law.unmix))
 
 
-Law: TypeAlias = tuple[tuple[int, ...], Channel]  # the axes of a table, and the channel over them
+Law: TypeAlias = tuple[tuple[int, ...], Mechanism]  # the axes of a table, and the channel over them
 
 
-def _reported(table: Table, scheme: Scheme, columns: Sequence[str]) -> Joint:
+def _reported(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDistribution:
     if not columns or len(set(columns)) != len(columns):
         raise PlanError(f"A joint table needs different columns. Got {list(columns)}. Name each column once.")
     levels = tuple(scheme.levels(table, name) for name in columns)
@@ -352,7 +352,7 @@ def _reported(table: Table, scheme: Scheme, columns: Sequence[str]) -> Joint:
         raise TableError(f"No row answers all of {', '.join(map(repr, columns))}. Ask for fewer columns.")
     cell = np.ravel_multi_index(tuple(codes[:, answered]), shape)
     shares = np.bincount(cell, minlength=prod(shape)).reshape(shape) / rows
-    return Joint(tuple(columns), levels, shares, rows, len(table) - rows)
+    return JointDistribution(tuple(columns), levels, shares, rows, len(table) - rows)
 
 
 def _laws(scheme: Scheme, columns: Sequence[str]) -> list[Law]:
@@ -365,7 +365,7 @@ def _laws(scheme: Scheme, columns: Sequence[str]) -> list[Law]:
     return laws
 
 
-def _along(shares: Floats, laws: list[Law], way: Callable[[Channel], Callable[[Floats], Floats]]) -> Floats:
+def _along(shares: Floats, laws: list[Law], way: Callable[[Mechanism], Callable[[Floats], Floats]]) -> Floats:
     """A way through each law, along the axes of its own columns."""
     for axes, channel in laws:
         front = tuple(range(len(axes)))
@@ -373,8 +373,8 @@ def _along(shares: Floats, laws: list[Law], way: Callable[[Channel], Callable[[F
     return shares
 
 
-def _with(reported: Joint, shares: Floats, *, settled: bool = True) -> Joint:
-    return Joint(reported.columns, reported.levels, shares, reported.rows, reported.missing, settled)
+def _with(reported: JointDistribution, shares: Floats, *, settled: bool = True) -> JointDistribution:
+    return JointDistribution(reported.columns, reported.levels, shares, reported.rows, reported.missing, settled)
 
 
 # From shares that may be negative to shares that can be: the nearest ones, or the likeliest ones.

@@ -7,7 +7,7 @@ of shares has one axis a column first, and may have others behind them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, prod
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -145,8 +145,10 @@ LEAST_DISTANCE = 0.01  # of 2θ - 1 from 0: nearer, an estimate needs more than 
 MOST_CELLS = 4096  # a matrix of this many rows and columns takes 128 MB
 
 
-class Channel(Protocol):
-    """A law of reports given the truth, with its exact inverse."""
+class Mechanism(Protocol):
+    """A distribution of reports given the truth, with its exact inverse."""
+
+    frozen_id: ClassVar[str]  # names it in the mark of a survey, whatever the class is called
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -176,7 +178,7 @@ class Channel(Protocol):
         """
         ...
 
-    def on(self, columns: Sequence[int]) -> "Channel":
+    def on(self, columns: Sequence[int]) -> "Mechanism":
         """The law of some of the columns alone, in the order given."""
         ...
 
@@ -186,7 +188,7 @@ class Channel(Protocol):
         ...
 
 
-def matrix(channel: Channel) -> Floats:
+def matrix(channel: Mechanism) -> Floats:
     """The law as a matrix: chance of each report (row) for each truth (column), levels of the last column fastest.
 
     >>> from leafcover.randomized_response.mechanisms import Warner
@@ -197,7 +199,7 @@ def matrix(channel: Channel) -> Floats:
     return channel.mix(_identity(channel.shape)).reshape(prod(channel.shape), -1)
 
 
-def inverse(channel: Channel) -> Floats:
+def inverse(channel: Mechanism) -> Floats:
     """The inverse of ``matrix``, by formula: its row of a truth holds what each report counts for it."""
     return channel.unmix(_identity(channel.shape)).reshape(prod(channel.shape), -1)
 

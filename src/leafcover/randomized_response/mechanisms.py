@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, inf
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ class Kary:
     array([0.75, 0.25, 0.  ])
     """
 
+    frozen_id: ClassVar[str] = "Kary"  # of this mechanism in the mark of a survey
     keep: float
     levels: int
 
@@ -141,13 +143,14 @@ class Kary:
 
 
 @dataclass(frozen=True)
-class Unrelated:
+class UnrelatedQuestion:
     """One column of two levels, answered with chance ``asked``; else level 1 with chance ``alpha``, whatever the truth.
 
-    >>> Unrelated(0.5, alpha=0.25).unmix(np.array([0.725, 0.275])).round(3)
+    >>> UnrelatedQuestion(0.5, alpha=0.25).unmix(np.array([0.725, 0.275])).round(3)
     array([0.7, 0.3])
     """
 
+    frozen_id: ClassVar[str] = "Unrelated"  # of this mechanism in the mark of a survey
     asked: float
     alpha: float
 
@@ -201,7 +204,7 @@ class Unrelated:
         reported = self.asked * share + (1 - self.asked) * self.alpha
         return (reported * (1 - reported) / self.asked**2 - share * (1 - share)) / rows
 
-    def on(self, columns: Sequence[int]) -> "Unrelated":
+    def on(self, columns: Sequence[int]) -> "UnrelatedQuestion":
         """Itself: there is one column."""
         only_column(columns)
         return self
@@ -247,6 +250,7 @@ class OneCoin:
     [1, 0, 0]
     """
 
+    frozen_id: ClassVar[str] = "OneCoin"  # of this mechanism in the mark of a survey
     theta: float
     columns: int
 
@@ -361,6 +365,7 @@ class Warner:
     array([0.3, 0.7])
     """
 
+    frozen_id: ClassVar[str] = "Warner"  # of this mechanism in the mark of a survey
     theta: float
 
     def __post_init__(self) -> None:
@@ -431,6 +436,7 @@ class Groups:
     (2, 2, 2)
     """
 
+    frozen_id: ClassVar[str] = "Groups"  # of this mechanism in the mark of a survey
     theta: float
     groups: tuple[tuple[int, ...], ...]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
-from leafcover.randomized_response.estimate import Estimate, Scheme, of_weights
+from leafcover.randomized_response.estimate import ProportionEstimate, Scheme, of_weights
 from leafcover.randomized_response.tree_counts import Fringe, answers_for, depths, right_answers
 from leafcover.randomized_response.tree_cubes import Cubes, fits
 from leafcover.randomized_response.tree_entries import Tally, answers
@@ -124,7 +124,7 @@ Criterion: TypeAlias = Literal["gain", "ratio"]
 
 
 @dataclass(frozen=True)
-class Rules:
+class StoppingRules:
     """A node is split only where all of these allow it.
 
     ``criterion``: the column of the largest information gain, or of the largest gain ratio among those of at least
@@ -157,7 +157,7 @@ class Rules:
             raise ValueOutOfRange("max_depth", self.max_depth, "None or at least 0")
 
 
-PAPER = Rules(min_support=0.0, deviations=0.0, significance=1.0)
+PAPER = StoppingRules(min_support=0.0, deviations=0.0, significance=1.0)
 """ID3 as Du and Zhan (2003) print it: split while classes are mixed and columns are left, whatever the noise."""
 
 
@@ -203,14 +203,14 @@ class Counter(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class SplitChoice:
     """The test of each node, and the counts of its branches."""
 
     tested: Array  # (nodes,) column, -1 for a leaf
     branches: Sequence[Floats | None]  # for each column that was tried (nodes, levels, classes)
 
 
-def choice(counter: Counter, held: Floats, rules: Rules) -> Choice:
+def choice(counter: Counter, held: Floats, rules: StoppingRules) -> SplitChoice:
     """Choose by the rules; ``held`` are the clipped counts of the nodes (nodes, classes)."""
     whole = counter.classes()
     size = whole.counts.sum(axis=(1, 2))
@@ -235,23 +235,23 @@ def choice(counter: Counter, held: Floats, rules: Rules) -> Choice:
             found = found - by_noise
         gain[column] = np.where(candidate, found * answered, -np.inf)
         tried[column] = branches
-    return Choice(_best(gain, split, allowed, rules), tried)
+    return SplitChoice(_best(gain, split, allowed, rules), tried)
 
 
-def _enough(tally: Tally, rows: int, rules: Rules) -> Bools:
+def _enough(tally: Tally, rows: int, rules: StoppingRules) -> Bools:
     """(nodes, levels) that hold enough rows, and surely some."""
     sizes, errors = tally.sizes(rows)
     least = np.maximum(rules.min_support, rules.deviations * errors)
     return (sizes > ROUNDING) & (sizes >= least - ROUNDING)
 
 
-def _enough_branches(tally: Tally, counter: Counter, rules: Rules) -> Bools:
+def _enough_branches(tally: Tally, counter: Counter, rules: StoppingRules) -> Bools:
     if rules.min_support == rules.deviations == 0:
         return np.ones(counter.nodes, np.bool_)
     return _enough(tally, counter.rows, rules).sum(axis=1) >= 2
 
 
-def _best(gain: Floats, split: Floats, allowed: Bools, rules: Rules) -> Array:
+def _best(gain: Floats, split: Floats, allowed: Bools, rules: StoppingRules) -> Array:
     score = np.where(allowed, gain, -np.inf)
     if rules.criterion == "ratio":
         positive = gain > TIED
@@ -264,11 +264,11 @@ def _best(gain: Floats, split: Floats, allowed: Bools, rules: Rules) -> Array:
 
 
 MOST_ENTRIES = 1 << 23  # made at once: about half a gigabyte for 20 columns
-_SOUND = Rules()
+_SOUND = StoppingRules()
 
 
 def grow_tree(
-    table: Table, scheme: Scheme, *, target: str, attributes: Sequence[str] | None = None, rules: Rules = _SOUND
+    table: Table, scheme: Scheme, *, target: str, attributes: Sequence[str] | None = None, rules: StoppingRules = _SOUND
 ) -> Tree:
     """The tree that predicts ``target`` from the other columns (or from ``attributes``), disguised or open.
 
@@ -313,7 +313,7 @@ class _Decided:
 
 
 def grown(
-    counter: Counter, attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], rules: Rules
+    counter: Counter, attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], rules: StoppingRules
 ) -> Tree:
     """The tree that a counter's counts give."""
     counts = clipped(counter.classes().counts[:, 0, :])
@@ -324,13 +324,13 @@ def grown(
     while waiting:
         nodes = waiting.pop()
         here = counter if nodes.above is None else nodes.above.children(nodes.tested)
-        made = Choice(np.full(here.nodes, -1), [])
+        made = SplitChoice(np.full(here.nodes, -1), [])
         if rules.max_depth is None or nodes.depth < rules.max_depth:
             made = choice(here, nodes.counts, rules)
         decided.append(_Decided(made.tested, nodes.counts, nodes.label, nodes.parent))
         for some in _parts(here.made(made.tested), made.tested >= 0):
             tested = np.where(some, made.tested, -1)
-            counts, parent = _branches(Choice(tested, made.branches), counts.shape[1])
+            counts, parent = _branches(SplitChoice(tested, made.branches), counts.shape[1])
             label = np.where(counts.sum(axis=1) > 0, _largest(counts), nodes.label[parent])
             waiting.append(_Nodes(here, tested, counts, label, start + parent, nodes.depth + 1))
         start += here.nodes
@@ -349,7 +349,7 @@ def _parts(made: Array, split: Bools) -> Iterator[Bools]:
         yield split & (number == part)
 
 
-def _branches(made: Choice, classes: int) -> tuple[Floats, Array]:
+def _branches(made: SplitChoice, classes: int) -> tuple[Floats, Array]:
     """Counts of the branches of all nodes, in order, and the node each belongs to."""
     levels = np.array([0 if one is None else one.shape[1] for one in made.branches])
     width = np.where(made.tested >= 0, levels[made.tested], 0)
@@ -477,7 +477,7 @@ def _without(tree: Tree, stays: Bools) -> Tree:
 # coins is 1 where the tree answers the true row rightly, else 0. With one coin that is the paper's formula.
 
 
-def accuracy(tree: Tree, table: Table, scheme: Scheme) -> Estimate:
+def accuracy(tree: Tree, table: Table, scheme: Scheme) -> ProportionEstimate:
     """The share of rows that a tree answers rightly: raw, clipped, and with its errors; other rows than it grew from.
 
     Rows that do not answer the class and every column that the tree tests are counted apart.

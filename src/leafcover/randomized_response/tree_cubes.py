@@ -13,7 +13,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.randomized_response.tree_counts import Fringe
-from leafcover.randomized_response.tree_entries import Answers, Entries, Law, Paths, Tally, Weights
+from leafcover.randomized_response.tree_entries import Answers, ColumnMechanism, Entries, Paths, Tally, Weights
 
 BLOCK = 1 << 16  # rows whose cells are numbered at once: they stay in the cache
 
@@ -57,7 +57,7 @@ def margins(sums: Floats, bins: Sequence[int]) -> list[Floats]:
     return margins(folded.sum(axis=3), bins[:half]) + margins(folded.sum(axis=2), bins[half:])
 
 
-def branches(cube: Cube, column: int, answers: Answers, law: Law | None) -> Iterator[Cube]:
+def branches(cube: Cube, column: int, answers: Answers, law: ColumnMechanism | None) -> Iterator[Cube]:
     """The branch of each level of a column; ``law`` is the column's where it is still to be undone."""
     place, classes = cube.columns.index(column), cube.sums.shape[1]
     columns, bins = (one[:place] + one[place + 1 :] for one in (cube.columns, cube.bins))
@@ -80,7 +80,7 @@ def branches(cube: Cube, column: int, answers: Answers, law: Law | None) -> Iter
         yield Cube(columns, bins, sums)
 
 
-def _turned(columns: Sequence[int], bins: Sequence[int], law: Law) -> Rows:
+def _turned(columns: Sequence[int], bins: Sequence[int], law: ColumnMechanism) -> Rows:
     """For each cell the one whose answers to the columns of a coin are the others."""
     cells = np.zeros(1, np.int64)
     for column, count in zip(columns, bins, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
 from leafcover.errors import PlanError, TableError
 from leafcover.randomized_response.estimate import Scheme
-from leafcover.randomized_response.mechanism import Channel, inverse
+from leafcover.randomized_response.mechanism import Mechanism, inverse
 from leafcover.randomized_response.mechanisms import Groups, OneCoin
 from leafcover.table.table import Table
 
@@ -21,7 +21,7 @@ OPEN = -1  # the law of a column that is not disguised
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class ColumnMechanism:
     """What a report counts for each truth; ``columns`` are more than one where they share a coin."""
 
     columns: tuple[int, ...]
@@ -35,7 +35,7 @@ class Answers:
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     codes: Array  # (columns, rows) unsigned; the number of levels where an answer is missing
-    laws: tuple[Law, ...]
+    laws: tuple[ColumnMechanism, ...]
     law_of: tuple[int, ...]  # for each column the number of its law, or OPEN
 
     @property
@@ -105,7 +105,7 @@ def _column(table: Table, scheme: Scheme, name: str, levels: tuple[str, ...] | N
     return levels, moved[codes]
 
 
-def _laws(channel: Channel, given: Sequence[str], names: Sequence[str]) -> Iterator[Law]:
+def _laws(channel: Mechanism, given: Sequence[str], names: Sequence[str]) -> Iterator[ColumnMechanism]:
     """The laws of a part, one a coin, for those of its columns that are wanted."""
     if isinstance(channel, Groups):
         for group in channel.groups:
@@ -118,7 +118,7 @@ def _laws(channel: Channel, given: Sequence[str], names: Sequence[str]) -> Itera
             f"{', '.join(map(repr, given))}. Disguise these by OneCoin or Groups."
         )
     if places:
-        yield Law(places, inverse(channel.on([0])))
+        yield ColumnMechanism(places, inverse(channel.on([0])))
 
 
 # What entries count. Most weigh one of a few values, so that they are counted as whole numbers and weighed after.
@@ -378,7 +378,7 @@ class Move:
     node: Rows
     factors: Floats  # what they count there, times what they counted
     which: Array  # the number of an entry's factor
-    law: Law | None = None
+    law: ColumnMechanism | None = None
     turned: Bools | None = None  # whose answers to the law's columns are turned round
 
 
@@ -395,7 +395,7 @@ def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes:
     return node
 
 
-def parted(entries: Entries, column: int, law: Law, first: Array) -> Iterator[Move]:
+def parted(entries: Entries, column: int, law: ColumnMechanism, first: Array) -> Iterator[Move]:
     """For every truth of a column the entries that count for it, in the nodes that have a first branch here."""
     here = np.flatnonzero((np.append(first, -1)[entries.node] >= 0) & (entries.codes[column] < len(law.inverse)))
     report, branch = entries.codes[column, here], first[entries.node[here]]

@@ -6,7 +6,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from leafcover.errors import NameUnknown, PlanError
-from leafcover.partition.base import Partition, Split
+from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import additive, detective, forest, framework, framework_paper, multiplicative, random
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
@@ -133,7 +133,7 @@ def plan_for(
     *,
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
-    made: dict[Split, Partition] | None = None,
+    made: dict[PartitionMethod, Partition] | None = None,
 ) -> Plan:
     """The plan a recipe writes for a table; ``settings`` may be text, as a command line gives it.
 

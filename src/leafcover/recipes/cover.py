@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import Codes, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
-from leafcover.partition.base import Partition, Split
+from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves
 from leafcover.partition.refine import Refine
@@ -41,7 +41,7 @@ def cover(
     blocks: str | None = None,
     refine: str | None = None,
     bins: int | None = None,
-    made: dict[Split, Partition] | None = None,
+    made: dict[PartitionMethod, Partition] | None = None,
 ) -> Plan:
     """Cells of the target's tree, refined for other columns, never below k rows; every block shuffled on its own.
 
@@ -69,7 +69,7 @@ def cover(
     if target in names:
         together.append((target,))
     noise = Shuffle(missing="moves")
-    return Plan(*(Step(block, within=cells, noise=noise) for block in together))
+    return Plan(*(Step(block, within=cells, perturb=noise) for block in together))
 
 
 def _leaves(
@@ -135,7 +135,7 @@ MOST_WORK = 2_000_000  # pairs of columns times rows; beyond that whole cells ar
 
 
 @dataclass(frozen=True, eq=False)
-class Association:
+class CellAssociation:
     """The share of the smaller entropy that each pair of columns shares inside cells, beyond chance."""
 
     names: tuple[str, ...]
@@ -170,13 +170,13 @@ def _distinct(table: Table, name: str) -> int:
     return len(column.levels) if column.is_category else len(np.unique(known))
 
 
-def association(table: Table, names: Sequence[str], cells: Cells) -> Association:
+def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssociation:
     """Measure every pair on whole cells, as many as the work allows."""
     from leafcover.kernels.joint import bits, pair_bits
     from leafcover.kernels.permute import rows_by_cell
 
     if len(names) < 2:
-        return Association(tuple(names), np.zeros((len(names), len(names))))
+        return CellAssociation(tuple(names), np.zeros((len(names), len(names))))
     rows, label = _sampled(cells, len(names))
     codes, sizes = _codes(table, names, rows)
     order, starts = rows_by_cell(label, int(label.max()) + 1)
@@ -200,7 +200,7 @@ def association(table: Table, names: Sequence[str], cells: Cells) -> Association
     room = np.minimum(entropy[:, None], entropy[None, :]) - mean
     real = (found - mean > DEVIATIONS * spread) & (room > LEAST_BITS * len(rows))
     share = np.triu(np.where(real, (found - mean) / np.maximum(room, 1e-9), 0.0), 1)
-    return Association(tuple(names), share + share.T)
+    return CellAssociation(tuple(names), share + share.T)
 
 
 def _sampled(cells: Cells, columns: int) -> tuple[Rows, Rows]:

@@ -9,7 +9,7 @@ from leafcover.errors import PlanError
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.perturb.additive import Additive, Multiplicative
-from leafcover.perturb.bounded import Bounded, Fit
+from leafcover.perturb.bounded import Boundary, Bounded
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
 from leafcover.recipes.plan import Plan, Step, chosen_columns, free_columns, recipe_called
@@ -37,7 +37,7 @@ def framework(
     class_noise: ClassNoise = "rpt",
     innocent: Literal["all", "heterogeneous"] = "all",
     scale: Scale = "auto",
-    fit: Fit = "redraw",
+    boundary: Boundary = "redraw",
     preserve_leaf: bool = True,
     bins: int | None = None,
 ) -> Plan:
@@ -48,7 +48,7 @@ def framework(
     table, target = as_table(table), column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
     noise = Noises(
-        Bounded(spread=spread, fit=fit, innocent=innocent),
+        Bounded(spread=spread, boundary=boundary, innocent=innocent),
         Redraw(siblings=siblings, cousins=cousins, others=others),
         class_noise,
         scale,
@@ -67,7 +67,7 @@ def framework_paper(
     others: float = 0.0,
     class_noise: ClassNoise = "rpt",
     innocent: Literal["all", "heterogeneous"] = "all",
-    fit: Fit = "redraw",
+    boundary: Boundary = "redraw",
     preserve_leaf: bool = True,
     bins: int | None = None,
 ) -> Plan:
@@ -83,7 +83,7 @@ def framework_paper(
         class_noise=class_noise,
         innocent=innocent,
         scale="range",
-        fit=fit,
+        boundary=boundary,
         preserve_leaf=preserve_leaf,
         bins=bins,
     )
@@ -105,18 +105,18 @@ def detective(
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
         raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
-    many = Redraw(law="own", others=siblings)  # no tree to speak of: any other value, as likely as a sibling's
+    many = Redraw(distribution="own", others=siblings)  # no tree to speak of: any other value, as likely as a sibling's
     steps = [
-        Step(c.name, within=_own_leaves(table, c.name, min_cell), noise=redraw)
+        Step(c.name, within=_own_leaves(table, c.name, min_cell), perturb=redraw)
         if len(c.levels) <= MOST_CLASSES
-        else Step(c.name, within=Whole(), noise=many)
+        else Step(c.name, within=Whole(), perturb=many)
         for c in columns
     ]
     return Plan(*steps)
 
 
 @recipe_called("random")
-def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit = "redraw") -> Plan:
+def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary: Boundary = "redraw") -> Plan:
     """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
     table = as_table(table)
     columns = free_columns(table, None)
@@ -124,9 +124,11 @@ def random(table: Table, *, spread: float = 0.276, others: float = 0.2, fit: Fit
     categories = [c.name for c in columns if c.is_category]
     steps = []
     if numbers:
-        steps.append(Step(numbers, within=Whole(), noise=Bounded(spread=spread, law="uniform", fit=fit)))
+        steps.append(
+            Step(numbers, within=Whole(), perturb=Bounded(spread=spread, distribution="uniform", boundary=boundary))
+        )
     if categories:
-        steps.append(Step(categories, within=Whole(), noise=Redraw(law="own", others=others)))
+        steps.append(Step(categories, within=Whole(), perturb=Redraw(distribution="own", others=others)))
     return Plan(*steps)
 
 
@@ -146,21 +148,21 @@ def steps_within(table: Table, target: str, within: Leaves | Forest, noise: Nois
     by_rank = {c.name for c in numbers if noise.scale == "rank" or (noise.scale == "auto" and _needs_ranks(c))}
     ranges = [c.name for c in numbers if c.name not in by_rank]
     ranks = [c.name for c in numbers if c.name in by_rank]
-    steps = [Step(ranges, within=within, noise=replace(noise.numbers, scale="range"))] if ranges else []
-    steps += [Step(ranks, within=within, noise=replace(noise.numbers, scale="rank"))] if ranks else []
+    steps = [Step(ranges, within=within, perturb=replace(noise.numbers, scale="range"))] if ranges else []
+    steps += [Step(ranks, within=within, perturb=replace(noise.numbers, scale="rank"))] if ranks else []
     categories = [c for c in free_columns(table, target) if c.is_category]
     steps += [
         Step(
             c.name,
             within=_own_leaves(table, c.name, within.min_cell),
-            noise=noise.categories,
+            perturb=noise.categories,
             keep=[within] if keep else [],
         )
         for c in categories
         if len(c.levels) <= MOST_CLASSES
     ]
     # A category with more levels has no tree to speak of: its values change places within the cells.
-    steps += [Step(c.name, within=within, noise=Shuffle()) for c in categories if len(c.levels) > MOST_CLASSES]
+    steps += [Step(c.name, within=within, perturb=Shuffle()) for c in categories if len(c.levels) > MOST_CLASSES]
     if table.roles.get(target) != "unchanged":
         steps.append(_class_step(table[target], within, noise.target))
     return steps
@@ -178,13 +180,13 @@ def _own_leaves(table: Table, name: str, min_cell: int) -> Leaves:
 
 def _class_step(target: Column, within: Leaves | Forest, noise: ClassNoise) -> Step:
     if noise == "rpt":
-        return Step(target.name, within=within, noise=Shuffle())
+        return Step(target.name, within=within, perturb=Shuffle())
     if not target.is_category:
         raise PlanError(
             f"class_noise={noise!r} draws classes, but {target.name!r} is a {target.kind}. "
             f"Add --category {target.name}, or use class_noise=rpt."
         )
-    return Step(target.name, within=within, noise=Redraw(law="shares" if noise == "ppt" else "all-leaves"))
+    return Step(target.name, within=within, perturb=Redraw(distribution="shares" if noise == "ppt" else "all-leaves"))
 
 
 def _needs_ranks(column: Column) -> bool:
@@ -217,7 +219,7 @@ def forest(
     class_noise: ClassNoise = "rpt",
     innocent: Literal["all", "heterogeneous"] = "all",
     scale: Scale = "auto",
-    fit: Fit = "redraw",
+    boundary: Boundary = "redraw",
     goodness: float = 0.3,
     separation: float = 0.3,
     min_records: int = 10,
@@ -242,7 +244,7 @@ def forest(
         bins=bins,
     )
     noise = Noises(
-        Bounded(spread=spread, fit=fit, innocent=innocent),
+        Bounded(spread=spread, boundary=boundary, innocent=innocent),
         Redraw(siblings=siblings, cousins=cousins, others=others),
         class_noise,
         scale,
@@ -263,7 +265,7 @@ def additive(table: Table, *, spread: float = 0.5, columns: str | None = None) -
     """
     table = as_table(table)
     names = chosen_columns(table, columns, "additive", ("number", "date", "time"))
-    return Plan(Step(names, within=Whole(), noise=Additive(spread=spread)))
+    return Plan(Step(names, within=Whole(), perturb=Additive(spread=spread)))
 
 
 @recipe_called("multiplicative")
@@ -276,4 +278,4 @@ def multiplicative(table: Table, *, spread: float = 0.2, columns: str | None = N
     """
     table = as_table(table)
     names = chosen_columns(table, columns, "multiplicative", ("number",))
-    return Plan(Step(names, within=Whole(), noise=Multiplicative(spread=spread)))
+    return Plan(Step(names, within=Whole(), perturb=Multiplicative(spread=spread)))

@@ -3,7 +3,7 @@
 from typing import Literal, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
-from leafcover.partition.base import Split
+from leafcover.partition.base import PartitionMethod
 from leafcover.partition.leaves import MOST_ROWS, Whole
 from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
 from leafcover.perturb.centroid import Centroid
@@ -52,7 +52,7 @@ def microaggregate(
             return VariableMdav(together, k=k, gamma=0.2 if gamma is None else gamma, start=start)
         return Mdav(together, k=k, start=start, block=block)
 
-    return Plan(*(Step(one, within=within(one), noise=noise) for one in _together(groups, names)))
+    return Plan(*(Step(one, within=within(one), perturb=noise) for one in _together(groups, names)))
 
 
 @recipe_called("microaggregate-univariate")
@@ -75,7 +75,7 @@ def microaggregate_univariate(
     names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS, without=_strata(strata, table))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
-    return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), noise=noise) for name in names))
+    return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), perturb=noise) for name in names))
 
 
 @recipe_called("perturbation-tree")
@@ -123,18 +123,18 @@ def perturbation_tree(
         raise ValueOutOfRange("perturbation-tree's leaf", leaf, f"a whole number of rows from k = {k} to {MOST_ROWS:,}")
     unit: Scale = scale or ("z" if tree == "halves" else "minmax")
     numbers = chosen_columns(table, None, "perturbation-tree", NUMBERS)
-    confidential = table.with_role("confidential")
-    marked = [name for name in numbers if name in confidential]
-    if columns is None and confidential and not marked:
+    sensitive = table.with_role("sensitive")
+    marked = [name for name in numbers if name in sensitive]
+    if columns is None and sensitive and not marked:
         raise PlanError(
             "Recipe 'perturbation-tree' averages numbers, but what is confidential is none that varies: "
-            f"{', '.join(confidential)}. Name columns=..., or use another recipe."
+            f"{', '.join(sensitive)}. Name columns=..., or use another recipe."
         )
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
     asked = [name for name in numbers if split_on == "all" or name not in names]
     noise = Centroid(number=average, least=k, on_grid=on_grid)
 
-    def within(by: list[str]) -> Split:
+    def within(by: list[str]) -> PartitionMethod:
         if not by:
             raise PlanError("No number is left for the tree to ask for. Use split_on=all, or name fewer columns.")
         cells: Kd | Halves = Kd(

@@ -15,13 +15,13 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
-from leafcover.partition.base import Split
+from leafcover.partition.base import PartitionMethod
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
 from leafcover.partition.refine import Refine
 from leafcover.perturb.additive import Additive, Multiplicative
-from leafcover.perturb.base import Noise
+from leafcover.perturb.base import Perturbation
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.redraw import Redraw
@@ -40,11 +40,17 @@ class Step:
     """
 
     columns: tuple[str, ...]
-    within: Split
-    noise: Noise
-    keep: tuple[Split, ...] = ()
+    within: PartitionMethod
+    perturb: Perturbation
+    keep: tuple[PartitionMethod, ...] = ()
 
-    def __init__(self, columns: str | Sequence[str], within: Split, noise: Noise, keep: Sequence[Split] = ()) -> None:
+    def __init__(
+        self,
+        columns: str | Sequence[str],
+        within: PartitionMethod,
+        perturb: Perturbation,
+        keep: Sequence[PartitionMethod] = (),
+    ) -> None:
         names = (columns,) if isinstance(columns, str) else tuple(columns)
         if not names:
             raise PlanError("A step names no column. Give it at least one.")
@@ -52,11 +58,11 @@ class Step:
             raise PlanError(f"A step names a column twice: {', '.join(names)}. Name each once.")
         object.__setattr__(self, "columns", names)
         object.__setattr__(self, "within", within)
-        object.__setattr__(self, "noise", noise)
+        object.__setattr__(self, "perturb", perturb)
         object.__setattr__(self, "keep", tuple(keep))
 
     @property
-    def splits(self) -> tuple[Split, ...]:
+    def splits(self) -> tuple[PartitionMethod, ...]:
         """Every split the step needs."""
         return (self.within, *self.keep)
 
@@ -128,23 +134,23 @@ def check(plan: Plan, table: Table) -> None:
         for name in needed:
             if name not in table.names:
                 raise NameUnknown("column", name, table.names, f"that step {number} of the plan needs")
-        if step.keep and isinstance(step.noise, Additive | Centroid | Multiplicative):
+        if step.keep and isinstance(step.perturb, Additive | Centroid | Multiplicative):
             raise PlanError(
-                f"Step {number} is to keep the leaves of another tree, which {type(step.noise).__name__} does not "
+                f"Step {number} is to keep the leaves of another tree, which {type(step.perturb).__name__} does not "
                 "know. Leave out keep, or use Bounded or Redraw."
             )
         for name in step.columns:
-            if isinstance(step.noise, Additive | Bounded | Multiplicative) and table[name].is_category:
+            if isinstance(step.perturb, Additive | Bounded | Multiplicative) and table[name].is_category:
                 raise PlanError(
-                    f"Step {number} moves column {name!r} by {type(step.noise).__name__}, but it is a category. "
+                    f"Step {number} moves column {name!r} by {type(step.perturb).__name__}, but it is a category. "
                     "Use Redraw or Shuffle."
                 )
-            if isinstance(step.noise, Multiplicative) and table[name].kind != "number":
+            if isinstance(step.perturb, Multiplicative) and table[name].kind != "number":
                 raise PlanError(
                     f"Step {number} multiplies column {name!r}, but a {table[name].kind} has no zero. "
                     "Use Additive or Bounded."
                 )
-            if isinstance(step.noise, Redraw) and not table[name].is_category:
+            if isinstance(step.perturb, Redraw) and not table[name].is_category:
                 raise PlanError(
                     f"Step {number} redraws column {name!r}, but it is a {table[name].kind}. "
                     "Use Bounded or Shuffle, or declare it with --category."
@@ -159,7 +165,7 @@ def check(plan: Plan, table: Table) -> None:
 
 VERSION = 1
 
-SPLITS: dict[str, type[Any]] = {
+PARTITIONS: dict[str, type[Any]] = {
     "forest": Forest,
     "halves": Halves,
     "in-order": InOrder,
@@ -172,7 +178,7 @@ SPLITS: dict[str, type[Any]] = {
     "variable-mdav": VariableMdav,
     "whole": Whole,
 }
-NOISES: dict[str, type[Any]] = {
+PERTURBATIONS: dict[str, type[Any]] = {
     "additive": Additive,
     "bounded": Bounded,
     "centroid": Centroid,
@@ -185,9 +191,10 @@ NOISES: dict[str, type[Any]] = {
 def to_toml(plan: Plan) -> str:
     """The plan as text; a law of one's own is an object, which a file cannot hold."""
     for step in plan.steps:
-        if isinstance(step.noise, Bounded) and not isinstance(step.noise.law, str):
+        if isinstance(step.perturb, Bounded) and not isinstance(step.perturb.distribution, str):
             raise PlanError(
-                f"The law {type(step.noise.law).__name__} of {', '.join(step.columns)} has no name in a plan file. "
+                f"The distribution {type(step.perturb.distribution).__name__} of {', '.join(step.columns)} has no name "
+                "in a plan file. "
                 "Keep the plan in Python, or use a law with a name."
             )
     import tomli_w
@@ -201,11 +208,11 @@ def to_toml(plan: Plan) -> str:
     for step in plan.steps:
         table: dict[str, Any] = {
             "columns": list(step.columns),
-            "within": _plain(step.within, "split", SPLITS),
-            "noise": _plain(step.noise, "noise", NOISES),
+            "within": _plain(step.within, "split", PARTITIONS),
+            "noise": _plain(step.perturb, "noise", PERTURBATIONS),
         }
         if step.keep:
-            table["keep"] = [_plain(split, "split", SPLITS) for split in step.keep]
+            table["keep"] = [_plain(split, "split", PARTITIONS) for split in step.keep]
         steps.append(table)
     return tomli_w.dumps({**head, "step": steps})
 
@@ -217,7 +224,7 @@ def canonical(plan: Plan) -> bytes:
     format, changes no released value. A parameter that is None is left out, so that one can be added later.
     """
     steps = [
-        [list(step.columns), _frozen(step.within), _frozen(step.noise), [_frozen(split) for split in step.keep]]
+        [list(step.columns), _frozen(step.within), _frozen(step.perturb), [_frozen(split) for split in step.keep]]
         for step in plan.steps
     ]
     return json.dumps(steps, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
@@ -247,8 +254,8 @@ def _plain(value: object, word: str, known: Mapping[str, type[Any]]) -> dict[str
                 content = getattr(value, f.name)
                 if content is None or (f.default is not MISSING and content == f.default):
                     continue
-                if type(content) in SPLITS.values():
-                    content = _plain(content, "split", SPLITS)
+                if type(content) in PARTITIONS.values():
+                    content = _plain(content, "split", PARTITIONS)
                 table[f.name] = list(content) if isinstance(content, tuple) else content
             return table
     raise PlanError(f"{type(value).__name__} has no name in a plan file. Use one of: {', '.join(known)}.")
@@ -301,9 +308,9 @@ def _step(table: Any, number: int) -> Step:
             raise PlanError(f"{where} has no {needed}. Add it.")
     return Step(
         columns,
-        within=_made(table["within"], "split", SPLITS, where),
-        noise=_made(table["noise"], "noise", NOISES, where),
-        keep=[_made(split, "split", SPLITS, where) for split in table.get("keep", [])],
+        within=_made(table["within"], "split", PARTITIONS, where),
+        perturb=_made(table["noise"], "noise", PERTURBATIONS, where),
+        keep=[_made(split, "split", PARTITIONS, where) for split in table.get("keep", [])],
     )
 
 
@@ -331,8 +338,8 @@ def _made(table: Any, word: str, known: Mapping[str, type[Any]], where: str) -> 
 
 def _start(table: Any, hint: Any) -> Any:
     """The split inside whose cells another one works."""
-    fitting = {name: kind for name, kind in SPLITS.items() if kind in get_args(hint)}
-    if isinstance(table, dict) and table.get("split") in SPLITS and table["split"] not in fitting:
+    fitting = {name: kind for name, kind in PARTITIONS.items() if kind in get_args(hint)}
+    if isinstance(table, dict) and table.get("split") in PARTITIONS and table["split"] not in fitting:
         raise PlanError(f"start can be one of {', '.join(fitting)}. Got {table['split']!r}.")
     return _made(table, "split", fitting, "start")
 
@@ -342,9 +349,9 @@ def _hints(kind: type[Any]) -> dict[str, Any]:
 
     hints = get_type_hints(kind)
     if kind is Bounded:  # a law of one's own is an object, which a file cannot hold
-        from leafcover.perturb.bounded import LawName
+        from leafcover.perturb.bounded import DistributionName
 
-        hints["law"] = LawName
+        hints["distribution"] = DistributionName
     return hints
 
 

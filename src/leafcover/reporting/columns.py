@@ -27,7 +27,7 @@ from leafcover.reporting.components import (
     listing,
     section,
 )
-from leafcover.reporting.context import Subject
+from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import counted, curled, started
 from leafcover.reporting.method import column_words, within_words
 from leafcover.table.table import Column
@@ -37,7 +37,7 @@ MOST_HEAPS = 2  # of a column that are told
 SMALL = 0.0005  # a difference below this is said to be none
 
 
-def columns_section(subject: Subject) -> Section | None:
+def columns_section(subject: ReportContext) -> Section | None:
     """Every column: its chart, how much of it changed, and how."""
     everywhere = _everywhere(subject)
     names = subject.pair.names
@@ -52,13 +52,13 @@ def columns_section(subject: Subject) -> Section | None:
     )
 
 
-def _everywhere(subject: Subject) -> str:
+def _everywhere(subject: ReportContext) -> str:
     """The cells that all columns changed in, when there is one sort alone."""
     splits = {step.within for step in subject.release.plan.steps} if subject.release is not None else set()
     return within_words(next(iter(splits))) if subject.opened and len(splits) == 1 else ""
 
 
-def _lead(subject: Subject, everywhere: str) -> Iterator[Part]:
+def _lead(subject: ReportContext, everywhere: str) -> Iterator[Part]:
     cells = f" All columns changed within the same cells: {everywhere}." if everywhere else ""
     if subject.internal:
         numbers = not all(column.is_category for column in subject.pair.released)
@@ -73,7 +73,7 @@ def _lead(subject: Subject, everywhere: str) -> Iterator[Part]:
         )
 
 
-def _card(subject: Subject, name: str, drawn: bool, placed: bool) -> Card:
+def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
     from markupsafe import Markup
 
     before, after = subject.pair.original[name], subject.pair.released[name]
@@ -87,16 +87,16 @@ def _card(subject: Subject, name: str, drawn: bool, placed: bool) -> Card:
     return Card(name, _tag(subject, after), picture, tuple(_facts(subject, after)), words, name in subject.unprotected)
 
 
-def _tag(subject: Subject, column: Column) -> str:
+def _tag(subject: ReportContext, column: Column) -> str:
     if column.name == subject.target:
         return "target"
     roles = {} if subject.release is None else subject.release.table.roles
-    if column.name in subject.pair.confidential:
-        return "confidential"
+    if column.name in subject.pair.sensitive:
+        return "sensitive"
     return roles.get(column.name) or ("weight" if column.name == subject.pair.weight else column.kind)
 
 
-def _facts(subject: Subject, column: Column) -> Iterator[tuple[str, str]]:
+def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
     voice, name = subject.voice, column.name
     if voice.silent:
         return
@@ -104,7 +104,7 @@ def _facts(subject: Subject, column: Column) -> Iterator[tuple[str, str]]:
         fact = next(f for f in subject.release.columns if f.name == name)
         whole = subject.step_of(name) is None
         yield "changed", "0%" if whole else voice.share(fact.changed)
-        yield "could not change", "100%" if whole else voice.share(fact.pinned)
+        yield "could not change", "100%" if whole else voice.share(fact.fixed)
         if not whole and fact.room < 1:
             yield "room left", voice.share(fact.room)
     elif subject.measures is not None and (unmoved := subject.measures.risks.unmoved) is not None:
@@ -158,7 +158,7 @@ def _short(value: float) -> str:
 MOST_RELATIONS = 10  # relations, and pairs of columns, that are listed
 
 
-def relations_section(subject: Subject) -> Section | None:
+def relations_section(subject: ReportContext) -> Section | None:
     """Relations of two columns; for others without a figure of any two."""
     if subject.measures is None:
         return None
@@ -169,7 +169,7 @@ def relations_section(subject: Subject) -> Section | None:
     return section("relations", "Relations between columns", *parts)
 
 
-def _words(subject: Subject, utility: Utility) -> Iterator[Part]:
+def _words(subject: ReportContext, utility: Utility) -> Iterator[Part]:
     found, voice = utility.relations, subject.voice
     if found.every.count:
         yield Words(
@@ -183,7 +183,7 @@ def _words(subject: Subject, utility: Utility) -> Iterator[Part]:
         yield Words(f"{started(voice.share(pairs.rows_with_new))} of the rows show a pair of values that nobody had.")
 
 
-def _moved_by(subject: Subject, utility: Utility) -> str:
+def _moved_by(subject: ReportContext, utility: Utility) -> str:
     every, voice = utility.relations.every, subject.voice
     if every.count == 1:
         return f"The strength of the one relation there is moved by {voice.coarse(every.largest)}."
@@ -193,7 +193,7 @@ def _moved_by(subject: Subject, utility: Utility) -> str:
     )
 
 
-def _moved(subject: Subject, utility: Utility) -> Iterator[Part | None]:
+def _moved(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
     from markupsafe import Markup
 
     found = utility.relations
@@ -215,13 +215,13 @@ def _moved(subject: Subject, utility: Utility) -> Iterator[Part | None]:
         yield picture or table
 
 
-def _row(subject: Subject, one: Relation) -> list[str | Cell]:
+def _row(subject: ReportContext, one: Relation) -> list[str | Cell]:
     said = subject.voice.figure
     columns = Cell(f"{one.first} with {one.second}", curled(one.figure))
     return [columns, said(one.before), said(one.after), said(one.difference)]
 
 
-def _new_pairs(subject: Subject, utility: Utility) -> Iterator[Part | None]:
+def _new_pairs(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
     found, voice = utility.value_pairs, subject.voice
     if not found.pairs:
         return
@@ -253,7 +253,7 @@ def _new_pairs(subject: Subject, utility: Utility) -> Iterator[Part | None]:
 MOST_LINES = 12  # lines of a table
 
 
-def figures(subject: Subject, utility: Utility) -> Iterator[Part | None]:
+def figures(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
     """Biases, models of the difference, regression, clusters, totals."""
     yield fold("Biases, loss and models that tell the tables apart", *_biases(utility.biases), _loss(subject, utility))
     if utility.regression is not None:
@@ -290,7 +290,7 @@ def _biases(found: Biases) -> Iterator[Part | None]:
     )
 
 
-def _loss(subject: Subject, utility: Utility) -> Part | None:
+def _loss(subject: ReportContext, utility: Utility) -> Part | None:
     loss, forest = utility.information_loss, utility.forest
     rows: list[tuple[str | Cell, ...]] = [
         ("IL1s: how far numbers moved", _said(loss.il1s), f"worst 1%: {_said(loss.il1s_worst)}; 0 is nothing"),
@@ -317,7 +317,7 @@ def _loss(subject: Subject, utility: Utility) -> Part | None:
     return listing("Loss", ("Figure", "Value", "How to read it"), rows, curled(loss.reason))
 
 
-def _regression(subject: Subject, found: Regression) -> Iterator[Part | None]:
+def _regression(subject: ReportContext, found: Regression) -> Iterator[Part | None]:
     if found.reason or isnan(found.overlap):
         yield Words(curled(found.reason) or "There was no regression to run.")
         return
@@ -347,7 +347,7 @@ def _regression(subject: Subject, found: Regression) -> Iterator[Part | None]:
     )
 
 
-def _clusters(subject: Subject, found: tuple[Clusters, ...]) -> Part | None:
+def _clusters(subject: ReportContext, found: tuple[Clusters, ...]) -> Part | None:
     share = subject.voice.share
     return listing(
         "k-means on both tables",

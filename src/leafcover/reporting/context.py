@@ -9,11 +9,11 @@ from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Step
 from leafcover.reporting.components import Cell
-from leafcover.reporting.disclosure_rules import HIDDEN, Voice, counted
+from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules, counted
 
 
 @dataclass(frozen=True)
-class Told:
+class InferenceResult:
     """What the strongest attacker tells of one column, and how much of it above control."""
 
     column: str
@@ -28,13 +28,13 @@ class Told:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ReportContext:
     """Everything that the sections speak of, and to whom."""
 
     pair: Pair
     release: Release | None  # None: the table comes from elsewhere
     measures: Measures | None  # None: nothing was measured
-    voice: Voice
+    voice: DisclosureRules
     opened: bool  # whether trees and plan may be shown
 
     @property
@@ -119,11 +119,11 @@ class Subject:
         return self.pair.control is None and control != "no control"
 
     @property
-    def told(self) -> list[Told]:
+    def told(self) -> list[InferenceResult]:
         """What is told of each column that was tried, furthest above control first; empty without a control."""
         tried = () if self.measures is None else self.measures.risks.inferences
         found = [
-            Told(one.column, by_what(one, one.strongest), one.strongest, above)
+            InferenceResult(one.column, by_what(one, one.strongest), one.strongest, above)
             for one in tried
             if (above := above_of(one.strongest)) is not None
         ]
@@ -157,7 +157,7 @@ def by_what(one: Inference, attack: Attack) -> str:
     return "the nearest released row"
 
 
-def risk_cell(subject: Subject, risk: Risk) -> Cell:
+def risk_cell(subject: ReportContext, risk: Risk) -> Cell:
     """A risk, its interval, its worst rows."""
     value, interval = subject.voice.risk(risk)
     worst = subject.voice.worst(risk)

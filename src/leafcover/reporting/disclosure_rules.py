@@ -24,7 +24,7 @@ Drawn = TypeVar("Drawn", Risk, Estimate)
 
 
 @dataclass(frozen=True)
-class Voice:
+class DisclosureRules:
     """``strict`` for readers who may not learn a count under five."""
 
     rows: int
@@ -42,7 +42,7 @@ class Voice:
     def share(self, value: float) -> str:
         """A share of the rows.
 
-        >>> Voice(200, strict=True).share(0.01), Voice(200, strict=False).share(0.01)
+        >>> DisclosureRules(200, strict=True).share(0.01), DisclosureRules(200, strict=False).share(0.01)
         ('under 3%', '1.0%')
         """
         if isnan(value):
@@ -155,9 +155,9 @@ class Voice:
 
         Of so many tries, others are told it in steps of five people at least.
 
-        >>> Voice(100, strict=False).points(Estimate(0.021, -0.004, 0.045, 2000), 2000)
+        >>> DisclosureRules(100, strict=False).points(Estimate(0.021, -0.004, 0.045, 2000), 2000)
         ('+2.1', '−0.4 to +4.5')
-        >>> Voice(100, strict=True).points(Estimate(0.021, -0.004, 0.045, 100), 100)
+        >>> DisclosureRules(100, strict=True).points(Estimate(0.021, -0.004, 0.045, 100), 100)
         ('0', '−5 to +5')
         """
         if isnan(estimate.value):
@@ -174,7 +174,7 @@ class Voice:
     def by(self, estimate: Estimate, tries: int) -> str:
         """The same for a sentence.
 
-        >>> Voice(900, strict=True).by(Estimate(0.011, -0.004, 0.035, 900), 900)
+        >>> DisclosureRules(900, strict=True).by(Estimate(0.011, -0.004, 0.035, 900), 900)
         '+1 point (−1 to +4)'
         """
         value, interval = self.points(estimate, tries)

@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from leafcover.metrics.estimates import Estimate
 from leafcover.metrics.suite import Measures, Risks
 from leafcover.metrics.utility.prediction import Agreement
-from leafcover.reporting.context import Subject, Told, above_of
-from leafcover.reporting.disclosure_rules import FEWEST, Voice, beside, counted, listed, started
+from leafcover.reporting.context import InferenceResult, ReportContext, above_of
+from leafcover.reporting.disclosure_rules import FEWEST, DisclosureRules, beside, counted, listed, started
 
 # A judgement and why; the reasons say every limit that they go by.
 
@@ -42,7 +42,7 @@ FIRM, LOOSE = 0.05, 0.1  # how far a relation of two columns may have moved: the
 SEEN = 0.01  # rows with a pair of values that nobody had
 
 
-def verdicts(subject: Subject) -> Iterator[Verdict]:
+def verdicts(subject: ReportContext) -> Iterator[Verdict]:
     """For whom the release is fit and for whom not; the hardest no first."""
     for why in subject.refusals:
         yield Verdict("no", "Anybody outside the house", f"Do not publish. {why}")
@@ -63,7 +63,7 @@ def verdicts(subject: Subject) -> Iterator[Verdict]:
         yield Verdict("no", "Work on single rows", f"{how} A row is nobody’s record.")
 
 
-def _mining(subject: Subject, measures: Measures) -> Iterator[Verdict]:
+def _mining(subject: ReportContext, measures: Measures) -> Iterator[Verdict]:
     agreements = measures.utility.agreement
     if agreements is None:
         yield Verdict("not known", "Miners", "No rows outside the release are known to test models on.")
@@ -92,7 +92,7 @@ def _mining(subject: Subject, measures: Measures) -> Iterator[Verdict]:
         )
 
 
-def _gap(found: Estimate, floor: Estimate, voice: Voice) -> str:
+def _gap(found: Estimate, floor: Estimate, voice: DisclosureRules) -> str:
     """How far below its floor an agreement lies; others are told which limit it keeps."""
     fit, short = _near(found, floor), 100 * (floor.value - found.value)
     if isnan(short):
@@ -117,7 +117,7 @@ def _near(found: Estimate, floor: Estimate) -> Fit:
     return judged(floor.value - found.value, NEAR, FAR)
 
 
-def _counting(subject: Subject, measures: Measures) -> Iterator[Verdict]:
+def _counting(subject: ReportContext, measures: Measures) -> Iterator[Verdict]:
     columns, relations, pairs = measures.utility.columns, measures.utility.relations, measures.utility.value_pairs
     voice = subject.voice
     distances = [d.largest for d in (columns.number_distances, columns.category_distances) if d.count]
@@ -163,7 +163,7 @@ def _means(measures: Measures) -> str:
     return f" Of {counted(numbers, 'number column')} {counted(kept, 'mean')} stayed exactly."
 
 
-def _told(moved: float, subject: Subject) -> float:
+def _told(moved: float, subject: ReportContext) -> float:
     """How far shares moved; for others in steps of five people at least."""
     if subject.internal or moved == 0:
         return moved
@@ -171,7 +171,7 @@ def _told(moved: float, subject: Subject) -> float:
     return step * ceil(round(100 * moved / step, 6)) / 100
 
 
-def _points(moved: float, subject: Subject) -> str:
+def _points(moved: float, subject: ReportContext) -> str:
     if not subject.internal:
         return counted(round(100 * moved), "point")
     return f"{beside(100 * moved, 100 * (MOVED if judged(moved, STILL, MOVED) == 'no' else STILL), 1)} points"
@@ -197,7 +197,7 @@ class _Finding:
     words: str
 
 
-def outside(subject: Subject) -> Verdict:
+def outside(subject: ReportContext) -> Verdict:
     """Whether the measured risks are low; whether low is enough, the steward decides.
 
     Where nobody could count how often people are found, other attacks can still forbid it, but not allow it.
@@ -215,7 +215,7 @@ def outside(subject: Subject) -> Verdict:
     return Verdict(fit, WHOM, " ".join([*said, MEANT]))
 
 
-def _linked(subject: Subject) -> list[_Finding]:
+def _linked(subject: ReportContext) -> list[_Finding]:
     risk, voice = subject.risk, subject.voice
     if risk is None:
         return []
@@ -224,10 +224,10 @@ def _linked(subject: Subject) -> list[_Finding]:
     return [_Finding(judged(high, LOW, HIGH), words)]
 
 
-def _inferred(subject: Subject) -> Iterator[_Finding]:
+def _inferred(subject: ReportContext) -> Iterator[_Finding]:
     """What is told above control of the columns that matter: the one whose upper end is highest."""
     voice = subject.voice
-    matter = subject.pair.confidential or ((subject.pair.target,) if subject.pair.target else ())
+    matter = subject.pair.sensitive or ((subject.pair.target,) if subject.pair.target else ())
     told = [one for one in subject.told if one.column in matter] or subject.told
     if not told:
         yield _Finding("with care", "Without a control nobody can say what it tells of a person beyond patterns.")
@@ -237,7 +237,7 @@ def _inferred(subject: Subject) -> Iterator[_Finding]:
         yield _Finding("with care", "Too few people were tried to say what it tells of a person beyond patterns.")
         return
 
-    def upper(one: Told) -> float:
+    def upper(one: InferenceResult) -> float:
         return voice.outer(one.above, one.above.runs)[1]
 
     worst = max(told, key=upper)
@@ -248,7 +248,7 @@ def _inferred(subject: Subject) -> Iterator[_Finding]:
     )
 
 
-def _too_high(high: float, voice: Voice) -> str:
+def _too_high(high: float, voice: DisclosureRules) -> str:
     """The reason, where an upper end is too high, with digits enough to see that it is."""
     limit = HIGH if judged(high, LOW, HIGH) == "no" else LOW
     if judged(high, LOW, HIGH) == "yes":
@@ -256,11 +256,11 @@ def _too_high(high: float, voice: Voice) -> str:
     return f" The upper end, {_digits(100 * high, 100 * limit, voice)}%, is above {100 * limit:.0f}%."
 
 
-def _digits(value: float, limit: float, voice: Voice) -> str:
+def _digits(value: float, limit: float, voice: DisclosureRules) -> str:
     return beside(value, limit, 0 if voice.strict else 1)
 
 
-def _others(subject: Subject, risks: Risks) -> Iterator[_Finding]:
+def _others(subject: ReportContext, risks: Risks) -> Iterator[_Finding]:
     """Other attacks that certainly learn more of people in the release than of others.
 
     Singling out tries descriptions, not people, so that it alone never says no.

@@ -8,27 +8,27 @@ from typing import Any
 import numpy as np
 
 from leafcover.engine.run import CellFact, Release
-from leafcover.partition.base import Split
+from leafcover.partition.base import PartitionMethod
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
 from leafcover.partition.refine import Refine
 from leafcover.perturb.additive import Additive, Multiplicative
-from leafcover.perturb.base import Noise
+from leafcover.perturb.base import Perturbation
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
 from leafcover.recipes.plan import Step, to_toml
 from leafcover.reporting.components import Bullets, Heading, Part, Section, Text, Words, fold, listing, section
-from leafcover.reporting.context import Subject
-from leafcover.reporting.disclosure_rules import Voice, listed, started
+from leafcover.reporting.context import ReportContext
+from leafcover.reporting.disclosure_rules import DisclosureRules, listed, started
 from leafcover.table.table import Column
 
 OWN = ""  # stands for the column itself where each has its own tree
 
 
-def made_section(subject: Subject) -> Section | None:
+def made_section(subject: ReportContext) -> Section | None:
     """The plan, as far as the reader may see it; nothing for a table from elsewhere."""
     release = subject.release
     if release is None:
@@ -45,7 +45,7 @@ def made_section(subject: Subject) -> Section | None:
     )
 
 
-def _steps(subject: Subject, release: Release) -> Iterator[Part | None]:
+def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     """Steps that go the same way as one line; the columns of a block stay joined."""
     voice = subject.voice
     blocks = any(_moves_together(step) for step in release.plan.steps)
@@ -56,7 +56,7 @@ def _steps(subject: Subject, release: Release) -> Iterator[Part | None]:
     )
     alike: dict[Any, list[tuple[Step, CellFact]]] = defaultdict(list)
     for step, fact in zip(release.plan.steps, release.cells, strict=True):
-        alike[_place(step, release.plan.target), step.noise, step.keep].append((step, fact))
+        alike[_place(step, release.plan.target), step.perturb, step.keep].append((step, fact))
     rows = []
     for (place, noise, keep), group in alike.items():
         facts = [fact for _, fact in group]
@@ -75,27 +75,27 @@ def _steps(subject: Subject, release: Release) -> Iterator[Part | None]:
     yield listing("Steps", ("Columns", "Each value is", "Within", "Cells", "Smallest", "Median"), rows)
 
 
-def _place(step: Step, target: str) -> Split:
+def _place(step: Step, target: str) -> PartitionMethod:
     """Where a step works; a column's own tree is the same place for every column."""
     if isinstance(step.within, Leaves) and step.columns == (step.within.of,) and step.within.of != target:
         return replace(step.within, of=OWN)
     return step.within
 
 
-def _span(figures: list[int], voice: Voice) -> str:
+def _span(figures: list[int], voice: DisclosureRules) -> str:
     ends = list(dict.fromkeys(voice.count(figure) for figure in (min(figures), max(figures))))
     return " to ".join(ends)
 
 
 def _moves_together(step: Step) -> bool:
-    return isinstance(step.noise, Shuffle) and len(step.columns) > 1
+    return isinstance(step.perturb, Shuffle) and len(step.columns) > 1
 
 
-def _ways(subject: Subject, release: Release) -> Iterator[Part]:
+def _ways(subject: ReportContext, release: Release) -> Iterator[Part]:
     """The same without a plan: which columns were changed in which way."""
     found: dict[str, list[str]] = defaultdict(list)
     for step in release.plan.steps:
-        found[noise_words(step.noise, detailed=False)] += step.columns
+        found[noise_words(step.perturb, detailed=False)] += step.columns
     medians = [fact.median for fact in release.cells]
     if medians:
         smallest = subject.voice.count(min(fact.smallest for fact in release.cells))
@@ -108,7 +108,7 @@ def _ways(subject: Subject, release: Release) -> Iterator[Part]:
     yield Bullets(tuple(f"{', '.join(names)}: each value is {words}." for words, names in found.items()))
 
 
-def _trees(subject: Subject, release: Release) -> Iterator[Part | None]:
+def _trees(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     others = [tree for tree in release.trees if tree not in subject.forest]
     if len(others) > 1 or (others and subject.guide is None):
         inside = subject.internal
@@ -125,7 +125,7 @@ def _trees(subject: Subject, release: Release) -> Iterator[Part | None]:
 PLENTY = 0.8  # a value that this share of all rows has is "nearly everyone’s" in the whole table
 
 
-def noise_words(noise: Noise, *, detailed: bool) -> str:
+def noise_words(noise: Perturbation, *, detailed: bool) -> str:
     """What a noise does to a value."""
     match noise:
         case Shuffle():
@@ -148,7 +148,7 @@ def noise_words(noise: Noise, *, detailed: bool) -> str:
                 "shares": "drawn anew by how often each value occurs in its cell",
                 "all-leaves": "drawn anew: mostly the commonest value of its cell",
                 "own": "kept",
-            }[noise.law]
+            }[noise.distribution]
             extra = []
             if noise.siblings:
                 odds = f" with probability {noise.siblings:g}" if detailed else " now and then"
@@ -161,7 +161,7 @@ def noise_words(noise: Noise, *, detailed: bool) -> str:
             return f"changed by {type(noise).__name__.lower()}"
 
 
-def within_words(split: Split, *, own: str = "") -> str:
+def within_words(split: PartitionMethod, *, own: str = "") -> str:
     """Which rows stand together."""
     match split:
         case Whole():
@@ -205,8 +205,8 @@ def column_words(step: Step | None, name: str, *, own: str, detailed: bool, plac
     """
     if step is None:
         return "Released unchanged."
-    partners = [other for other in step.columns if other != name] if isinstance(step.noise, Shuffle) else []
-    said = started(noise_words(step.noise, detailed=detailed))
+    partners = [other for other in step.columns if other != name] if isinstance(step.perturb, Shuffle) else []
+    said = started(noise_words(step.perturb, detailed=detailed))
     if detailed and partners:
         said += f", together with {listed(partners, most=4)}"
     return f"{said}; within {within_words(step.within, own=own)}." if placed else f"{said}."
@@ -230,10 +230,10 @@ def why_pinned(release: Release, column: Column, *, detailed: bool) -> str:
     ]
     if detailed and asked:
         return f"the tree for {asked[0]} splits on it"
-    if isinstance(step.noise, Centroid):
+    if isinstance(step.perturb, Centroid):
         return "its group has one value, or its own is the average"
-    if isinstance(step.noise, Bounded):
+    if isinstance(step.perturb, Bounded):
         return "the leaf leaves room for hardly any other value"
-    if isinstance(step.noise, Additive | Multiplicative):
+    if isinstance(step.perturb, Additive | Multiplicative):
         return "the noise is too small to move it"
     return "nearly everyone in the cell has the same value"

@@ -19,15 +19,15 @@ from leafcover.reporting.components import (
     span_words,
     strip,
 )
-from leafcover.reporting.context import Subject
-from leafcover.reporting.disclosure_rules import Voice, counted, curled, listed, started
+from leafcover.reporting.context import ReportContext
+from leafcover.reporting.disclosure_rules import DisclosureRules, counted, curled, listed, started
 from leafcover.reporting.trees import forest_comparison_parts
 
 NAMES = {"sysfor": "SysFor, a forest"}
 SHOWN = 20  # columns as targets that are not folded away
 
 
-def models_section(subject: Subject) -> Section | None:
+def models_section(subject: ReportContext) -> Section | None:
     """Prediction and agreement, where rows outside the release are known; the rules of a forest, where a target is."""
     if subject.measures is None:
         return None
@@ -44,7 +44,7 @@ def models_section(subject: Subject) -> Section | None:
     )
 
 
-def _accuracy(subject: Subject, found: Prediction) -> Iterator[Part | None]:
+def _accuracy(subject: ReportContext, found: Prediction) -> Iterator[Part | None]:
     voice = subject.voice
     scores = [one for one in found.scores if not isnan(one.released.value)]
     if not scores or voice.hides(found.tests):
@@ -107,7 +107,7 @@ def _accuracy(subject: Subject, found: Prediction) -> Iterator[Part | None]:
 
 
 def _strip(
-    voice: Voice, figure: Estimate, mark: Estimate, tests: int, words: str, ends: tuple[float, float]
+    voice: DisclosureRules, figure: Estimate, mark: Estimate, tests: int, words: str, ends: tuple[float, float]
 ) -> Strip | None:
     """The figure and what it is compared with, as far as they may be drawn."""
     if not voice.draws(figure.value, tests):
@@ -120,7 +120,7 @@ def _model(name: str) -> str:
     return NAMES.get(name, started(name))
 
 
-def _agreements(subject: Subject, found: Agreements) -> Iterator[Part | None]:
+def _agreements(subject: ReportContext, found: Agreements) -> Iterator[Part | None]:
     if subject.voice.hides(found.tests):
         yield Words("Too few rows outside the release are known to tell how alike models answer.")
         return
@@ -164,7 +164,7 @@ def _mean(found: Agreements) -> Agreement:
 
 
 def _alike(
-    subject: Subject, found: Sequence[Agreement], tests: int, ends: tuple[float, float], name: str, note: str
+    subject: ReportContext, found: Sequence[Agreement], tests: int, ends: tuple[float, float], name: str, note: str
 ) -> Part | None:
     voice = subject.voice
 

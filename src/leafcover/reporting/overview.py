@@ -7,7 +7,7 @@ from leafcover.engine.run import least_kept, mean_kept
 from leafcover.metrics.suite import Measures
 from leafcover.recipes import RECIPES
 from leafcover.reporting.components import Tile
-from leafcover.reporting.context import Subject, Told
+from leafcover.reporting.context import InferenceResult, ReportContext
 from leafcover.reporting.disclosure_rules import HIDDEN, NONE, counted, curled, listed, started
 from leafcover.reporting.fitness import Verdict, verdicts
 from leafcover.reporting.protection import not_protected
@@ -24,7 +24,7 @@ class Plain:
     fit: tuple[Verdict, ...]
 
 
-def plain(subject: Subject) -> Plain:
+def plain(subject: ReportContext) -> Plain:
     """All of it in sentences."""
     return Plain(
         _opening(subject),
@@ -35,7 +35,7 @@ def plain(subject: Subject) -> Plain:
     )
 
 
-def _opening(subject: Subject) -> str:
+def _opening(subject: ReportContext) -> str:
     rows = counted(subject.voice.rows, "row")
     if subject.release is None:
         return f"{rows} with {subject.columns}, made by other means, were compared with their original."
@@ -44,7 +44,7 @@ def _opening(subject: Subject) -> str:
     return f"{rows} with {subject.columns} were released by {how}."
 
 
-def _kept(subject: Subject) -> Iterator[str]:
+def _kept(subject: ReportContext) -> Iterator[str]:
     recipe = None if subject.release is None else RECIPES.get(subject.release.plan.recipe)
     if recipe is not None:
         yield f"By its method: {curled(recipe.keeps).replace('; ', ', ')}."
@@ -65,7 +65,7 @@ def _kept(subject: Subject) -> Iterator[str]:
         yield from _measured(subject, subject.measures)
 
 
-def _measured(subject: Subject, measures: Measures) -> Iterator[str]:
+def _measured(subject: ReportContext, measures: Measures) -> Iterator[str]:
     voice, utility = subject.voice, measures.utility
     agreements = utility.agreement
     own = None if agreements is None else agreements.target
@@ -98,7 +98,7 @@ def _sayable(figure: str) -> bool:
     return figure not in (NONE, HIDDEN)
 
 
-def _hidden(subject: Subject) -> Iterator[str]:
+def _hidden(subject: ReportContext) -> Iterator[str]:
     recipe = None if subject.release is None else RECIPES.get(subject.release.plan.recipe)
     if recipe is not None:
         yield f"By its method: {curled(recipe.hides).replace('; ', ', ')}."
@@ -108,14 +108,14 @@ def _hidden(subject: Subject) -> Iterator[str]:
     yield from _what(subject)
 
 
-def _who(subject: Subject) -> str:
+def _who(subject: ReportContext) -> str:
     """Who a person is, hidden from the strongest attacker there is."""
     if subject.measures is None:
         return f"Whom the table still shows {subject.untold}: do not take it for safe."
     informed = subject.measures.risks.informed
     if informed is None or subject.risk is None:
         return "How often a person is found in the table could not be measured: do not take it for safe."
-    keys = subject.measures.keys
+    keys = subject.measures.quasi_identifiers
     known = f"the column {keys[0]}" if len(keys) == 1 else f"{len(keys)} columns"
     trees = subject.release is not None and subject.release.trees
     plan = "the method, its plan and its trees" if trees else "the method and its plan"
@@ -128,7 +128,7 @@ def _who(subject: Subject) -> str:
     )
 
 
-def _what(subject: Subject) -> Iterator[str]:
+def _what(subject: ReportContext) -> Iterator[str]:
     """What is learned of a person beyond what holds for everybody."""
     if subject.measures is None:
         return
@@ -153,7 +153,7 @@ def _what(subject: Subject) -> Iterator[str]:
         )
 
 
-def _owed(subject: Subject, first: Told) -> str:
+def _owed(subject: ReportContext, first: InferenceResult) -> str:
     """What the difference says, if it says anything."""
     words = f"The difference, {subject.voice.by(first.above, first.above.runs)},"
     if not first.shown:
@@ -169,7 +169,7 @@ def _owed(subject: Subject, first: Told) -> str:
 # The headline figures.
 
 
-def tiles(subject: Subject) -> Iterator[Tile]:
+def tiles(subject: ReportContext) -> Iterator[Tile]:
     """Risks first, then what was kept, then what was done."""
     voice = subject.voice
     yield _linkage(subject)
@@ -194,7 +194,7 @@ def tiles(subject: Subject) -> Iterator[Tile]:
         yield Tile(voice.count(smallest), "rows in the smallest cell", "the fewest that stand together")
 
 
-def _linkage(subject: Subject) -> Tile:
+def _linkage(subject: ReportContext) -> Tile:
     risk = subject.risk
     if risk is None:
         return Tile(NONE, "informed linkage", subject.untold)
@@ -204,7 +204,7 @@ def _linkage(subject: Subject) -> Tile:
     return Tile(value, "informed linkage", note + (f"; worst 1%: {worst}" if worst else ""))
 
 
-def _inference(subject: Subject) -> Tile:
+def _inference(subject: ReportContext) -> Tile:
     label = "points of inference above control"
     if not subject.told:
         return Tile(NONE, label, "no control")

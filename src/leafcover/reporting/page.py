@@ -14,8 +14,8 @@ from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
 from leafcover.reporting.columns import columns_section, relations_section
 from leafcover.reporting.components import Section, Terms, Words, section
-from leafcover.reporting.context import Subject
-from leafcover.reporting.disclosure_rules import Voice, counted, curled, started
+from leafcover.reporting.context import ReportContext
+from leafcover.reporting.disclosure_rules import DisclosureRules, counted, curled, started
 from leafcover.reporting.method import made_section
 from leafcover.reporting.models import models_section
 from leafcover.reporting.overview import plain, tiles
@@ -37,8 +37,8 @@ def report(
     """
     page = _template()
     strict = face == "external"
-    voice = Voice(len(pair.released), strict)
-    subject = Subject(pair, release, None if voice.silent else measures, voice, not strict or publish_tree)
+    voice = DisclosureRules(len(pair.released), strict)
+    subject = ReportContext(pair, release, None if voice.silent else measures, voice, not strict or publish_tree)
     return page.render(
         subject=subject,
         rows=counted(voice.rows, "row"),
@@ -76,7 +76,7 @@ def _folding(name: str) -> Any:
     return escape(name).replace("_", Markup("_<wbr>"))
 
 
-def _sections(subject: Subject) -> Iterator[Section]:
+def _sections(subject: ReportContext) -> Iterator[Section]:
     found = [
         trees_section(subject),
         models_section(subject),
@@ -89,7 +89,7 @@ def _sections(subject: Subject) -> Iterator[Section]:
     return (one for one in found if one is not None)
 
 
-def _absent(subject: Subject) -> Section | None:
+def _absent(subject: ReportContext) -> Section | None:
     """What could not be measured, and why."""
     measures = subject.measures
     if subject.voice.silent:

@@ -8,12 +8,12 @@ from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.shuffle import Shuffle
 from leafcover.reporting.components import Cell, Heading, Part, Words, fold, listing
-from leafcover.reporting.context import Subject, risk_cell
-from leafcover.reporting.disclosure_rules import FEWEST, HIDDEN, Voice, counted, listed, started
+from leafcover.reporting.context import ReportContext, risk_cell
+from leafcover.reporting.disclosure_rules import FEWEST, HIDDEN, DisclosureRules, counted, listed, started
 from leafcover.reporting.method import why_pinned
 
 
-def not_protected(subject: Subject) -> Iterator[tuple[str, str]]:
+def not_protected(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What is still open."""
     release = subject.release
     if subject.unprotected:
@@ -34,7 +34,7 @@ def not_protected(subject: Subject) -> Iterator[tuple[str, str]]:
     )
 
 
-def _by_the_plan(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+def _by_the_plan(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     if release.kept_order:
         yield "The order of rows", "Rows stand in their original order, so the n-th row is still the n-th person."
     if not release.publishable:
@@ -45,11 +45,11 @@ def _by_the_plan(subject: Subject, release: Release) -> Iterator[tuple[str, str]
     yield from _exact(release)
 
 
-def _stuck(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
-    stuck = [f for f in release.columns if f.pinned > 0 and f.name not in release.unprotected]
+def _stuck(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
+    stuck = [f for f in release.columns if f.fixed > 0 and f.name not in release.unprotected]
     if stuck:
-        worst = sorted(stuck, key=lambda f: -f.pinned)[:3]
-        shares = ["" if subject.voice.silent else f" ({subject.voice.share(f.pinned)} of the rows)" for f in worst]
+        worst = sorted(stuck, key=lambda f: -f.fixed)[:3]
+        shares = ["" if subject.voice.silent else f" ({subject.voice.share(f.fixed)} of the rows)" for f in worst]
         named = listed([f"{f.name}{share}" for f, share in zip(worst, shares, strict=True)])
         yield (
             "Values that could not change",
@@ -58,7 +58,7 @@ def _stuck(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
         )
 
 
-def _small_cells(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     voice = subject.voice
     if release.alone:
         yield (
@@ -74,15 +74,15 @@ def _small_cells(subject: Subject, release: Release) -> Iterator[tuple[str, str]
         )
 
 
-def _part(voice: Voice, share: float) -> str:
+def _part(voice: DisclosureRules, share: float) -> str:
     return "Some" if voice.silent else started(voice.share(share))
 
 
-def _missing(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
+def _missing(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     left = [
         name
         for step in release.plan.steps
-        if not (isinstance(step.noise, Shuffle) and step.noise.missing == "moves")
+        if not (isinstance(step.perturb, Shuffle) and step.perturb.missing == "moves")
         for name in step.columns
         if subject.pair.original[name].missing.sum() >= (1 if subject.internal else FEWEST)
     ]
@@ -94,7 +94,7 @@ def _missing(subject: Subject, release: Release) -> Iterator[tuple[str, str]]:
 
 
 def _exact(release: Release) -> Iterator[tuple[str, str]]:
-    mixed = [name for step in release.plan.steps if isinstance(step.noise, Shuffle) for name in step.columns]
+    mixed = [name for step in release.plan.steps if isinstance(step.perturb, Shuffle) for name in step.columns]
     if mixed:
         which = "every column" if len(mixed) == len(release.table.names) else listed(mixed, most=6)
         yield (
@@ -102,14 +102,14 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
             f"The values of {which} only changed places, so all counts are exact: a value that one person had is still "
             "in the table once, with another row of its cell or the same one.",
         )
-    free = [s for s in release.plan.steps if isinstance(s.noise, Additive | Multiplicative)]
+    free = [s for s in release.plan.steps if isinstance(s.perturb, Additive | Multiplicative)]
     if free:
         yield (
             "Extreme values",
             f"Noise was added to {listed([name for step in free for name in step.columns], most=6)} or multiplied in, "
             "each value on its own: a row stays near where it was, and an extreme value stays extreme.",
         )
-    kept = [s for s in release.plan.steps if s not in free and not isinstance(s.noise, Shuffle)]
+    kept = [s for s in release.plan.steps if s not in free and not isinstance(s.perturb, Shuffle)]
     if kept:
         named = listed([name for step in kept for name in step.columns], most=6)
         which = named if free else "Columns that were moved or drawn anew"
@@ -120,7 +120,7 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
         )
 
 
-def _by_the_pairs(subject: Subject) -> Iterator[tuple[str, str]]:
+def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What can be said of a table from elsewhere."""
     if subject.measures is None:
         yield "What stayed", f"How many values stayed {subject.untold}."
@@ -142,7 +142,7 @@ def _by_the_pairs(subject: Subject) -> Iterator[tuple[str, str]]:
         yield "Missing values", f"Most of them stay with their row in {listed(left)}."
 
 
-def _told(subject: Subject) -> Iterator[tuple[str, str]]:
+def _told(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What the released row as a whole tells of its own original."""
     rebuilt = None if subject.measures is None else subject.measures.risks.reconstruction
     column = None if rebuilt is None else rebuilt.most_told
@@ -157,7 +157,7 @@ def _told(subject: Subject) -> Iterator[tuple[str, str]]:
     )
 
 
-def _small_groups(subject: Subject) -> Iterator[tuple[str, str]]:
+def _small_groups(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """People who are found far more easily than the mean says."""
     risk = subject.risk
     if risk is None:
@@ -179,25 +179,25 @@ def _small_groups(subject: Subject) -> Iterator[tuple[str, str]]:
 MOST_UNCHANGED = 40  # columns in a table
 
 
-def stuck(subject: Subject) -> Iterator[Part | None]:
+def stuck(subject: ReportContext) -> Iterator[Part | None]:
     """What could not change, by the plan alone."""
     release, voice = subject.release, subject.voice
     if release is None or voice.silent:
         return
     yield Heading("What could not change")
     rows: list[list[str | Cell]] = []
-    for fact in sorted(release.columns, key=lambda f: -f.pinned):
-        bar = voice.bar(fact.pinned)
+    for fact in sorted(release.columns, key=lambda f: -f.fixed):
+        bar = voice.bar(fact.fixed)
         if bar < 1:
             continue
         whole = fact.name in release.unprotected
-        share = "100%" if whole else voice.share(fact.pinned)
+        share = "100%" if whole else voice.share(fact.fixed)
         why = why_pinned(release, subject.pair.original[fact.name], detailed=subject.opened)
         rows.append([fact.name, Cell(share, bar=bar), "0%" if whole else voice.share(fact.changed), why])
     if not rows:
         yield Words("Nearly every value could change.")
         return
-    averaged = all(isinstance(step.noise, Centroid) for step in release.plan.steps)
+    averaged = all(isinstance(step.perturb, Centroid) for step in release.plan.steps)
     yield Words(
         "A value could not change when it is the average of its group. Nobody sees which of the group held it before, "
         "unless all of them did."
@@ -213,7 +213,7 @@ def stuck(subject: Subject) -> Iterator[Part | None]:
     )
 
 
-def unmoved(subject: Subject) -> Iterator[Part | None]:
+def unmoved(subject: ReportContext) -> Iterator[Part | None]:
     """What stayed, person by person."""
     found = None if subject.measures is None else subject.measures.risks.unmoved
     if found is None or not subject.internal:
@@ -241,13 +241,13 @@ def unmoved(subject: Subject) -> Iterator[Part | None]:
     )
 
 
-def _row(subject: Subject, one: Stayed) -> list[str | Cell]:
+def _row(subject: ReportContext, one: Stayed) -> list[str | Cell]:
     share = subject.voice.share
     return [
         one.column,
         risk_cell(subject, one.unchanged),
         share(one.chance),
-        "–" if one.pinned is None else share(one.pinned),
+        "–" if one.fixed is None else share(one.fixed),
         "–" if one.width is None else share(one.width),
         "none missing" if one.missing is None else risk_cell(subject, one.missing),
     ]
@@ -259,7 +259,7 @@ def _row(subject: Subject, one: Stayed) -> list[str | Cell]:
 MOST_AVERAGED = 40  # columns in a table
 
 
-def averages(subject: Subject) -> Iterator[Part | None]:
+def averages(subject: ReportContext) -> Iterator[Part | None]:
     """Group by group, for the steward."""
     found = () if subject.measures is None else subject.measures.risks.averages
     if not found or not subject.internal:
@@ -283,7 +283,7 @@ def averages(subject: Subject) -> Iterator[Part | None]:
     )
 
 
-def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
+def leaks(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What averages do not protect, in a sentence or two."""
     found = () if subject.measures is None else subject.measures.risks.averages
     if not found:
@@ -309,7 +309,7 @@ def leaks(subject: Subject) -> Iterator[tuple[str, str]]:
     yield "Averages of few people", told
 
 
-def _groups(subject: Subject, step: Averages) -> str:
+def _groups(subject: ReportContext, step: Averages) -> str:
     return (
         f"{listed([one.column for one in step.columns], most=6)}: {counted(step.groups, 'group')} of {step.smallest:,} "
         f"rows at least, {step.median:,} in the middle; {subject.voice.share(step.at_smallest)} of the rows stand in a "

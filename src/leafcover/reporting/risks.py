@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 
 from leafcover.metrics.disclosure.attribute_inference import Inference
-from leafcover.metrics.disclosure.k_anonymity import RULES, KeyClasses
+from leafcover.metrics.disclosure.k_anonymity import RULES, KAnonymity
 from leafcover.metrics.disclosure.nearest_record import Low
 from leafcover.metrics.disclosure.record_linkage import Crowd, Informed
 from leafcover.metrics.disclosure.singling_out import FEWEST as NEEDED
@@ -24,14 +24,14 @@ from leafcover.reporting.components import (
     strip,
     upper_end,
 )
-from leafcover.reporting.context import Subject, above_of, by_what, risk_cell
+from leafcover.reporting.context import ReportContext, above_of, by_what, risk_cell
 from leafcover.reporting.disclosure_rules import FEW, NONE, counted, curled, listed, started
 from leafcover.reporting.protection import averages, stuck, unmoved
 
 TEN = 10  # rows or fewer, among which ten guesses are always right
 
 
-def risks_section(subject: Subject) -> Section | None:
+def risks_section(subject: ReportContext) -> Section | None:
     """Attacks, most dangerous first; then what stayed."""
     measures = subject.measures
     parts: list[Part | None] = []
@@ -44,7 +44,7 @@ def risks_section(subject: Subject) -> Section | None:
     return section("risks", "Risks", *parts, *stuck(subject), *unmoved(subject), *averages(subject))
 
 
-def _linkage(subject: Subject, measures: Measures) -> Iterator[Part | None]:
+def _linkage(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     risks, voice = measures.risks, subject.voice
     yield Words(
         "Every risk is a share of tries that succeed, with its 95% interval. A mean can hide a few people who are easy "
@@ -97,7 +97,7 @@ def _law(found: Informed) -> str:
     return curled(found.law)
 
 
-def _row(subject: Subject, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
+def _row(subject: ReportContext, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
     value, interval = subject.voice.risk(risk)
     shown = subject.voice.draws(risk.value, risk.tries)
     dots = strip(subject.voice.drawn(risk), f"{value}, interval {interval}", ends) if shown else None
@@ -110,7 +110,7 @@ def _row(subject: Subject, name: str, risk: Risk, ends: tuple[float, float]) -> 
     ]
 
 
-def _crowds(subject: Subject, found: Informed) -> Part | None:
+def _crowds(subject: ReportContext, found: Informed) -> Part | None:
     """The same by how many rows could be a person's."""
     shown = [crowd for crowd in found.crowds if crowd.risk.tries]
     ends = upper_end([crowd.risk for crowd in shown])
@@ -134,7 +134,7 @@ def _size(crowd: Crowd) -> str:
 MOST_ATTACKED = 40  # columns in a table
 
 
-def attacks(subject: Subject, measures: Measures) -> Iterator[Part | None]:
+def attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     """The table of attacks, each with its control."""
     yield Heading("Learning about a person")
     control = (
@@ -185,7 +185,7 @@ class _Try:
     uncontrolled: str = ""  # why it has no control where others have one
 
 
-def _attacks(subject: Subject, measures: Measures) -> Iterator[_Try]:
+def _attacks(subject: ReportContext, measures: Measures) -> Iterator[_Try]:
     risks = measures.risks
     if (one := _furthest(subject, measures)) is not None:
         beyond = "above control" if subject.told else "beyond guessing"
@@ -211,14 +211,14 @@ def _attacks(subject: Subject, measures: Measures) -> Iterator[_Try]:
     yield _Try(f"Attribution of {given.target}", f"by {rows}", given.attack)
 
 
-def _uncontrolled(subject: Subject) -> str:
+def _uncontrolled(subject: ReportContext) -> str:
     """Why singling out has no control where other attacks have one."""
     if subject.pair.paired or subject.repeated:
         return f"fewer than {NEEDED} rows were not released"
     return "needs pairs, or as many rows that were not released as were"
 
 
-def _furthest(subject: Subject, measures: Measures) -> Inference | None:
+def _furthest(subject: ReportContext, measures: Measures) -> Inference | None:
     """The column told furthest above control; without a control, furthest beyond guessing."""
     tried = measures.risks.inferences
     if subject.told:
@@ -226,7 +226,7 @@ def _furthest(subject: Subject, measures: Measures) -> Inference | None:
     return max(tried, key=_above, default=None)
 
 
-def _cells(subject: Subject, attack: Attack, uncontrolled: str = "") -> list[Cell]:
+def _cells(subject: ReportContext, attack: Attack, uncontrolled: str = "") -> list[Cell]:
     above = above_of(attack)
     known = subject.measures is not None and subject.measures.control != "no control"
     missing = Cell("no control", uncontrolled if known else "")
@@ -240,7 +240,7 @@ def _cells(subject: Subject, attack: Attack, uncontrolled: str = "") -> list[Cel
     ]
 
 
-def by_column(subject: Subject, measures: Measures) -> Iterator[Part | None]:
+def by_column(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     """Inference, reconstruction and intervals, column by column."""
     risks, voice = measures.risks, subject.voice
     ranked = sorted(risks.inferences, key=_above, reverse=True)[:MOST_ATTACKED]
@@ -325,31 +325,33 @@ def _above(one: Inference) -> float:
 # The standard figures of disclosure control: of the original's keys, and of the pair.
 
 
-def standards(subject: Subject, measures: Measures) -> Iterator[Part | None]:
+def standards(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     """All of them, folded away."""
     risks = measures.risks
-    keys = listed(measures.keys, most=6)
+    keys = listed(measures.quasi_identifiers, most=6)
     yield fold(
         "Standard figures: k, l, t, special uniques, individual risk",
         Words(
-            f"Of rows with the same key; the key columns are {keys}." if measures.keys else "There is no key column."
+            f"Of rows with the same key; the key columns are {keys}."
+            if measures.quasi_identifiers
+            else "There is no key column."
         ),
         listing(
             "Keys",
-            ("Figure", "Original", _heading(risks.keys_of_release)),
-            [*_anonymity(subject, risks.keys, risks.keys_of_release), *_sameness(subject, measures)],
-            curled(risks.keys_of_release.why),
+            ("Figure", "Original", _heading(risks.k_anonymity_of_release)),
+            [*_anonymity(subject, risks.k_anonymity, risks.k_anonymity_of_release), *_sameness(subject, measures)],
+            curled(risks.k_anonymity_of_release.why),
         ),
         _people(subject, measures),
     )
     yield fold("Distances between released and original rows", _distances(subject, measures))
 
 
-def _heading(found: KeyClasses) -> str:
+def _heading(found: KAnonymity) -> str:
     return f"Release ({found.label})" if found.label else "Release"
 
 
-def _anonymity(subject: Subject, before: KeyClasses, after: KeyClasses) -> Iterator[list[str | Cell]]:
+def _anonymity(subject: ReportContext, before: KAnonymity, after: KAnonymity) -> Iterator[list[str | Cell]]:
     for one, other in zip(before.anonymity, after.anonymity, strict=True):
         yield [
             Cell("k: the fewest rows that share a key", RULES[one.rule]),
@@ -367,8 +369,8 @@ def _labelled(cell: Cell, label: str) -> Cell:
     return Cell(cell.text, f"{cell.note}; {label}" if label else cell.note)
 
 
-def _sameness(subject: Subject, measures: Measures) -> Iterator[list[str | Cell]]:
-    before, after = measures.risks.keys, measures.risks.keys_of_release
+def _sameness(subject: ReportContext, measures: Measures) -> Iterator[list[str | Cell]]:
+    before, after = measures.risks.k_anonymity, measures.risks.k_anonymity_of_release
     for one, other in zip(before.diversity, after.diversity, strict=True):
         yield [
             Cell("l: the fewest values in a class", one.column),
@@ -395,7 +397,7 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _people(subject: Subject, measures: Measures) -> Part | None:
+def _people(subject: ReportContext, measures: Measures) -> Part | None:
     """What the original's keys alone say of people, had the table been published as it was."""
     risks = measures.risks
     special, people = risks.suda, risks.individual
@@ -431,7 +433,7 @@ def _people(subject: Subject, measures: Measures) -> Part | None:
     return listing("People", ("Figure", "Value", "How to read it"), rows, "The first five are of the original alone.")
 
 
-def _distances(subject: Subject, measures: Measures) -> Part | None:
+def _distances(subject: ReportContext, measures: Measures) -> Part | None:
     found = measures.risks.distances
 
     def low(one: Low | None) -> Cell:

@@ -25,7 +25,7 @@ from leafcover.reporting.components import (
     listing,
     section,
 )
-from leafcover.reporting.context import Subject
+from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import FEWEST, RARE, counted, curled, rare_levels, started
 from leafcover.table.table import Table
 from leafcover.tree.export import Spell, asked, largest_branch, rule_text, spelling
@@ -41,7 +41,7 @@ MOST_KD = 3  # kd trees that are drawn
 GRADES = {"exactly same": "exactly the same"}  # in a sentence
 
 
-def trees_section(subject: Subject) -> Section | None:
+def trees_section(subject: ReportContext) -> Section | None:
     """The trees, as far as the reader may see them."""
     title = f"Trees for {subject.target}" if subject.target else "Trees"
     measured = None if subject.measures is None else subject.measures.utility.trees
@@ -62,7 +62,7 @@ def trees_section(subject: Subject) -> Section | None:
 _CLOSED = "The trees are not shown, because the cuts of a tree are values of the original table."
 
 
-def _guide(subject: Subject, *, another: bool = False) -> Iterator[Part]:
+def _guide(subject: ReportContext, *, another: bool = False) -> Iterator[Part]:
     """The tree by which cells were made."""
     release = subject.release
     if release is None:
@@ -84,7 +84,7 @@ def _guide(subject: Subject, *, another: bool = False) -> Iterator[Part]:
         yield Pictures((Picture("", _drawn(subject, found, subject.pair.original)),))
 
 
-def _kd_trees(subject: Subject, release: Release) -> Iterator[Part]:
+def _kd_trees(subject: ReportContext, release: Release) -> Iterator[Part]:
     """Trees that made cells of near rows, whatever the target."""
     found = [tree for p in release.partitions.values() for tree in p.trees if not tree.answers]
     if not found:
@@ -96,7 +96,7 @@ def _kd_trees(subject: Subject, release: Release) -> Iterator[Part]:
         yield Pictures(tuple(Picture("", _drawn(subject, tree, subject.pair.original)) for tree in found[:MOST_KD]))
 
 
-def _figures(subject: Subject, found: TreeComparison) -> Iterator[Part]:
+def _figures(subject: ReportContext, found: TreeComparison) -> Iterator[Part]:
     voice = subject.voice
     guide = " Neither is the tree that guided the release and whose leaves were kept." if subject.guide else ""
     guide = " Neither is one of the forest that guided the release." if subject.forest else guide
@@ -152,7 +152,7 @@ def _tested(found: TreeComparison) -> str:
     return f"{ours} before, {both} in both"
 
 
-def _shown(subject: Subject) -> TwoTrees | None:
+def _shown(subject: ReportContext) -> TwoTrees | None:
     """Both trees: the ones that were measured, or for others such that no branch holds few rows."""
     if not subject.opened:
         return None
@@ -162,7 +162,7 @@ def _shown(subject: Subject) -> TwoTrees | None:
     return two_trees(subject.pair, min_records=least, bins=None if plan is None else bins_of(plan))
 
 
-def _side_by_side(subject: Subject, two: TwoTrees) -> Iterator[Part]:
+def _side_by_side(subject: ReportContext, two: TwoTrees) -> Iterator[Part]:
     marks = differing_nodes(two.original, two.released)
     yield Words(
         "Each line is a test or an answer; the bar shows the mix of answers among the rows that arrive there. What the "
@@ -182,7 +182,7 @@ def _side_by_side(subject: Subject, two: TwoTrees) -> Iterator[Part]:
         yield fold(f"Rule by rule: {told}" if subject.internal else "Rule by rule", rules) or rules
 
 
-def _rules(subject: Subject, found: Sequence[Difference], table: Table) -> Listing | None:
+def _rules(subject: ReportContext, found: Sequence[Difference], table: Table) -> Listing | None:
     """What became of the rules that most rows obey."""
     rare, few = rare_levels(table), max(FEWEST, RARE * len(table))
     named = [one for one in found if subject.internal or (one.rows >= few and not _names(one, rare, subject.target))]
@@ -215,7 +215,7 @@ def _names(one: Difference, rare: dict[str, set[str]], target: str) -> bool:
     return any(level in rare.get(name, ()) for name, level in levels)
 
 
-def _drawn(subject: Subject, tree: Tree, table: Table, marks: Any = None) -> Any:
+def _drawn(subject: ReportContext, tree: Tree, table: Table, marks: Any = None) -> Any:
     """A tree's picture; for others without counts and without the names of rare values."""
     from markupsafe import Markup
 
@@ -246,7 +246,7 @@ def without_rare(tree: Tree, table: Table) -> Tree:
 MOST_SHARED_RULES = 20  # that are listed, those of most trees first
 
 
-def forest_parts(subject: Subject, release: Release) -> Iterator[Part]:
+def forest_parts(subject: ReportContext, release: Release) -> Iterator[Part]:
     """Trees and shared rules, as far as the reader may see them."""
     trees = _trees(subject, release)
     pooled = (
@@ -265,12 +265,12 @@ def forest_parts(subject: Subject, release: Release) -> Iterator[Part]:
         yield each
 
 
-def _trees(subject: Subject, release: Release) -> tuple[Tree, ...]:
+def _trees(subject: ReportContext, release: Release) -> tuple[Tree, ...]:
     found = {id(tree): tree for part in release.partitions.values() for tree in part.trees}
     return tuple(tree for tree in found.values() if tree.target == subject.target)
 
 
-def _tree_by_tree(subject: Subject, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
+def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
     rows: list[list[str | Cell]] = []
     for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
         kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
@@ -306,7 +306,7 @@ NOTE = (
 )
 
 
-def forest_comparison_parts(subject: Subject, found: ForestComparison) -> Iterator[Part | None]:
+def forest_comparison_parts(subject: ReportContext, found: ForestComparison) -> Iterator[Part | None]:
     """Rules kept over the forest, and whether the original's own still hold."""
     if not found.rules.rules:
         return
@@ -332,7 +332,7 @@ def _rests_on(found: ForestComparison) -> str:
     )
 
 
-def _rows(subject: Subject, found: ForestComparison) -> list[tuple[str, str, str, str]]:
+def _rows(subject: ReportContext, found: ForestComparison) -> list[tuple[str, str, str, str]]:
     voice = subject.voice
     rules = found.rules.kept, found.rules.floor, found.rules.chance
     leaves = found.leaves.kept, found.leaves.floor, found.leaves.chance

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from leafcover.arrays import MISSING, Array, Codes, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.randomized_response.estimate import Estimate, Scheme
-from leafcover.randomized_response.tree import Criterion, Rules, accuracy, grow_tree
+from leafcover.randomized_response.estimate import ProportionEstimate, Scheme
+from leafcover.randomized_response.tree import Criterion, StoppingRules, accuracy, grow_tree
 from leafcover.sklearn.base import OneTree, TableClassifier, labels_of, text_of_label, value_errors
 from leafcover.table.table import Column, Table
 from leafcover.tree.export import short, text
@@ -40,7 +40,8 @@ class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
 
     >>> from leafcover.randomized_response import OneCoin
     >>> from leafcover.randomized_response import Part
-    >>> scheme = Scheme(Part({"x0": ("0", "1"), "x1": ("0", "1"), "class": ("0", "1")}, OneCoin(0.9, columns=3)))
+    >>> levels = {"x0": ("0", "1"), "x1": ("0", "1"), "class": ("0", "1")}
+    >>> scheme = Scheme(DisguisedColumns(levels, OneCoin(0.9, columns=3)))
     >>> truth = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
     >>> heads = (np.arange(400) % 10 > 0)[:, None]  # nine of ten coins, for an example that is always the same
     >>> reported = np.where(heads, truth, 1 - truth)
@@ -77,7 +78,7 @@ class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
         check_is_fitted(self)
         return text(self.tree_)
 
-    def disguised_score(self, X: Any, y: Any) -> Estimate:
+    def disguised_score(self, X: Any, y: Any) -> ProportionEstimate:
         """The share of right answers among people whose reports are ``X`` and ``y``, with its errors."""
         table = self._known(X)
         labels = labels_of(y, model=type(self).__name__)
@@ -89,7 +90,7 @@ class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
             return accuracy(self.tree_, self._with_class(table, codes, levels), self._coins)
 
     def _grow(self, training: Training) -> None:
-        rules = Rules(
+        rules = StoppingRules(
             criterion=self.criterion,
             min_support=self.min_support,
             deviations=self.deviations,
@@ -156,7 +157,7 @@ MOST_BINS = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Coding:
+class AnswerCoding:
     """The upper edges of the bins of each open number; columns that a scheme disguises keep their values as levels."""
 
     edges: Mapping[str, Floats]
@@ -176,7 +177,7 @@ class Coding:
         return Column(column.name, "category", np.where(column.missing, MISSING, codes).astype(np.int32), _names(edges))
 
 
-def coding(table: Table, scheme: Scheme, bins: int) -> Coding:
+def coding(table: Table, scheme: Scheme, bins: int) -> AnswerCoding:
     """How the columns of a table become categories."""
     if not 2 <= bins <= MOST_BINS:
         raise ValueOutOfRange("bins", bins, f"a whole number from 2 to {MOST_BINS}")
@@ -186,7 +187,7 @@ def coding(table: Table, scheme: Scheme, bins: int) -> Coding:
         for column in table
         if not column.is_category and column.name not in reports
     }
-    return Coding(edges, reports)
+    return AnswerCoding(edges, reports)
 
 
 def as_levels(column: Column) -> Column:

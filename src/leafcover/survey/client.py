@@ -20,11 +20,11 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
-from leafcover.randomized_response import Kary, OneCoin, Unrelated, Warner
+from leafcover.randomized_response import Kary, OneCoin, UnrelatedQuestion, Warner
 from leafcover.randomized_response.mechanism import ALL_WORDS
 from leafcover.rng import Key, key_from_file, key_text
 from leafcover.survey.schema import Question, Survey
-from leafcover.table.atomic import whole
+from leafcover.table.atomic import atomic_write
 
 # The laws of a survey in whole numbers, for whatever tosses the coins: a browser or a Python program.
 #
@@ -94,7 +94,7 @@ def coins_of(survey: Survey) -> tuple[Coin, ...]:
             coins.append(Flip(places, _threshold(channel.theta)))
         elif isinstance(channel, Kary):
             coins.append(Among((places[0],), _threshold(channel.keep), channel.levels))
-        elif isinstance(channel, Unrelated):
+        elif isinstance(channel, UnrelatedQuestion):
             coins.append(Harmless((places[0],), _threshold(channel.asked), _threshold(channel.alpha)))
         else:
             raise TypeError(type(channel).__name__)
@@ -251,7 +251,7 @@ def survey_secret(survey_file: Path) -> Key:
     """The secret of a survey; made, for its owner alone to read, when there is none yet."""
     place = secret_place(survey_file)
     if not place.exists():
-        with whole(place, private=True) as part:
+        with atomic_write(place, private=True) as part:
             part.write_text(key_text(Key.fresh()), "ascii")
     try:
         return key_from_file(place)

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import ceil, exp, floor, log, log10
 
-from leafcover.randomized_response import Kary, OneCoin, Part, Unrelated, Warner
+from leafcover.randomized_response import DisguisedColumns, Kary, OneCoin, UnrelatedQuestion, Warner
 from leafcover.survey.schema import Question, Survey, strength
 
 MOST_TIMES = 1_000_000  # beyond, the figure says nothing to anybody
@@ -23,7 +23,7 @@ def about_question(survey: Survey, question: Question) -> str:
         chosen = " or chose it" if question.choices else ""
         return f"Sent as you typed it{chosen}: no coin disguises this answer."
     channel, cannot = part.channel, "Whoever reads it cannot tell which."
-    if isinstance(channel, Unrelated):
+    if isinstance(channel, UnrelatedQuestion):
         no, yes = question.choices
         return (
             f"In {_cases(channel.asked)[0]} your true answer is sent. Otherwise your device draws a harmless answer, "
@@ -200,15 +200,15 @@ def _has_open(survey: Survey) -> bool:
     return any(question.is_open for question in survey.questions)
 
 
-def _part(survey: Survey, question: Question) -> Part | None:
+def _part(survey: Survey, question: Question) -> DisguisedColumns | None:
     return next((part for part in survey.scheme.parts if question.name in part.names), None)
 
 
-def _is_shared(part: Part) -> bool:
+def _is_shared(part: DisguisedColumns) -> bool:
     return len(part.names) > 1
 
 
-def _numbered(survey: Survey, part: Part) -> str:
+def _numbered(survey: Survey, part: DisguisedColumns) -> str:
     """The questions of a part by their numbers, as people count them."""
     numbers = [str(number) for number, question in enumerate(survey.questions, 1) if question.name in part.names]
     return f"questions {', '.join(numbers[:-1])} and {numbers[-1]}"

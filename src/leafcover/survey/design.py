@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
-from leafcover.randomized_response.estimate import DEVIATIONS, Part, code_of
+from leafcover.randomized_response.estimate import DEVIATIONS, DisguisedColumns, code_of
 from leafcover.randomized_response.mechanism import inverse, matrix
 from leafcover.survey.consent_text import MOST_TIMES, percent_upwards, times, upwards, why_no_sum
 from leafcover.survey.results import side_by_side
@@ -27,7 +27,7 @@ FINEST = 1e-6  # a precision beyond which no survey on earth has enough people
 
 
 @dataclass(frozen=True)
-class Moments:
+class WeightMoments:
     """The expected square of the weight of an answer, for who meets what is asked, and the most for who does not.
 
     >>> Moments(met=1.75, unmet=0.75).variance(0.5)  # a coin that tells the truth three times out of four
@@ -52,7 +52,7 @@ class Moments:
         return self.variance(self.worst_share)
 
 
-def moments(survey: Survey, literals: Mapping[str, str]) -> Moments:
+def moments(survey: Survey, literals: Mapping[str, str]) -> WeightMoments:
     """Those of a conjunction of answers, open ones and disguised ones; independent coins multiply."""
     left = {name: _code(survey, name, text) for name, text in literals.items()}
     if not left:
@@ -62,14 +62,14 @@ def moments(survey: Survey, literals: Mapping[str, str]) -> Moments:
         for part in survey.scheme.parts
         if (own := {place: left.pop(name) for place, name in enumerate(part.names) if name in left})
     ]
-    return product(factors + [Moments(1.0, 0.0)] * len(left))  # what is left is open
+    return product(factors + [WeightMoments(1.0, 0.0)] * len(left))  # what is left is open
 
 
-def product(factors: list[Moments]) -> Moments:
+def product(factors: list[WeightMoments]) -> WeightMoments:
     """All of them together: who meets all, and the worst of those who fail at least one."""
     most = [max(one.met, one.unmet) for one in factors]
     fails = [one.unmet * prod(most[:place] + most[place + 1 :]) for place, one in enumerate(factors)]
-    return Moments(prod(one.met for one in factors), max(fails))
+    return WeightMoments(prod(one.met for one in factors), max(fails))
 
 
 def answers_needed(variance: float, half_width: float) -> int:
@@ -91,11 +91,11 @@ def half_width(variance: float, answers: int) -> float:
     return DEVIATIONS * sqrt(variance / answers)
 
 
-def _of_part(part: Part, literals: Mapping[int, int]) -> Moments:
+def _of_part(part: DisguisedColumns, literals: Mapping[int, int]) -> WeightMoments:
     alone = part.channel.on(list(literals))
     cell = int(np.ravel_multi_index(tuple(literals.values()), alone.shape))
     squares = np.square(inverse(alone)[cell]) @ matrix(alone)  # for each truth
-    return Moments(float(squares[cell]), float(np.delete(squares, cell).max()))
+    return WeightMoments(float(squares[cell]), float(np.delete(squares, cell).max()))
 
 
 def _code(survey: Survey, name: str, text: str) -> int:
@@ -134,7 +134,7 @@ class GivenAway:
 
 
 @dataclass(frozen=True)
-class Design:
+class SurveyDesign:
     """The plan of a survey in figures."""
 
     title: str
@@ -152,12 +152,12 @@ class Design:
         return asdict(self)
 
 
-def design(survey: Survey, *, error: float = 0.05, share: float = 0.1, answers: int | None = None) -> Design:
+def design(survey: Survey, *, error: float = 0.05, share: float = 0.1, answers: int | None = None) -> SurveyDesign:
     """What a survey needs so that a 95 % interval reaches ``error`` to either side where ``share`` is expected."""
     if not 0 < share < 1:
         raise ValueOutOfRange("The expected share", share, "above 0 and below 1, such as 0.1")
 
-    def needs(names: tuple[str, ...], found: list[Moments]) -> Needs:
+    def needs(names: tuple[str, ...], found: list[WeightMoments]) -> Needs:
         here, worst = max(one.variance(share) for one in found), max(one.worst for one in found)
         reached = None if answers is None else half_width(here, answers)
         reached_worst = None if answers is None else half_width(worst, answers)
@@ -170,7 +170,7 @@ def design(survey: Survey, *, error: float = 0.05, share: float = 0.1, answers: 
         needs((one, two), _of_two(survey, asked[one], asked[two], alone[one], alone[two]))
         for one, two in combinations(alone, 2)
     ]
-    return Design(
+    return SurveyDesign(
         title=survey.title,
         error=error,
         share=share,
@@ -183,11 +183,11 @@ def design(survey: Survey, *, error: float = 0.05, share: float = 0.1, answers: 
     )
 
 
-def belief(part: Part, place: int, prior: float) -> float:
+def belief(part: DisguisedColumns, place: int, prior: float) -> float:
     """The most that a belief in some answer can become by one report, for who knows nothing else (Bayes).
 
     >>> from leafcover.randomized_response import Warner
-    >>> belief(Part({"a": ("no", "yes")}, Warner(0.75)), 0, 0.1)
+    >>> belief(DisguisedColumns({"a": ("no", "yes")}, Warner(0.75)), 0, 0.1)
     0.25
     """
     law = matrix(part.channel.on([place]))
@@ -196,7 +196,7 @@ def belief(part: Part, place: int, prior: float) -> float:
     return float((prior * law / (prior * law + (1 - prior) * others)).max())
 
 
-def as_text(found: Design) -> str:
+def as_text(found: SurveyDesign) -> str:
     """The design as plain text."""
     head = [
         found.title,
@@ -228,7 +228,7 @@ def as_text(found: Design) -> str:
     return "\n".join(head)
 
 
-def _needs(found: Design, needs: tuple[Needs, ...]) -> str:
+def _needs(found: SurveyDesign, needs: tuple[Needs, ...]) -> str:
     reached = () if found.answers is None else (f"with {found.answers:,} answers", "at worst")
     heads = ("question", f"at a share of {100 * found.share:.6g}%", "at any share", *reached)
     rows = []
@@ -239,7 +239,7 @@ def _needs(found: Design, needs: tuple[Needs, ...]) -> str:
     return side_by_side(heads, rows)
 
 
-def _sum(found: Design) -> str:
+def _sum(found: SurveyDesign) -> str:
     if found.epsilon is None:
         return found.why_no_epsilon
     said = (
@@ -265,8 +265,8 @@ def _different(question: Question) -> tuple[str, ...]:
 
 
 def _of_two(
-    survey: Survey, one: Question, two: Question, alone_one: list[Moments], alone_two: list[Moments]
-) -> list[Moments]:
+    survey: Survey, one: Question, two: Question, alone_one: list[WeightMoments], alone_two: list[WeightMoments]
+) -> list[WeightMoments]:
     if one.coin is not None and one.coin == two.coin:
         return [moments(survey, {one.name: one.choices[0], two.name: two.choices[0]})]
     return [product([a, b]) for a in alone_one for b in alone_two]

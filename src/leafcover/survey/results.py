@@ -14,9 +14,9 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Floats
 from leafcover.errors import NameUnknown, OutputError, PlanError, TableError
-from leafcover.randomized_response import Estimate, Joint, estimate, joint
+from leafcover.randomized_response import JointDistribution, ProportionEstimate, estimate, joint
 from leafcover.randomized_response.estimate import DEVIATIONS, of_weights, recoded_column, weights
-from leafcover.randomized_response.tree import Rules, accuracy, grow_tree
+from leafcover.randomized_response.tree import StoppingRules, accuracy, grow_tree
 from leafcover.survey.schema import Question, Survey
 from leafcover.survey.storage.base import Store
 from leafcover.table.identifiers import mixed
@@ -34,12 +34,12 @@ MOST_OUTSIDE = 4  # standard errors: chance alone goes further once in 30,000 ti
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChoiceEstimate:
     """One choice of a question: its share, made to add up to 1 with the others, and what was estimated of it alone."""
 
     choice: str
     share: float
-    estimate: Estimate
+    estimate: ProportionEstimate
     is_open: bool = False
 
     @property
@@ -63,11 +63,11 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class Found:
+class QuestionResult:
     """What is known of one question: its choices, or the mean of a number."""
 
     question: Question
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ChoiceEstimate, ...] = ()
     mean: Mean | None = None
 
 
@@ -77,7 +77,7 @@ class Results:
 
     title: str
     answers: int
-    questions: tuple[Found, ...]
+    questions: tuple[QuestionResult, ...]
     warnings: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
@@ -98,19 +98,19 @@ def results(survey: Survey, table: Table) -> Results:
     return Results(survey.title, len(table), found, warnings)
 
 
-def conjunction(survey: Survey, table: Table, literals: Mapping[str, str | float]) -> Estimate:
+def conjunction(survey: Survey, table: Table, literals: Mapping[str, str | float]) -> ProportionEstimate:
     """The share of people who gave all of these answers."""
     checked_number(table)
     return estimate(table, survey.scheme, literals)
 
 
-def interval_of(survey: Survey, found: Estimate, literals: Mapping[str, str | float]) -> tuple[float, float]:
+def interval_of(survey: Survey, found: ProportionEstimate, literals: Mapping[str, str | float]) -> tuple[float, float]:
     """95 % about the population: Wilson's where nothing that was asked for is disguised."""
     disguised = {name for part in survey.scheme.parts for name in part.names}
     return found.sampling_interval if disguised & set(literals) else wilson(found.share, found.rows)
 
 
-def cross(survey: Survey, table: Table, first: str, second: str) -> Joint:
+def cross(survey: Survey, table: Table, first: str, second: str) -> JointDistribution:
     """The shares of all pairs of answers to two questions with choices; choices in the order of the survey."""
     checked_number(table)
     found = joint(table, survey.scheme, [first, second])
@@ -118,7 +118,7 @@ def cross(survey: Survey, table: Table, first: str, second: str) -> Joint:
     shares = found.shares
     for axis, (levels, choices) in enumerate(zip(found.levels, asked, strict=True)):
         shares = shares.take([levels.index(choice) for choice in choices], axis=axis)
-    return Joint(found.columns, tuple(asked), shares, found.rows, found.missing, found.settled)
+    return JointDistribution(found.columns, tuple(asked), shares, found.rows, found.missing, found.settled)
 
 
 def checked_number(table: Table) -> None:
@@ -177,22 +177,24 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _found(survey: Survey, table: Table, question: Question) -> Found:
+def _found(survey: Survey, table: Table, question: Question) -> QuestionResult:
     if question.between:
         values = table[question.name].values
-        return Found(question, mean=Mean(float(values.mean()), float(values.std(ddof=1)) / sqrt(len(values))))
+        return QuestionResult(question, mean=Mean(float(values.mean()), float(values.std(ddof=1)) / sqrt(len(values))))
     shares = joint(table, survey.scheme, [question.name])
     by_choice = dict(zip(shares.levels[0], shares.shares.tolist(), strict=True))
-    return Found(
+    return QuestionResult(
         question,
         tuple(
-            Choice(choice, by_choice[choice], estimate(table, survey.scheme, {question.name: choice}), question.is_open)
+            ChoiceEstimate(
+                choice, by_choice[choice], estimate(table, survey.scheme, {question.name: choice}), question.is_open
+            )
             for choice in question.choices
         ),
     )
 
 
-def _warnings(found: Found) -> list[str]:
+def _warnings(found: QuestionResult) -> list[str]:
     return [
         f"Question {found.question.name!r}, {one.choice!r}: the estimate lies {one.estimate.outside:.1f} standard "
         "errors outside 0 to 1. Some people did not answer by the coins, or somebody sent made-up answers."
@@ -201,18 +203,18 @@ def _warnings(found: Found) -> list[str]:
     ]
 
 
-def _question_json(found: Found) -> dict[str, Any]:
+def _question_json(found: QuestionResult) -> dict[str, Any]:
     said: dict[str, Any] = {"name": found.question.name, "disguise": found.question.way}
     if found.mean is not None:
         return said | {"mean": found.mean.value, "error": found.mean.error, "interval": list(found.mean.interval)}
     return said | {"choices": [_choice_json(one) for one in found.choices]}
 
 
-def _choice_json(one: Choice) -> dict[str, Any]:
+def _choice_json(one: ChoiceEstimate) -> dict[str, Any]:
     return {"choice": one.choice, "share": one.share, "interval": list(one.interval)} | estimate_json(one.estimate)
 
 
-def estimate_json(found: Estimate) -> dict[str, float | int]:
+def estimate_json(found: ProportionEstimate) -> dict[str, float | int]:
     """The figures of an estimate for machines."""
     return {
         "raw": found.raw,
@@ -233,8 +235,8 @@ class Group:
     """People who gave one answer to the question that makes the groups."""
 
     choice: str
-    size: Estimate  # their share of all
-    within: Estimate | None  # the share asked for among them; None where there are too few to say
+    size: ProportionEstimate  # their share of all
+    within: ProportionEstimate | None  # the share asked for among them; None where there are too few to say
 
 
 def by_group(survey: Survey, table: Table, name: str, literals: Mapping[str, str | float]) -> tuple[Group, ...]:
@@ -252,7 +254,7 @@ def by_group(survey: Survey, table: Table, name: str, literals: Mapping[str, str
             continue
         ratio, rows = float(both.sum() / group.sum()), len(group)
         error = sqrt(float(np.square(both - ratio * group).mean()) / rows) / size.raw
-        groups.append(Group(choice, size, Estimate(ratio, error, error, round(size.raw_count), 0)))
+        groups.append(Group(choice, size, ProportionEstimate(ratio, error, error, round(size.raw_count), 0)))
     return tuple(groups)
 
 
@@ -309,17 +311,17 @@ def side_by_side(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 GROUPS = 4  # that an open number is cut into, of about equal size
 TEST_SHARE = 0.3
 LEAST_PART = 30  # answers to grow from, and to test with
-SOUND = Rules()
+SOUND = StoppingRules()
 
 
 @dataclass(frozen=True)
-class Grown:
+class SurveyTree:
     """A tree with what it is worth."""
 
     tree: Tree
     answers: int  # it was grown from
-    accuracy: Estimate  # on answers it was not grown from
-    guessing: Estimate  # on the same: always the most frequent answer
+    accuracy: ProportionEstimate  # on answers it was not grown from
+    guessing: ProportionEstimate  # on the same: always the most frequent answer
 
     @cached_property
     def words(self) -> str:
@@ -374,7 +376,9 @@ def predictable(survey: Survey) -> list[str]:
     return [question.name for question in survey.questions if question.choices] if len(survey.questions) > 1 else []
 
 
-def tree_of(survey: Survey, table: Table, target: str, rules: Rules = SOUND, test_share: float = TEST_SHARE) -> Grown:
+def tree_of(
+    survey: Survey, table: Table, target: str, rules: StoppingRules = SOUND, test_share: float = TEST_SHARE
+) -> SurveyTree:
     """Grow from some answers and test with the others; refused below a hundred answers."""
     if target not in predictable(survey):
         raise NameUnknown("question", target, predictable(survey), "that a tree can predict")
@@ -391,7 +395,7 @@ def tree_of(survey: Survey, table: Table, target: str, rules: Rules = SOUND, tes
         )
     tree = grow_tree(growing, survey.scheme, target=target, rules=rules)
     guessing = estimate(testing, survey.scheme, {target: tree.classes[tree.label[0]]})
-    return Grown(tree, len(growing), accuracy(tree, testing, survey.scheme), guessing)
+    return SurveyTree(tree, len(growing), accuracy(tree, testing, survey.scheme), guessing)
 
 
 def _set_aside(table: Table, share: float) -> Bools:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from leafcover.errors import LeafcoverError, PlanError, TableError
-from leafcover.randomized_response import Channel, Kary, OneCoin, Part, Scheme, Unrelated, Warner
+from leafcover.randomized_response import DisguisedColumns, Kary, Mechanism, OneCoin, Scheme, UnrelatedQuestion, Warner
 from leafcover.randomized_response.mechanism import log_ratio
 
 DEFAULT_EPSILON = 1.0986122886681098  # ln 3, as of a coin that tells the truth three times out of four
@@ -114,14 +114,14 @@ class Question(_Part):
         return self.way == "open"
 
     @property
-    def law(self) -> Channel | None:
+    def law(self) -> Mechanism | None:
         """The channel of this question alone; None when it is open or shares a coin."""
         if self.way in ("open", "shared"):
             return None
         if self.way == "unrelated":
             assert self.asked is not None
             assert self.alpha is not None
-            return Unrelated(self.asked, self.alpha)
+            return UnrelatedQuestion(self.asked, self.alpha)
         if self.theta is not None:
             return Warner(self.theta) if self.way == "warner" else Kary(self.theta, len(self.choices))
         kept = Kary.with_epsilon(self.epsilon or DEFAULT_EPSILON, len(self.choices))
@@ -130,7 +130,7 @@ class Question(_Part):
     @property
     def asked_how(self) -> list[Any]:
         """What an answer to it means: its words, its choices and its law, however the file spells that."""
-        law = [] if self.law is None else [type(self.law).__name__, vars(self.law)]
+        law = [] if self.law is None else [self.law.frozen_id, vars(self.law)]
         return [self.name, self.text, self.choices, self.between, self.way, self.coin, law]
 
 
@@ -179,10 +179,10 @@ class Survey(_Part):
     @cached_property
     def scheme(self) -> Scheme:
         """How the questions are disguised; open ones are in no part."""
-        parts = [Part({q.name: q.choices}, q.law) for q in self.questions if q.law is not None]
+        parts = [DisguisedColumns({q.name: q.choices}, q.law) for q in self.questions if q.law is not None]
         for coin, theta in self.coins.items():
             together = {q.name: q.choices for q in self.questions if q.coin == coin}
-            parts.append(Part(together, OneCoin(theta, len(together))))
+            parts.append(DisguisedColumns(together, OneCoin(theta, len(together))))
         return Scheme(*parts)
 
     @cached_property
@@ -239,7 +239,7 @@ def _said(error: ValidationError) -> str:
 MOST_ANSWERS = 100.0  # as many times the answers of an open question, and no more
 
 
-def checked_law(part: Part, *, most: float) -> None:
+def checked_law(part: DisguisedColumns, *, most: float) -> None:
     """Refuse a coin near 0 or 1, which hides almost nothing, and one near 1/2, which says almost nothing."""
     names = ", ".join(map(repr, part.names))
     epsilon = strength(part)
@@ -255,7 +255,7 @@ def checked_law(part: Part, *, most: float) -> None:
         )
 
 
-def strength(part: Part) -> float:
+def strength(part: DisguisedColumns) -> float:
     """The epsilon of one answer of a part; for a shared coin that of each answer alone, to who knows no other."""
     channel = part.channel
     if isinstance(channel, OneCoin):
@@ -264,14 +264,14 @@ def strength(part: Part) -> float:
     return float("inf") if epsilon is None else epsilon
 
 
-def cost(part: Part) -> float:
+def cost(part: DisguisedColumns) -> float:
     """How many times the answers of an open question one needs for the same error, for a share of one half."""
     channel, half = part.channel, 0.5
     if isinstance(channel, OneCoin):
         extra = channel.variance(half, half, rows=1)
     elif isinstance(channel, Warner):
         extra = channel.variance(rows=1)
-    elif isinstance(channel, Kary | Unrelated):
+    elif isinstance(channel, Kary | UnrelatedQuestion):
         extra = channel.variance(half, rows=1)
     else:
         raise TypeError(type(channel).__name__)

@@ -20,7 +20,7 @@ NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager
-def whole(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
+def atomic_write(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
     """A file to write to that becomes ``path`` when the block ends well, and vanishes when it does not.
 
     ``private`` gives it mode 0600 (where the system has modes), from its first byte on. A link stays a link: the file
@@ -47,12 +47,12 @@ def whole(path: str | Path, *, force: bool = False, private: bool = False) -> It
 
 
 @contextmanager
-def together(*, force: bool = False) -> Iterator[Part]:
+def atomic_group(*, force: bool = False) -> Iterator[Part]:
     """Several outputs that appear all or none, the first one asked for last: Ctrl-C cannot come between them."""
     with ExitStack() as after, ExitStack() as parts:
 
         def part(path: Path, private: bool) -> Path:
-            return parts.enter_context(whole(path, force=force, private=private))
+            return parts.enter_context(atomic_write(path, force=force, private=private))
 
         yield part
         after.enter_context(unbroken())

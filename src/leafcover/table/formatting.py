@@ -344,7 +344,7 @@ RIVALS = (
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Timestamps:
     """Text that is a column of dates or times: days or seconds since 1970, nan where missing."""
 
     kind: Kind
@@ -352,7 +352,7 @@ class Moments:
     spelling: Spelling
 
 
-def moments(text: Any, missing: Bools | None) -> Moments | None:
+def moments(text: Any, missing: Bools | None) -> Timestamps | None:
     """The dates or times a text array holds, or None when some known value is neither.
 
     >>> found = moments(pa.array(["31.12.1969", "02.01.1970"]), None)
@@ -375,7 +375,7 @@ def moments(text: Any, missing: Bools | None) -> Moments | None:
     return None if parts is None else _time(known, parts)
 
 
-def _date(known: Any, form: Form) -> Moments | None:
+def _date(known: Any, form: Form) -> Timestamps | None:
     if pc.any(pc.invert(pc.match_substring_regex(known, form.regex))).as_py():
         return None
     iso = known if form is ISO else pc.replace_substring_regex(known, form.regex, form.iso)
@@ -383,10 +383,10 @@ def _date(known: Any, form: Form) -> Moments | None:
         days = iso.cast(pa.date32()).cast(pa.int32())
     except pa.ArrowInvalid:  # the 30th of February
         return None
-    return Moments("date", as_floats(days), Spelling(pattern=form.pattern))
+    return Timestamps("date", as_floats(days), Spelling(pattern=form.pattern))
 
 
-def _time(known: Any, parts: dict[str, str]) -> Moments | None:
+def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
     places = max(len(parts["fraction"]) - 1, 0)
     zone = parts["zone"]
     fraction = rf"\.[0-9]{{{places}}}" if places else ""
@@ -407,7 +407,7 @@ def _time(known: Any, parts: dict[str, str]) -> Moments | None:
         return None
     seconds = as_floats(count) / (1e6 if places else 1.0) - offset(zone)
     pattern = f"%Y-%m-%d{parts['between']}%H:%M:%S" + ("%f" if places else "") + zone
-    return Moments("time", seconds, Spelling(decimals=places, pattern=pattern))
+    return Timestamps("time", seconds, Spelling(decimals=places, pattern=pattern))
 
 
 def offset(zone: str) -> float:

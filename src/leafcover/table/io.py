@@ -11,7 +11,7 @@ from pathlib import Path
 
 from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
-from leafcover.table.atomic import together
+from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import TOKENS, Read, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
@@ -139,7 +139,7 @@ def write(table: Table, path: str | Path, *, force: bool = False) -> None:
         format_of(place)
     except TableError as error:
         raise OutputError(str(error)) from error
-    with together(force=force) as part:
+    with atomic_group(force=force) as part:
         table_part = part(place, False)  # asked for first, so that the table itself appears last
         for companion, text in beside(table, place).items():
             part(companion, False).write_text(text, "utf-8")

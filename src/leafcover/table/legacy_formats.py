@@ -225,7 +225,7 @@ def _quoted(text: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Attribute:
+class DeclaredAttribute:
     """One line of a .names file."""
 
     name: str
@@ -274,7 +274,7 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
-def names_of(text: str, path: Path) -> list[Attribute]:
+def names_of(text: str, path: Path) -> list[DeclaredAttribute]:
     """What a .names file declares: the attributes in order, then the class."""
     found = entries(text)
     classes = _values(found)
@@ -287,7 +287,7 @@ def names_of(text: str, path: Path) -> list[Attribute]:
         attributes.append(_c45_attribute(name, _values(found), path))
     if not attributes:
         raise TableError(f"'{path}' declares no attribute. Add lines such as 'age: continuous'.")
-    return [*attributes, Attribute("class", "category", tuple(sorted(set(classes))))]
+    return [*attributes, DeclaredAttribute("class", "category", tuple(sorted(set(classes))))]
 
 
 def _values(found: Iterator[tuple[str, str]]) -> list[str]:
@@ -299,15 +299,15 @@ def _values(found: Iterator[tuple[str, str]]) -> list[str]:
     return values
 
 
-def _c45_attribute(name: str, values: list[str], path: Path) -> Attribute:
+def _c45_attribute(name: str, values: list[str], path: Path) -> DeclaredAttribute:
     if not values:
         raise TableError(f"'{path}' says nothing about the attribute {name!r}. Write 'continuous' or its values.")
     if len(values) == 1:
         if values[0] in ("continuous", "ignore"):
-            return Attribute(name, "number" if values[0] == "continuous" else "ignore")
+            return DeclaredAttribute(name, "number" if values[0] == "continuous" else "ignore")
         if values[0].startswith("discrete"):
-            return Attribute(name, "category")
-    return Attribute(name, "category", tuple(sorted(set(values))))
+            return DeclaredAttribute(name, "category")
+    return DeclaredAttribute(name, "category", tuple(sorted(set(values))))
 
 
 def read_c45(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:

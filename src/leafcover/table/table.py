@@ -71,7 +71,7 @@ def check_rows(rows: int, where: str | Path) -> None:
 
 
 Kind: TypeAlias = Literal["number", "category", "date", "time"]
-Role: TypeAlias = Literal["target", "identifier", "key", "confidential", "unit", "weight", "unchanged"]
+Role: TypeAlias = Literal["target", "identifier", "quasi-identifier", "sensitive", "unit", "weight", "unchanged"]
 
 MOST_DECIMALS = 9  # a grid finer than this is a continuous number
 FAR = 2.0**62  # the number of a point that no grid has
@@ -234,7 +234,7 @@ def column_name(what: str, name: Any) -> str:
 # Some rows of a table, as if the others had never been.
 
 
-def taken_alone(table: Table, rows: Rows) -> Table:
+def without_unused_levels(table: Table, rows: Rows) -> Table:
     """The rows without the levels that only other rows have: a level held out must not be drawn for anybody."""
     part = table.take(rows)
     return part.replace(_without_others(part[column.name], column) for column in table if column.is_category)

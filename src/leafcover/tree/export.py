@@ -10,7 +10,7 @@ from leafcover.arrays import Floats
 from leafcover.table.formatting import text_of
 from leafcover.table.table import Table
 from leafcover.tree.predict import Forest, errors_on, forest_errors, forest_errors_on, training_errors
-from leafcover.tree.sysfor import Rule, attributes_tested, levels_of, roots, shared_rules
+from leafcover.tree.sysfor import SharedRule, attributes_tested, levels_of, roots, shared_rules
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Test, Tree, conditions
 
@@ -235,7 +235,7 @@ def _figures(shown: Shown) -> dict[str, int]:
     return found
 
 
-def _rule_json(rule: Rule) -> dict[str, Any]:
+def _rule_json(rule: SharedRule) -> dict[str, Any]:
     return {
         "tests": [{"attribute": test.attribute, "operator": test.operator, "value": test.value} for test in rule.tests],
         "class": rule.label,
@@ -288,7 +288,7 @@ def _most(shown: Shown, spell: Spell) -> list[str]:
     return [told, *(_spelled(rule, len(shown.trees), spell) for rule in several[:MOST_RULES])]
 
 
-def _spelled(rule: Rule, trees: int, spell: Spell) -> str:
+def _spelled(rule: SharedRule, trees: int, spell: Spell) -> str:
     figures = f"({rule.rows:.1f}/{rule.errors:.1f})" if rule.errors > 0 else f"({rule.rows:.1f})"
     return f"{len(rule.trees)} of {trees}: {rule_text(rule.tests, f'{rule.label} {figures}', spell)}"
 

@@ -194,7 +194,7 @@ def refine_labels(
     A missing target (-1) counts as a class of its own. The cells are the same whatever the order of rows.
     """
     from leafcover.kernels.histogram import Records, bits_of_cells, gather, number_cells
-    from leafcover.kernels.histogram_refine import Question, refine
+    from leafcover.kernels.histogram_refine import RefineSettings, refine
 
     if floor < 1:
         raise ValueOutOfRange("floor", floor, "a number of rows, at least 1")
@@ -205,7 +205,7 @@ def refine_labels(
     target, classes = _with_missing(target_codes, n_classes)
     tests = np.arange(len(binned.attributes)) if testable is None else np.flatnonzero(testable)
     sizes = binned.sizes[tests]
-    question = Question(
+    question = RefineSettings(
         tests,
         sizes,
         np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes * classes)]),
@@ -266,7 +266,7 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
     not raise a branch.
     """
     from leafcover.kernels.c45_prune import squared_deviation
-    from leafcover.kernels.histogram import Records, Rules
+    from leafcover.kernels.histogram import GrowthSettings, Records
     from leafcover.kernels.histogram_grow import (
         BRANCHES,
         FIRST,
@@ -285,7 +285,7 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
         raise ValueOutOfRange("confidence", confidence, "a share above 0 and below 1")
     binned = bin_training(training)
     classes, attributes = len(training.classes), len(binned.attributes)
-    rules = Rules(
+    rules = GrowthSettings(
         np.arange(attributes),
         np.flatnonzero(binned.is_number),
         np.flatnonzero(~binned.is_number),

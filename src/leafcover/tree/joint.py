@@ -17,7 +17,7 @@ MOST_ROWS = 2048  # rows that choose a cut: more of a large node would change li
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class RefinedCells:
     """The refined cells."""
 
     label: Rows  # (rows,)
@@ -25,13 +25,13 @@ class Joint:
     net_bits: float  # what the cuts explain of all columns together, luck left out
 
 
-def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> Joint:
+def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> RefinedCells:
     """Cut every cell further, each part at least ``floor`` rows, as long as a cut explains the other columns.
 
     A cut counts by what it tells of all columns but its own, less what chance alone would. Information is mutual, so
     a column that the others do not explain would not explain them: leave it out.
     """
-    from leafcover.kernels.joint import Question, Room
+    from leafcover.kernels.joint import JointSettings, JointWorkspace
     from leafcover.kernels.joint import refine_jointly as refine
     from leafcover.kernels.permute import rows_by_cell
 
@@ -41,7 +41,7 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     table = np.zeros((len(columns), bins), np.int32)
     for j, of_bin in enumerate(classes):
         table[j, : len(of_bin)] = of_bin
-    question = Question(
+    question = JointSettings(
         codes,
         np.array([not c.is_category for c in columns]),
         table,
@@ -52,7 +52,7 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     n = np.arange(most + 1, dtype=np.float64)
     terms = n * np.log2(np.maximum(n, 1))
     every = int(first[-1])
-    room = Room(
+    room = JointWorkspace(
         bins=np.zeros((len(columns), most), np.int32),
         groups=np.zeros((most, len(columns)), np.int32),
         left=np.zeros(every, np.int64),
@@ -70,7 +70,7 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     begins, net = refine(question, order, starts, room)
     new = np.empty(len(label), np.int64)
     new[order] = np.cumsum(begins) - 1
-    return Joint(new, int(begins.sum()), float(net))
+    return RefinedCells(new, int(begins.sum()), float(net))
 
 
 def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> list[float]:

@@ -18,7 +18,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute, Tree
 
 if TYPE_CHECKING:
-    from leafcover.kernels.kd import Nodes, Scaled
+    from leafcover.kernels.kd import ColumnScales, KdNodes
 
 Scale = Literal["minmax", "max", "raw", "z"]
 Cut = Literal["midrange", "median"]
@@ -49,11 +49,11 @@ def grow_kd(
     other side, then at the median, then in the column spread next; a node that cannot be cut is a leaf, however
     many rows it has. A missing value stands at the mean of its column.
     """
-    from leafcover.kernels.kd import Rule, grow
+    from leafcover.kernels.kd import KdSettings, grow
 
     matrix, steps = working(table, by)
     order, _ = own_order(matrix)
-    rule = Rule(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
+    rule = KdSettings(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
     nodes = grow(matrix[order], order, scales(matrix[order], steps, scale), rule)
     leaf = np.empty(len(table), np.int32)
     ends = np.flatnonzero(nodes.tested < 0)
@@ -63,7 +63,7 @@ def grow_kd(
     return Parted(_tree(tuple(by), nodes, steps), leaf)
 
 
-def _tree(names: tuple[str, ...], nodes: "Nodes", steps: Floats) -> Tree:
+def _tree(names: tuple[str, ...], nodes: "KdNodes", steps: Floats) -> Tree:
     inner = nodes.tested >= 0
     cut = nodes.cut.copy()
     cut[inner] /= steps[nodes.tested[inner]]
@@ -135,9 +135,9 @@ def own_order(matrix: Floats) -> tuple[Rows, Words]:
     return order, found[order]
 
 
-def scales(matrix: Floats, steps: Floats, scale: Scale) -> "Scaled":
+def scales(matrix: Floats, steps: Floats, scale: Scale) -> "ColumnScales":
     """How columns of `working` are compared."""
-    from leafcover.kernels.kd import Scaled, midpoint
+    from leafcover.kernels.kd import ColumnScales, midpoint
 
     low, high = (matrix.min(axis=0), matrix.max(axis=0)) if len(matrix) else np.zeros((2, matrix.shape[1]))
     half = np.maximum(high / 2 - low / 2, _SMALLEST)  # of the range: the whole may be too large for a float
@@ -153,4 +153,4 @@ def scales(matrix: Floats, steps: Floats, scale: Scale) -> "Scaled":
         variance = np.array([np.var(matrix[:, c] * factor[c] - shift[c]) for c in range(len(low))])
         weight = 1 / np.where(variance > 0, variance, 1.0)
     middle = np.array([midpoint(*ends) for ends in zip(low, high, strict=True)])
-    return Scaled(factor, shift, weight, middle)
+    return ColumnScales(factor, shift, weight, middle)

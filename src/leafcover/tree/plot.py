@@ -23,7 +23,7 @@ _MOST_BRANCHES = 8  # of a category; the rest is one line
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """One line of the picture."""
 
     depth: int
@@ -46,7 +46,7 @@ class Drawn:
     counts: bool = True  # whether a leaf without a class may tell its rows
 
 
-def lines(drawn: Drawn) -> Iterator[Line]:
+def lines(drawn: Drawn) -> Iterator[PlotLine]:
     """The lines from top to bottom."""
     waiting = [_line_of(drawn, 0, 0)]
     while waiting:
@@ -56,7 +56,7 @@ def lines(drawn: Drawn) -> Iterator[Line]:
             waiting += reversed(list(_below(drawn, line)))
 
 
-def _below(drawn: Drawn, line: Line) -> Iterator[Line]:
+def _below(drawn: Drawn, line: PlotLine) -> Iterator[PlotLine]:
     tree = drawn.tree
     children = np.arange(tree.first[line.node], tree.first[line.node] + tree.branches[line.node])
     weight = tree.counts[children].sum(axis=1)
@@ -73,10 +73,10 @@ def _below(drawn: Drawn, line: Line) -> Iterator[Line]:
         hidden = np.setdiff1d(children, shown)
         differ = sum(bool(drawn.marks[_leaves_under(tree, child)].any()) for child in hidden.tolist())
         words += [f"{differ} differ{'s' * (differ == 1)}"] * (0 < differ < len(hidden))
-        yield Line(line.depth + 1, "", "… " + ", ".join(words), -1, "more", differ > 0, line.marked)
+        yield PlotLine(line.depth + 1, "", "… " + ", ".join(words), -1, "more", differ > 0, line.marked)
 
 
-def _line_of(drawn: Drawn, node: int, level: int) -> Line:
+def _line_of(drawn: Drawn, node: int, level: int) -> PlotLine:
     tree, edge = drawn.tree, ""
     if node:
         above = tree.parent[node]
@@ -89,13 +89,13 @@ def _line_of(drawn: Drawn, node: int, level: int) -> Line:
     follows = bool(node and drawn.marks[tree.parent[node]])
     if tree.tested[node] < 0:
         name = held(tree, node) if drawn.counts and not tree.answers else tree.classes[tree.label[node]]
-        return Line(level, edge, name, node, "leaf", marked, follows)
+        return PlotLine(level, edge, name, node, "leaf", marked, follows)
     if level >= drawn.depth:
         leaves = _leaves_under(tree, node)
         differ = int(drawn.marks[leaves].sum())
         name = f"… {differ} of {len(leaves)} leaves" if 0 < differ < len(leaves) else f"… {len(leaves)} more leaves"
-        return Line(level, edge, name, node, "more", differ > 0, follows)
-    return Line(level, edge, tree.attributes[tree.tested[node]].name, node, "test", marked, follows)
+        return PlotLine(level, edge, name, node, "more", differ > 0, follows)
+    return PlotLine(level, edge, tree.attributes[tree.tested[node]].name, node, "test", marked, follows)
 
 
 def _leaves_under(tree: Tree, node: int) -> Array:
@@ -187,12 +187,12 @@ def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
     return "\n".join(parts), y - 36 if parts else 0
 
 
-def _step(rows: list[Line]) -> int:
+def _step(rows: list[PlotLine]) -> int:
     """How far each test moves to the right, so that the deepest line still has room."""
     return max(3, min(_INDENT, _MOST_INDENT // max(1, *(row.depth for row in rows))))
 
 
-def _wires(rows: list[Line], top: int, step: int) -> Iterator[str]:
+def _wires(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
     """From each node an elbow to each of its children."""
     last: dict[int, int] = {}
     for i, row in enumerate(rows):
@@ -204,7 +204,7 @@ def _wires(rows: list[Line], top: int, step: int) -> Iterator[str]:
         yield f'<path class="wire" d="M{x} {begin}V{y - 5}q0 5 5 5h{max(0, step - 12)}"/>'
 
 
-def _draw(tree: Tree, row: Line, y: int, step: int, counts: bool) -> str:
+def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
     """The branch's text, the box, and the mix of classes at the right."""
     x: float = _MARGIN + step * row.depth
     right = WIDTH - _MARGIN - (_FIGURES if counts else 0) - _BAR - 14
@@ -236,12 +236,12 @@ def _draw(tree: Tree, row: Line, y: int, step: int, counts: bool) -> str:
     return "".join(parts) + "</g>"
 
 
-def _escaped(name: str, row: Line) -> str:
+def _escaped(name: str, row: PlotLine) -> str:
     """A name as SVG text, the sign of a mark in its colour."""
     return escape(name).replace(_SIGN, _MARK, 1) if row.marked else escape(name)
 
 
-def _mix(tree: Tree, row: Line, y: int, counts: bool) -> Iterator[str]:
+def _mix(tree: Tree, row: PlotLine, y: int, counts: bool) -> Iterator[str]:
     """A bar of the classes, and how many rows of which purity (of a kd tree, of which share)."""
     count = tree.counts[row.node]
     total = count.sum()

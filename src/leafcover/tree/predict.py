@@ -15,7 +15,7 @@ from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.table.formatting import text_of
 from leafcover.table.table import Column, Table
 from leafcover.tree.training import Training, classes_of
-from leafcover.tree.tree import Attribute, Places, Tree
+from leafcover.tree.tree import Attribute, LeafMembership, Tree
 
 if TYPE_CHECKING:
     from leafcover.kernels.forest_cells import LeafSets, Ways
@@ -133,7 +133,7 @@ def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
     return classes
 
 
-def places(tree: Tree, rows: Table | Training | Columns) -> Places:
+def places(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
     """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
     from leafcover.kernels.forest_cells import SEVERAL, add_sets, many_leaves, no_sets, one_leaf
 
@@ -156,7 +156,7 @@ def places(tree: Tree, rows: Table | Training | Columns) -> Places:
     return _numbered(place, sets, len(tree.leaves))
 
 
-def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> Places:
+def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
     """Number the sets of several leaves after the single leaves, by content."""
     text = sets.leaves.astype(">i4").tobytes()
     bounds = (4 * sets.start).tolist()
@@ -169,7 +169,7 @@ def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> Places:
     members = np.frombuffer(b"".join(keys[s] for s in several), ">i4").astype(np.int32)
     start = np.arange(leaves + len(several) + 1)
     start[leaves + 1 :] = leaves + np.cumsum([len(keys[s]) // 4 for s in several])
-    return Places(new[place], start, np.concatenate([np.arange(leaves, dtype=np.int32), members]))
+    return LeafMembership(new[place], start, np.concatenate([np.arange(leaves, dtype=np.int32), members]))
 
 
 def training_errors(tree: Tree, training: Training) -> int:

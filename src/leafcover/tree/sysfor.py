@@ -20,7 +20,7 @@ from leafcover.table.table import Table
 from leafcover.tree.c45 import MOST_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, pruned, singles
 from leafcover.tree.predict import Forest
 from leafcover.tree.training import Training, take, training
-from leafcover.tree.tree import Boxes, Test, Tree, leaf_boxes
+from leafcover.tree.tree import LeafBoxes, Test, Tree, leaf_boxes
 
 if TYPE_CHECKING:
     from leafcover.kernels.c45_grow import Inputs
@@ -45,7 +45,7 @@ class Good:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class TrainingPart:
     """Some of the training rows; one that lacks the value tested above stands in several parts by its weight."""
 
     rows: Rows
@@ -61,7 +61,7 @@ class Search:
     min_records: int = 10
 
 
-def good_attributes(training: Training, part: Part, spans: Floats, search: Search) -> tuple[Good, ...]:
+def good_attributes(training: Training, part: TrainingPart, spans: Floats, search: Search) -> tuple[Good, ...]:
     """The good tests of a part, best first; of equal ones the earlier attribute, of its cuts the lower.
 
     A cut leaves ``min_records`` on both sides, and two levels of a category hold as many. ``spans`` are the ranges of
@@ -96,7 +96,7 @@ def spans_of(training: Training) -> Floats:
     return spans
 
 
-def parts_of(training: Training, part: Part, good: Good) -> Iterator[Part]:
+def parts_of(training: Training, part: TrainingPart, good: Good) -> Iterator[TrainingPart]:
     """The rows of each branch of a test; those without the value go to every branch with rows, by its share."""
     values = training.columns[good.attribute][part.rows]
     attribute = training.attributes[good.attribute]
@@ -114,7 +114,7 @@ def parts_of(training: Training, part: Part, good: Good) -> Iterator[Part]:
         share = part.weight[known].sum() / total
         shared = unknown if share > 0 else unknown[:0]
         both = np.concatenate([known, shared])
-        yield Part(part.rows[both], np.concatenate([part.weight[known], part.weight[shared] * share]))
+        yield TrainingPart(part.rows[both], np.concatenate([part.weight[known], part.weight[shared] * share]))
 
 
 def _cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
@@ -252,7 +252,7 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
     left out, for it is nearly that of level 0 again.
     """
     spans = spans_of(training)
-    whole = Part(np.arange(len(training.labels)), np.ones(len(training.labels)))
+    whole = TrainingPart(np.arange(len(training.labels)), np.ones(len(training.labels)))
     roots = good_attributes(training, whole, spans, search)[:n_trees]
     yield from ((root,) for root in roots)
     if not roots:
@@ -323,7 +323,7 @@ def _check_incomplete(incomplete: str) -> None:
 
 
 @dataclass(frozen=True)
-class Rule:
+class SharedRule:
     """What one leaf says, and the numbers (from 0) of the trees that say it."""
 
     tests: tuple[Test, ...]  # in the order of attributes; none for a tree that is one leaf
@@ -342,9 +342,9 @@ class Root:
     trees: tuple[int, ...]
 
 
-def shared_rules(trees: Forest) -> tuple[Rule, ...]:
+def shared_rules(trees: Forest) -> tuple[SharedRule, ...]:
     """Every rule of the forest once: those of most trees first, then those of most rows. Empty leaves say nothing."""
-    found: dict[bytes, tuple[Boxes, int, int, list[int]]] = {}
+    found: dict[bytes, tuple[LeafBoxes, int, int, list[int]]] = {}
     for number, tree in enumerate(trees):
         boxes = leaf_boxes(tree)
         held = tree.counts[tree.leaves].sum(axis=1)
@@ -357,8 +357,8 @@ def shared_rules(trees: Forest) -> tuple[Rule, ...]:
     return tuple(sorted(rules, key=lambda rule: (-len(rule.trees), -rule.rows)))
 
 
-def _rule(tree: Tree, boxes: Boxes, leaf: int, node: int, numbers: list[int]) -> Rule:
-    return Rule(
+def _rule(tree: Tree, boxes: LeafBoxes, leaf: int, node: int, numbers: list[int]) -> SharedRule:
+    return SharedRule(
         tests=tuple(_tests(tree, boxes, leaf)),
         label=tree.classes[tree.label[node]],
         trees=tuple(numbers),
@@ -367,7 +367,7 @@ def _rule(tree: Tree, boxes: Boxes, leaf: int, node: int, numbers: list[int]) ->
     )
 
 
-def _tests(tree: Tree, boxes: Boxes, leaf: int) -> Iterator[Test]:
+def _tests(tree: Tree, boxes: LeafBoxes, leaf: int) -> Iterator[Test]:
     for a, attribute in enumerate(tree.attributes):
         if boxes.low[leaf, a] > -np.inf:
             yield Test(attribute.name, ">", float(boxes.low[leaf, a]))

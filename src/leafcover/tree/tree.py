@@ -10,7 +10,7 @@ from leafcover.arrays import Array, Codes, Floats, Rows
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class LeafMembership:
     """The set of leaves each row reaches. Set i is just leaf i, for every leaf of the tree; larger sets follow.
 
     Leaves are numbered as in ``tree.leaves``: leaf i is node ``tree.leaves[i]``.
@@ -89,7 +89,7 @@ NONE = -2  # the leaves of a set ask for different levels: only a row without a 
 
 
 @dataclass(frozen=True, eq=False)
-class Boxes:
+class LeafBoxes:
     """One box a line, one attribute of the tree a column."""
 
     low: Floats  # (boxes, attributes) exclusive: value > low; -inf when open
@@ -99,9 +99,9 @@ class Boxes:
     def __len__(self) -> int:
         return len(self.low)
 
-    def take(self, numbers: Array) -> "Boxes":
+    def take(self, numbers: Array) -> "LeafBoxes":
         """Some of the boxes."""
-        return Boxes(self.low[numbers], self.high[numbers], self.allowed[numbers])
+        return LeafBoxes(self.low[numbers], self.high[numbers], self.allowed[numbers])
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def levels(tree: Tree) -> list[Array]:
     return found
 
 
-def node_boxes(tree: Tree) -> Boxes:
+def node_boxes(tree: Tree) -> LeafBoxes:
     """The box of every node."""
     shape = (tree.size, len(tree.attributes))
     low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
@@ -150,22 +150,22 @@ def node_boxes(tree: Tree) -> Boxes:
         low[nodes[right], tested[right]] = tree.cut[above[right]]
         level = ~number[tested]
         allowed[nodes[level], tested[level]] = branch[level]
-    return Boxes(low, high, allowed)
+    return LeafBoxes(low, high, allowed)
 
 
-def leaf_boxes(tree: Tree) -> Boxes:
+def leaf_boxes(tree: Tree) -> LeafBoxes:
     """The box of every leaf, numbered as in ``tree.leaves``."""
     return node_boxes(tree).take(tree.leaves)
 
 
-def set_boxes(boxes: Boxes, places: Places) -> Boxes:
+def set_boxes(boxes: LeafBoxes, places: LeafMembership) -> LeafBoxes:
     """The box of every set of leaves: where the boxes of its leaves meet.
 
     Where they do not meet (low >= high, or NONE) no row of the set has a value the tree knows.
     """
     from leafcover.kernels.forest_cells import meet
 
-    return Boxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY, NONE))
+    return LeafBoxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY, NONE))
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:

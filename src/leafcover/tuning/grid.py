@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from leafcover.errors import LeafcoverError, NameUnknown, ValueOutOfRange
-from leafcover.metrics.pair import some_rows
+from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES, Recipe, plan_for, recipe_named
 from leafcover.table.table import Table
 
@@ -85,7 +85,7 @@ def candidates(
         raise ValueOutOfRange("recipes", "", f"at least one of {', '.join(RECIPES)}")
     for name in (*(grid or ()), *(settings or ())):
         _check_parameter(name, chosen)
-    some = table.take(some_rows(len(table), FEW))
+    some = table.take(sample_rows(len(table), FEW))
     found: list[Candidate] = []
     left: list[LeftOut] = []
     for recipe in chosen:

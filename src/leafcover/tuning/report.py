@@ -16,7 +16,7 @@ from leafcover.tuning.sweep import Sweep
 
 
 @dataclass(frozen=True)
-class Line:
+class TableLine:
     """One point in the table, as text."""
 
     recipe: str
@@ -99,10 +99,10 @@ def _strength(sweep: Sweep, recipe: str) -> str:
     return " · ".join(next((point.strength for point in sweep.points if point.recipe == recipe), ()))
 
 
-def _line(sweep: Sweep, point: Point) -> Line:
+def _line(sweep: Sweep, point: Point) -> TableLine:
     look = looks_of(sweep)[point.recipe]
     worst: Learned | None = max(point.inference, key=lambda one: one.above_control.high, default=None)
-    return Line(
+    return TableLine(
         recipe=point.recipe,
         strength=point.name.removeprefix(point.recipe).strip(),
         sign=look.sign,
@@ -262,7 +262,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def _known_columns(sweep: Sweep) -> str:
-    return listed(sweep.keys) if sweep.keys else f"all columns but {sweep.target}"
+    return listed(sweep.quasi_identifiers) if sweep.quasi_identifiers else f"all columns but {sweep.target}"
 
 
 def _share(figure: Estimate | Risk) -> str:

@@ -77,7 +77,7 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
         agreement=target.agreement,
         others=found.mean,
         accuracy=target.released,
-        informed=informed(evidence_of(made.known, pair.released, pair.keys)).first,
+        informed=informed(evidence_of(made.known, pair.released, pair.quasi_identifiers)).first,
         gower=linkage(pair, comparisons=COMPARISONS),
         inference={name: above for name, above in attacks.items() if above is not None},
     )
@@ -125,7 +125,7 @@ def released_count(table: Table) -> int:
 def other_targets(table: Table, target: str) -> tuple[str, ...]:
     """A few columns that a rule could be about: confidential ones first, then from all over the table."""
     names = [n for n in attribute_names(table, target) if _tells(table, n)]
-    first = [n for n in names if table.roles.get(n) == "confidential"]
+    first = [n for n in names if table.roles.get(n) == "sensitive"]
     rest = [n for n in names if n not in first]
     wanted = max(0, OTHERS - len(first))
     spread = np.linspace(0, len(rest) - 1, min(wanted, len(rest))).round().astype(int)
@@ -134,7 +134,7 @@ def other_targets(table: Table, target: str) -> tuple[str, ...]:
 
 def attacked_columns(table: Table, target: str) -> tuple[str, ...]:
     """What an attacker wants to learn: the confidential columns, or the target."""
-    return table.with_role("confidential") or (target,)
+    return table.with_role("sensitive") or (target,)
 
 
 def _tells(table: Table, name: str) -> bool:

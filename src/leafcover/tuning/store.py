@@ -15,7 +15,7 @@ from leafcover import __version__
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.metrics.suite import plain
 from leafcover.rng import Key
-from leafcover.table.atomic import whole
+from leafcover.table.atomic import atomic_write
 from leafcover.tuning.grid import Candidate
 from leafcover.tuning.scoring import Benchmark, Score
 
@@ -117,7 +117,7 @@ def write_scores(kept: Kept, path: Path) -> None:
             for (candidate, run), found in kept.scores.items()
         ],
     }
-    with whole(path, force=True, private=True) as part:
+    with atomic_write(path, force=True, private=True) as part:
         part.write_text(json.dumps(held, ensure_ascii=False, indent=1) + "\n", "utf-8")
 
 

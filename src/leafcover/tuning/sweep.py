@@ -13,7 +13,7 @@ from leafcover import __version__
 from leafcover.engine.run import fingerprint, refuse_identifiers
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
 from leafcover.metrics.models import scikit_learn
-from leafcover.metrics.pair import some_rows
+from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES
 from leafcover.rng import Draws, Key
 from leafcover.table.frames import from_frame
@@ -55,7 +55,7 @@ class Sweep:
     left_out: tuple[LeftOut, ...]
     max_risk: float | None  # the limit that was set
     others: tuple[str, ...]  # columns besides the target whose rules were looked at
-    keys: tuple[str, ...]  # columns that an attacker knows of a person; empty: all but the target
+    quasi_identifiers: tuple[str, ...]  # columns that an attacker knows of a person; empty: all but the target
     attacked: tuple[str, ...]  # columns whose values he wants to learn
     runs: int
     released: int  # rows in each release that was tried
@@ -97,7 +97,7 @@ def sweep(
     scikit_learn()
     original = _bare(from_frame(table))
     _check_table(original, target, bins)
-    some = original.take(some_rows(len(original), rows))
+    some = original.take(sample_rows(len(original), rows))
     progress("choosing what to try", 0.0)
     fixed = {**(settings or {}), **_bins(bins, recipes)}
     allowed, unfit = candidates(some, target=target, recipes=recipes, grid=grid, settings=fixed)
@@ -120,7 +120,7 @@ def sweep(
         left_out=(*left, *(LeftOut(candidate.name, why) for candidate, why in refused.items())),
         max_risk=max_risk,
         others=others,
-        keys=some.with_role("key"),
+        quasi_identifiers=some.with_role("quasi-identifier"),
         attacked=attacked,
         runs=runs,
         released=len(released_rows(task, 0)),

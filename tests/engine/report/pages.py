@@ -10,8 +10,8 @@ import numpy as np
 from leafcover.engine.evaluate import compared_to, measure_all, pair_from
 from leafcover.engine.run import run
 from leafcover.recipes import plan_for
-from leafcover.reporting.context import Subject
-from leafcover.reporting.disclosure_rules import Voice
+from leafcover.reporting.context import ReportContext
+from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import verdicts
 from leafcover.reporting.page import report
 from leafcover.rng import Key
@@ -54,7 +54,9 @@ def subject_of(case, *, strict=False, pair=None, **changed):
     """What a page is about, with some of its measures put otherwise."""
     original, release, measures = case
     pair = pair or pair_from(original, release)
-    return Subject(pair, release, replace(measures, **changed), Voice(len(original), strict), not strict)
+    return ReportContext(
+        pair, release, replace(measures, **changed), DisclosureRules(len(original), strict), not strict
+    )
 
 
 def verdict(subject, whom):

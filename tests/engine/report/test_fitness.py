@@ -6,8 +6,8 @@ import pytest
 
 from leafcover.engine.evaluate import pair_from
 from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
-from leafcover.reporting.context import Subject
-from leafcover.reporting.disclosure_rules import Voice
+from leafcover.reporting.context import ReportContext
+from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, verdicts
 from leafcover.reporting.overview import plain
 from leafcover.rng import Key
@@ -179,7 +179,9 @@ def test_the_column_told_furthest_says_of_how_many(mixed_release):
 def test_nothing_measured_is_not_known_and_a_seed_is_no():
     original = mixed(1, rows=200)
     release = released(original, target="class", key=Key.from_seed(3))
-    subject = Subject(pair_from(original, release), release, None, Voice(200, strict=False), opened=True)
+    subject = ReportContext(
+        pair_from(original, release), release, None, DisclosureRules(200, strict=False), opened=True
+    )
     first, *others = verdicts(subject)
     assert first.fit == "no"
     assert "seed" in first.why

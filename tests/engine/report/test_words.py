@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from leafcover.metrics.estimates import Estimate, Risk, risk_of, wilson
 from leafcover.reporting.components import lower_end, span_words
-from leafcover.reporting.disclosure_rules import FEW, FEWEST, Voice, beside, listed
+from leafcover.reporting.disclosure_rules import FEW, FEWEST, DisclosureRules, beside, listed
 
 ROWS = st.integers(1, 50_000)
 
 
 @given(rows=ROWS, first=st.integers(0, FEWEST - 1), second=st.integers(0, FEWEST - 1))
 def test_counts_under_five_are_said_alike_as_shares_and_as_risks(rows, first, second):
-    voice = Voice(rows, strict=True)
+    voice = DisclosureRules(rows, strict=True)
     one, other = (min(rows, count) for count in (first, second))
     assert voice.share(one / rows) == voice.share(other / rows)
     assert voice.share(1 - one / rows) == voice.share(1 - other / rows)
@@ -30,13 +30,13 @@ def _mean(count, rows):
 
 @given(tries=st.integers(1, FEW), right=st.integers(0, FEW))
 def test_of_ten_tries_or_fewer_others_hear_nothing(tries, right):
-    voice, found = Voice(1_000, strict=True), wilson(min(right, tries), tries)
+    voice, found = DisclosureRules(1_000, strict=True), wilson(min(right, tries), tries)
     estimate = Estimate(found.value, found.low, found.high, tries)
     said = voice.risk(found)[0], voice.estimate(estimate, tries)[0], voice.points(estimate, tries)[0]
     assert set(said) == {"not shown"}
     assert not voice.tells(found)
     assert voice.worst(found) == ""
-    assert Voice(1_000, strict=False).tells(found)
+    assert DisclosureRules(1_000, strict=False).tells(found)
 
 
 @given(limit=st.sampled_from([0.05, 0.1, 2.0, 5.0, 20.0]), over=st.floats(1e-4, 1), digits=st.integers(0, 3))
@@ -49,25 +49,25 @@ def test_a_figure_over_its_limit_never_looks_as_if_it_were_at_it(limit, over, di
 def test_an_interval_is_told_no_narrower_than_it_is(tries, share):
     found = wilson(round(share * tries), tries)
     for strict in (False, True):
-        voice = Voice(5_000, strict=strict)
+        voice = DisclosureRules(5_000, strict=strict)
         low, high = voice.ends(found, tries)
         assert 0 <= low <= found.low + 1e-12
         assert 1 >= high >= found.high - 1e-12
-    told = Voice(5_000, strict=False).risk(found)[1].replace("%", "").split(" to ")
+    told = DisclosureRules(5_000, strict=False).risk(found)[1].replace("%", "").split(" to ")
     assert float(told[0]) <= 100 * found.value + 0.05
     assert float(told[1]) >= 100 * found.value - 0.05
 
 
 def test_intervals_of_shares_and_differences_end_where_these_end():
     wide = Estimate(0.58, -0.14, 1.31, 3)
-    assert Voice(30, strict=False).estimate(wide, 30) == ("58.0%", "0.0% to 100.0%")
-    assert Voice(30, strict=True).estimate(wide, 30) == ("58%", "0% to 100%")
-    assert Voice(30, strict=False).points(Estimate(0.5, -1.4, 1.3, 3), 30) == ("+50.0", "−100.0 to +100.0")
+    assert DisclosureRules(30, strict=False).estimate(wide, 30) == ("58.0%", "0.0% to 100.0%")
+    assert DisclosureRules(30, strict=True).estimate(wide, 30) == ("58%", "0% to 100%")
+    assert DisclosureRules(30, strict=False).points(Estimate(0.5, -1.4, 1.3, 3), 30) == ("+50.0", "−100.0 to +100.0")
 
 
 def test_a_point_is_one_and_no_names_are_none():
-    assert Voice(900, strict=True).by(Estimate(0.012, 0.001, 0.03, 900), 900).startswith("+1 point (")
-    assert Voice(900, strict=True).by(Estimate(0.022, 0.001, 0.03, 900), 900).startswith("+2 points (")
+    assert DisclosureRules(900, strict=True).by(Estimate(0.012, 0.001, 0.03, 900), 900).startswith("+1 point (")
+    assert DisclosureRules(900, strict=True).by(Estimate(0.022, 0.001, 0.03, 900), 900).startswith("+2 points (")
     assert listed(()) == "none"
 
 
@@ -77,7 +77,7 @@ def test_the_scale_of_strips_is_never_a_single_point():
 
 @given(rows=st.integers(1_000, 50_000), percent=st.integers(5, 94), offset=st.floats(-0.4, 0.4))
 def test_others_hear_whole_percents_alone(rows, percent, offset):
-    voice = Voice(rows, strict=True)
+    voice = DisclosureRules(rows, strict=True)
     value = (percent + offset) / 100
     assert voice.share(value) == f"{percent}%"
     assert voice.estimate(Estimate(value, 0.01, 0.99, 3), rows) == (f"{percent}%", "1% to 99%")
@@ -88,14 +88,14 @@ def test_others_hear_whole_percents_alone(rows, percent, offset):
 
 def test_the_worst_of_few_people_is_not_told_to_others():
     few, many = (risk_of(np.eye(1, rows)[0]) for rows in (300, 600))  # one person is found
-    assert Voice(300, strict=True).worst(few) == "not shown"
-    assert Voice(600, strict=True).worst(many) == "not shown"  # 17 % of six people would be one
-    assert Voice(2000, strict=True).worst(risk_of((np.arange(2000) < 10).astype(float))) == "50%"
-    assert Voice(300, strict=False).worst(few) == "33%"
+    assert DisclosureRules(300, strict=True).worst(few) == "not shown"
+    assert DisclosureRules(600, strict=True).worst(many) == "not shown"  # 17 % of six people would be one
+    assert DisclosureRules(2000, strict=True).worst(risk_of((np.arange(2000) < 10).astype(float))) == "50%"
+    assert DisclosureRules(300, strict=False).worst(few) == "33%"
 
 
 def test_what_does_not_exist_is_a_dash():
     nan = float("nan")
-    voice = Voice(100, strict=False)
+    voice = DisclosureRules(100, strict=False)
     assert {voice.share(nan), voice.figure(nan), voice.estimate(Estimate(nan, nan, nan, 0), 0)[0]} == {"–"}
     assert voice.risk(wilson(0, 0)) == ("–", "nobody to try")

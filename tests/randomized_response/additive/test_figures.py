@@ -5,7 +5,7 @@ import pytest
 from benchmarks.agrawal import FUNCTIONS, RANGES, people
 from benchmarks.reconstruction import BEGIN, END, PAGE, TRIED, WAYS, accuracies, cells, errors_of_shares, two_bells
 
-from leafcover.randomized_response.additive_noise import Uniform
+from leafcover.randomized_response.additive_noise import UniformNoise
 
 
 def person(**given):
@@ -56,10 +56,10 @@ def test_people_keep_their_ranges_and_laws():
 
 
 def test_every_method_has_a_figure():
-    errors = errors_of_shares(two_bells, Uniform, 1_000, 20, seed=1)
+    errors = errors_of_shares(two_bells, UniformNoise, 1_000, 20, seed=1)
     assert len(errors) == len(TRIED)
     assert errors[-1] < errors[3] < errors[0]
-    found = accuracies(Uniform, 1, 1, rows=4_000)
+    found = accuracies(UniformNoise, 1, 1, rows=4_000)
     assert len(found) == len(WAYS)
     assert found[0] > 0.99
     assert found[WAYS.index("byclass")] > found[WAYS.index("randomized")]

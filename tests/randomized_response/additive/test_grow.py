@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
-from leafcover.randomized_response.additive_noise import Gaussian, Noisy, Uniform, add_noise
+from leafcover.randomized_response.additive_noise import GaussianNoise, Noisy, UniformNoise, add_noise
 from leafcover.randomized_response.additive_tree import (
-    Coding,
+    AdditiveTreeSettings,
+    IntervalCoding,
+    IntervalSplit,
     Node,
-    Rules,
     Sample,
-    Split,
     best_split,
     counted,
     divided,
@@ -46,7 +46,7 @@ def samples(draw, missing=True):
     return Sample(labels, np.zeros(rows, np.int32), weights, codes, (None, None, None))
 
 
-CODING = Coding(SIZES, (np.arange(4.0), np.arange(3.0), np.empty(0)), NUMBERS, (None, None, None), 3)
+CODING = IntervalCoding(SIZES, (np.arange(4.0), np.arange(3.0), np.empty(0)), NUMBERS, (None, None, None), 3)
 
 
 @given(st.lists(st.one_of(st.just(np.nan), st.floats(-9, 9)), min_size=1, max_size=30), st.integers(1, 6), st.data())
@@ -81,7 +81,7 @@ def test_the_best_split_gains_what_no_other_does(sample, min_records):
         assert every[found.attribute, found.last] == pytest.approx(most)
 
 
-@given(samples(), st.sampled_from([Split(0, 2, 1.0), Split(1, 0, 1.0), Split(2, -1, 1.0)]))
+@given(samples(), st.sampled_from([IntervalSplit(0, 2, 1.0), IntervalSplit(1, 0, 1.0), IntervalSplit(2, -1, 1.0)]))
 def test_dividing_loses_no_row_and_shares_out_those_without_a_value(sample, split):
     parts = divided(sample, split, SIZES[split.attribute])
     assert sum(part.weights.sum() for part in parts) == pytest.approx(sample.weights.sum())
@@ -95,7 +95,7 @@ def test_dividing_loses_no_row_and_shares_out_those_without_a_value(sample, spli
 @given(samples(missing=False), st.integers(1, 3), st.integers(0, 4))
 def test_a_tree_of_codes_is_that_of_the_slow_twin(sample, min_records, depth):
     empty = sample.take(np.zeros(0, np.int64))
-    nodes = grown(sample, empty, CODING, Rules(min_records=min_records, max_depth=depth))
+    nodes = grown(sample, empty, CODING, AdditiveTreeSettings(min_records=min_records, max_depth=depth))
 
     def nested(place):
         node = nodes[place]
@@ -129,7 +129,7 @@ def test_pruning_by_hand():
     def node(counts, held, label, split=None, first=-1):
         return Node(np.array(counts, float), np.array(held, float), label, split, first, 2 if split else 0)
 
-    split = Split(0, 0, 1.0)
+    split = IntervalSplit(0, 0, 1.0)
     nodes = [
         node([50, 50], [25, 25], 0, split, 1),  # a leaf errs 25 times, its children 5 + 8 times
         node([45, 10], [22, 5], 0, split, 3),  # a leaf errs 5 times, its children 2 + 3: no better, so it is a leaf
@@ -162,7 +162,7 @@ def test_rows_without_values_count_in_shares(way):
     rng = np.random.default_rng(3)
     x, y = rng.uniform(0, 10, 3000), rng.uniform(0, 10, 3000)
     labels = np.where((x > 4) & (y > 3), "a", "b").tolist()
-    noisy = {"x": Noisy(Uniform(2.0), 0, 10), "y": Noisy(Uniform(2.0), 0, 10)}
+    noisy = {"x": Noisy(UniformNoise(2.0), 0, 10), "y": Noisy(UniformNoise(2.0), 0, 10)}
     hidden = table(
         number("x", np.where(rng.random(3000) < 0.1, np.nan, x), None),
         number("y", np.where(rng.random(3000) < 0.1, np.nan, y), None),
@@ -182,7 +182,7 @@ def accuracy(tree, test):
     return 1 - errors_on(tree, test) / len(test)
 
 
-@pytest.mark.parametrize("law", [Uniform, Gaussian])
+@pytest.mark.parametrize("law", [UniformNoise, GaussianNoise])
 @pytest.mark.parametrize("function", [1, 3])
 def test_reconstruction_by_class_is_far_better_than_ignored_noise(law, function):
     truth, test = people(10_000, function, seed=1), people(3_000, function, seed=2)
@@ -200,9 +200,9 @@ def test_incomes_of_adult_from_noisy_ages_and_hours():
     adult = lc.read(lc.sample("adult"))
     training, test = adult.take(np.arange(20_000)), adult.take(np.arange(20_000, len(adult)))
     noisy = {
-        "age": Noisy.with_privacy(1.0, 17, 90, law=Gaussian, step=1),
-        "hours_per_week": Noisy.with_privacy(1.0, 1, 99, law=Gaussian, step=1),
-        "education_num": Noisy.with_privacy(1.0, 1, 16, law=Gaussian, step=1),
+        "age": Noisy.with_privacy(1.0, 17, 90, law=GaussianNoise, step=1),
+        "hours_per_week": Noisy.with_privacy(1.0, 1, 99, law=GaussianNoise, step=1),
+        "education_num": Noisy.with_privacy(1.0, 1, 16, law=GaussianNoise, step=1),
     }
     columns = [*noisy, "relationship", "occupation"]
     reported = add_noise(training, noisy, DRAWS)
@@ -214,7 +214,7 @@ def test_incomes_of_adult_from_noisy_ages_and_hours():
 
 def test_what_cannot_grow_is_refused():
     some = table(number("x", [1, 2, 30]), category("c", ["a", "b", "a"]), category("d", ["a", "b", "a"]))
-    noisy = Noisy(Uniform(5.0), 0, 10)
+    noisy = Noisy(UniformNoise(5.0), 0, 10)
     with pytest.raises(NameUnknown, match="column 'y'"):
         grow_reconstructed(some, {"y": noisy}, target="c")
     with pytest.raises(PlanError, match="is a category"):

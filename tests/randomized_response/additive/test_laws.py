@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
-from leafcover.randomized_response.additive_noise import Gaussian, Laplace, Noisy, Uniform, add_noise
+from leafcover.randomized_response.additive_noise import GaussianNoise, LaplaceNoise, Noisy, UniformNoise, add_noise
 from leafcover.rng import Draws, Key
 from tests.tables import category, number, table
 
 DRAWS = Draws(Key.from_seed(3).secret)
-LAWS = (Uniform, Gaussian, Laplace)
+LAWS = (UniformNoise, GaussianNoise, LaplaceNoise)
 each_law = pytest.mark.parametrize("kind", LAWS)
 SCIPY = {
-    Uniform: lambda spread: stats.uniform(-spread, 2 * spread),
-    Gaussian: lambda spread: stats.norm(0, spread),
-    Laplace: lambda spread: stats.laplace(0, spread),
+    UniformNoise: lambda spread: stats.uniform(-spread, 2 * spread),
+    GaussianNoise: lambda spread: stats.norm(0, spread),
+    LaplaceNoise: lambda spread: stats.laplace(0, spread),
 }
 
 
@@ -45,10 +45,12 @@ def test_an_interval_of_the_width_holds_the_noise_as_often_as_is_said(kind, widt
 
 
 def test_privacy_by_hand():
-    assert Uniform(10).width(0.5) == 10
-    assert Gaussian(1).width(0.95) == pytest.approx(3.92, abs=0.001)
-    assert Noisy(Uniform(50), 0, 95).share_hidden(0.95) == pytest.approx(1)
-    assert Noisy.with_privacy(0.5, 0, 10, law=Gaussian, confidence=0.5).law.spread == pytest.approx(5 / 1.349, rel=1e-3)
+    assert UniformNoise(10).width(0.5) == 10
+    assert GaussianNoise(1).width(0.95) == pytest.approx(3.92, abs=0.001)
+    assert Noisy(UniformNoise(50), 0, 95).share_hidden(0.95) == pytest.approx(1)
+    assert Noisy.with_privacy(0.5, 0, 10, law=GaussianNoise, confidence=0.5).law.spread == pytest.approx(
+        5 / 1.349, rel=1e-3
+    )
 
 
 @each_law
@@ -64,7 +66,7 @@ def test_noise_follows_its_law_and_not_one_of_another_spread(kind):
 
 def test_rows_draw_their_own_noise_in_parts_as_whole_and_columns_apart():
     some = table(number("x", np.zeros(50)), number("y", np.zeros(50)), category("c", ["a"] * 50))
-    noisy = {"x": Noisy(Gaussian(1), 0, 1), "y": Noisy(Gaussian(1), 0, 1)}
+    noisy = {"x": Noisy(GaussianNoise(1), 0, 1), "y": Noisy(GaussianNoise(1), 0, 1)}
     whole = add_noise(some, noisy, DRAWS)
     part = add_noise(some.take(np.arange(20, 50)), noisy, DRAWS, start=20)
     assert (whole["x"].values[20:] == part["x"].values).all()
@@ -74,7 +76,7 @@ def test_rows_draw_their_own_noise_in_parts_as_whole_and_columns_apart():
 
 def test_nothing_of_the_truth_goes_with_a_report():
     some = table(number("age", [1.0, 2.0, np.nan]))
-    reported = add_noise(some, {"age": Noisy(Uniform(5), 0, 10, step=1)}, DRAWS)["age"]
+    reported = add_noise(some, {"age": Noisy(UniformNoise(5), 0, 10, step=1)}, DRAWS)["age"]
     assert reported.stored is None
     assert reported.grid is None
     assert np.isnan(reported.values).tolist() == [False, False, True]
@@ -83,26 +85,26 @@ def test_nothing_of_the_truth_goes_with_a_report():
 
 
 def test_truths_are_moved_into_the_range_and_onto_steps():
-    noisy = Noisy(Uniform(1), 10, 20, step=2.5)
+    noisy = Noisy(UniformNoise(1), 10, 20, step=2.5)
     np.testing.assert_array_equal(
         noisy.admitted(np.array([-3.0, 11.0, 12.0, 99.0, np.nan])), [10, 10, 12.5, 20, np.nan]
     )
-    assert Noisy(Uniform(1), 0, 1).admitted(np.array([0.3, 7])).tolist() == [0.3, 1]
+    assert Noisy(UniformNoise(1), 0, 1).admitted(np.array([0.3, 7])).tolist() == [0.3, 1]
 
 
 def test_edges_stand_between_values():
-    assert Noisy(Uniform(1), 0, 10).edges(5).tolist() == [0, 2, 4, 6, 8, 10]
-    assert Noisy(Uniform(1), 1, 4, step=1).edges(99).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
+    assert Noisy(UniformNoise(1), 0, 10).edges(5).tolist() == [0, 2, 4, 6, 8, 10]
+    assert Noisy(UniformNoise(1), 1, 4, step=1).edges(99).tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]
 
 
 def test_epsilon_of_laplace_bounds_the_odds_and_the_others_have_none():
-    noisy = Noisy(Laplace(50.0), 0, 100)
+    noisy = Noisy(LaplaceNoise(50.0), 0, 100)
     assert noisy.privacy.epsilon == pytest.approx(2.0)
     reports = np.linspace(-500, 600, 2001)
     ratio = noisy.law.density(reports) / noisy.law.density(reports - 100)
     assert max(ratio.max(), (1 / ratio).max()) <= exp(2.0) * (1 + 1e-9)
     assert max(ratio.max(), (1 / ratio).max()) == pytest.approx(exp(2.0))
-    for law in (Uniform(50.0), Gaussian(50.0)):
+    for law in (UniformNoise(50.0), GaussianNoise(50.0)):
         said = Noisy(law, 0, 100).privacy
         assert said.epsilon is None
         assert "average out" in said.words
@@ -111,7 +113,7 @@ def test_epsilon_of_laplace_bounds_the_odds_and_the_others_have_none():
 
 def test_posterior_by_hand():
     # Two values, the report 1.2: noise 1.2 or 0.2, densities 1 and 1 within the reach of 2; then only the prior counts.
-    noisy = Noisy(Uniform(2.0), 0, 1, step=1)
+    noisy = Noisy(UniformNoise(2.0), 0, 1, step=1)
     np.testing.assert_allclose(noisy.posterior(1.2, noisy.edges(2), np.array([0.9, 0.1])), [0.9, 0.1])
     np.testing.assert_allclose(noisy.posterior(2.5, noisy.edges(2), np.array([0.9, 0.1])), [0, 1])
     with pytest.raises(ValueOutOfRange, match="2 chances"):
@@ -123,16 +125,16 @@ def test_posterior_by_hand():
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Uniform(0.0),
-        lambda: Gaussian(-1.0),
-        lambda: Laplace(float("nan")),
-        lambda: Gaussian(1.0).width(1.0),
-        lambda: Noisy(Uniform(1.0), 2, 2),
-        lambda: Noisy(Uniform(1.0), 0, float("inf")),
-        lambda: Noisy(Uniform(1.0), 0, 10, step=3),
-        lambda: Noisy(Uniform(1.0), 0, 10, step=11),
-        lambda: Noisy(Uniform(101.0), 0, 10),
-        lambda: Noisy(Uniform(1.0), 0, 10).edges(0),
+        lambda: UniformNoise(0.0),
+        lambda: GaussianNoise(-1.0),
+        lambda: LaplaceNoise(float("nan")),
+        lambda: GaussianNoise(1.0).width(1.0),
+        lambda: Noisy(UniformNoise(1.0), 2, 2),
+        lambda: Noisy(UniformNoise(1.0), 0, float("inf")),
+        lambda: Noisy(UniformNoise(1.0), 0, 10, step=3),
+        lambda: Noisy(UniformNoise(1.0), 0, 10, step=11),
+        lambda: Noisy(UniformNoise(101.0), 0, 10),
+        lambda: Noisy(UniformNoise(1.0), 0, 10).edges(0),
         lambda: Noisy.with_privacy(0.0, 0, 10),
     ],
 )
@@ -144,6 +146,6 @@ def test_what_cannot_be_is_refused(make):
 def test_columns_that_cannot_carry_noise_are_refused():
     some = table(category("c", ["a", "b"]))
     with pytest.raises(PlanError, match="Use a channel"):
-        add_noise(some, {"c": Noisy(Uniform(1.0), 0, 1)}, DRAWS)
+        add_noise(some, {"c": Noisy(UniformNoise(1.0), 0, 1)}, DRAWS)
     with pytest.raises(NameUnknown):
-        add_noise(some, {"d": Noisy(Uniform(1.0), 0, 1)}, DRAWS)
+        add_noise(some, {"d": Noisy(UniformNoise(1.0), 0, 1)}, DRAWS)

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 import leafcover as lc
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.randomized_response.additive_noise import (
-    Gaussian,
-    Laplace,
+    GaussianNoise,
+    LaplaceNoise,
     Noisy,
-    Uniform,
+    UniformNoise,
     add_noise,
     bins_for,
     blur_of,
@@ -25,7 +25,7 @@ from tests import naive_additive as naive
 from tests.tables import number, table
 
 DRAWS = Draws(Key.from_seed(5).secret)
-KINDS = (Uniform, Gaussian, Laplace)
+KINDS = (UniformNoise, GaussianNoise, LaplaceNoise)
 any_noisy = st.builds(
     lambda kind, privacy, step: Noisy.with_privacy(privacy, 0, 12, law=kind, step=step),
     st.sampled_from(KINDS),
@@ -141,7 +141,7 @@ def test_every_row_has_a_half_by_a_fair_coin():
 
 
 def test_the_likelihood_never_falls():
-    noisy = Noisy.with_privacy(1.0, 0, 100, law=Gaussian)
+    noisy = Noisy.with_privacy(1.0, 0, 100, law=GaussianNoise)
     blur = blur_of(noisy, noisy.edges(30))
     counts = blur.counted(reports_of(bimodal(1000), noisy), halves(1000))
 
@@ -159,7 +159,7 @@ def error_of(truth, found):
 
 def test_early_stopping_matters_as_published():
     # Two bells, 2,000 reports, 60 bins, noise as wide as the range: ignored noise, two rules, far too many rounds.
-    noisy = Noisy(Uniform(50.0), 0, 100)
+    noisy = Noisy(UniformNoise(50.0), 0, 100)
     found = {"ignored": [], "change": [], "halves": [], "never": []}
     for run in range(5):
         truth = bimodal(2000, seed=run)
@@ -176,7 +176,7 @@ def test_early_stopping_matters_as_published():
 
 
 def test_where_the_published_rule_stops_too_soon_the_halves_go_on():
-    noisy = Noisy.with_privacy(1.0, 0, 100, law=Gaussian)
+    noisy = Noisy.with_privacy(1.0, 0, 100, law=GaussianNoise)
     truth = bimodal(20_000)
     reports = reports_of(truth, noisy)
     soon, later = (reconstruct(reports, noisy, bins=50, stop=stop) for stop in ("change", "halves"))
@@ -202,7 +202,7 @@ def test_a_wrong_law_is_seen_and_the_right_one_is_near(kind):
 
 
 def test_the_integrated_law_is_better_where_noise_is_not_much_wider_than_a_bin():
-    noisy = Noisy(Uniform(15.0), 0, 100)
+    noisy = Noisy(UniformNoise(15.0), 0, 100)
     errors = {"integrated": 0.0, "midpoint": 0.0}
     for run in range(5):
         truth = np.random.default_rng(run).exponential(15, 4000).clip(0, 99)
@@ -215,7 +215,7 @@ def test_the_integrated_law_is_better_where_noise_is_not_much_wider_than_a_bin()
 def test_the_ages_of_adult():
     people = lc.read(lc.sample("adult"))
     age = people["age"].values
-    noisy = Noisy.with_privacy(1.0, 17, 90, law=Gaussian, step=1)
+    noisy = Noisy.with_privacy(1.0, 17, 90, law=GaussianNoise, step=1)
     reported = add_noise(people, {"age": noisy}, DRAWS)
     found = reconstruct(reported["age"].values, noisy, bins=25)
     ignored = abs(np.histogram(age, found.edges)[0] - np.histogram(reported["age"].values, found.edges)[0]).sum()
@@ -228,7 +228,7 @@ def test_bins_without_a_wish():
 
 
 def test_what_cannot_be_reconstructed_is_refused():
-    noisy = Noisy(Uniform(5.0), 0, 10)
+    noisy = Noisy(UniformNoise(5.0), 0, 10)
     with pytest.raises(TableError, match="no report"):
         reconstruct(np.array([np.nan]), noisy)
     with pytest.raises(NameUnknown, match="rule to stop"):
@@ -244,9 +244,9 @@ def test_what_cannot_be_reconstructed_is_refused():
 
 def test_more_bins_than_memory_holds_are_refused():
     with pytest.raises(ValueOutOfRange, match="from 1 to 500"):
-        reconstruct(np.zeros(500), Noisy(Uniform(1.0), low=0, high=1), bins=10_000)
+        reconstruct(np.zeros(500), Noisy(UniformNoise(1.0), low=0, high=1), bins=10_000)
 
 
 def test_a_report_without_end_is_refused():
     with pytest.raises(TableError, match="1 reports of"):
-        reconstruct(np.append(np.zeros(500), np.inf), Noisy(Gaussian(1.0), low=0, high=1))
+        reconstruct(np.append(np.zeros(500), np.inf), Noisy(GaussianNoise(1.0), low=0, high=1))

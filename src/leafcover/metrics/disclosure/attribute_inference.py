@@ -21,7 +21,7 @@ from leafcover.metrics.disclosure.record_linkage import chance_among
 from leafcover.metrics.estimates import Attack, Risk, risk_of
 from leafcover.metrics.models import scikit_learn
 from leafcover.metrics.neighbors import (
-    Scaled,
+    ScaledTable,
     bearable,
     closer_than_own,
     matches_among_nearest,
@@ -30,11 +30,11 @@ from leafcover.metrics.neighbors import (
     searchable,
     with_value,
 )
-from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 if TYPE_CHECKING:
-    from leafcover.kernels.neighbors import Boxes
+    from leafcover.kernels.neighbors import NeighborTree
 
 
 # The columns an attacker goes by who has seen the noise at work: those by which people are found.
@@ -56,7 +56,7 @@ def trusted_columns(pair: Pair, columns: Sequence[str]) -> tuple[str, ...]:
     """
     if not pair.paired or len(pair.original) < 2 or len(columns) < 2:
         return tuple(columns)
-    rows = some_rows(len(pair.original), ROWS)
+    rows = sample_rows(len(pair.original), ROWS)
     ordered = sorted(columns, key=lambda name: -information(pair, name, rows))
     sizes = _sizes(len(ordered))
     tables = pair.original.take(rows), pair.released.take(rows)
@@ -75,7 +75,7 @@ def _sizes(columns: int) -> list[int]:
 def _found(tables: tuple[Table, Table], columns: Sequence[str]) -> float:
     """The share of people whose own row is nearest."""
     ours, theirs = scaled(tables, columns)
-    people = some_rows(len(tables[0]), PEOPLE)
+    people = sample_rows(len(tables[0]), PEOPLE)
     return risk_of(chance_among(1, *closer_than_own(of_rows(ours, people), theirs, people, enough=1))).value
 
 
@@ -287,8 +287,8 @@ class _Search:
     """The release ready to be searched by some columns, and the tables of people beside it."""
 
     names: tuple[str, ...]
-    released: "Boxes"
-    tables: tuple[Scaled, ...]  # the original, and the control when there is one
+    released: "NeighborTree"
+    tables: tuple[ScaledTable, ...]  # the original, and the control when there is one
 
 
 def inference(
@@ -330,8 +330,8 @@ def inferences(
 
 def attacked_columns(pair: Pair) -> tuple[str, ...]:
     """The confidential columns; without any, the target and then the others that have more than one value."""
-    if pair.confidential:
-        return pair.confidential
+    if pair.sensitive:
+        return pair.sensitive
     others = [name for name in pair.names if name not in (pair.target, pair.weight)]
     names = [pair.target, *others] if pair.target else others
     return tuple(name for name in names if _varies(pair.original[name]))[:COLUMNS]
@@ -429,7 +429,7 @@ def _can_be_left_out(column: Column) -> bool:
     return column.is_category or not column.missing.any()
 
 
-def _left_out(people: Scaled, search: _Search, column: str, table: Table) -> Scaled:
+def _left_out(people: ScaledTable, search: _Search, column: str, table: Table) -> ScaledTable:
     """The people without one column: 1 is added to every distance, so that the nearest rows stay the nearest.
 
     So one tree over all columns serves for all that are attacked in turn.
@@ -441,15 +441,15 @@ def _left_out(people: Scaled, search: _Search, column: str, table: Table) -> Sca
         codes[:, place] = NO_CODE
     else:
         numbers[:, place] = np.nan
-    return Scaled(numbers, codes)
+    return ScaledTable(numbers, codes)
 
 
 def _by_forest(pair: Pair, question: _Question, sides: Sequence[_Side]) -> list[Floats]:
-    rows = some_rows(len(pair.released), LEARNED)
+    rows = sample_rows(len(pair.released), LEARNED)
     if pair.paired and len(rows) < len(pair.released):
         # An attacker would learn from every row, so from those of the people he attacks, too.
         own = sides[0].people[:LEARNED]
-        rows = np.union1d(own, some_rows(len(pair.released), LEARNED - len(own)))
+        rows = np.union1d(own, sample_rows(len(pair.released), LEARNED - len(own)))
     answers = forest_guesses(
         pair.released.select(question.known).take(rows),
         question.labels[rows],

@@ -21,7 +21,7 @@ from leafcover.metrics.disclosure.attribute_inference import (
     right,
 )
 from leafcover.metrics.estimates import Attack, Risk, risk_of, wilson
-from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 KEYS = 4
@@ -87,14 +87,14 @@ def attribution(
 
 def few_keys(pair: Pair, target: str, count: int = KEYS) -> tuple[str, ...]:
     """The key categories with most levels, then the key numbers with most values; equals by name."""
-    columns = [pair.original[name] for name in pair.keys if name not in (target, pair.weight)]
+    columns = [pair.original[name] for name in pair.quasi_identifiers if name not in (target, pair.weight)]
     ranked = sorted(columns, key=lambda c: (not c.is_category, -len(np.unique(c.values[~c.missing])), c.name))
     return tuple(c.name for c in ranked[:count])
 
 
 def _aim(pair: Pair) -> str:
-    if pair.confidential:
-        return pair.confidential[0]
+    if pair.sensitive:
+        return pair.sensitive[0]
     return pair.target or pair.names[-1]
 
 
@@ -188,7 +188,7 @@ class Reconstructed:
 
 
 @dataclass(frozen=True)
-class Reconstruction:
+class ReconstructionAttack:
     """Every column that was attacked."""
 
     columns: tuple[Reconstructed, ...]
@@ -203,7 +203,7 @@ class Reconstruction:
 
 def reconstruction(
     pair: Pair, *, columns: Sequence[str] | None = None, tolerance: float = TOLERANCE, most: int = MOST
-) -> Reconstruction | None:
+) -> ReconstructionAttack | None:
     """Attack the columns named, or all but the weight; None when nobody knows whose row is whose."""
     if not pair.paired:
         return None
@@ -211,10 +211,12 @@ def reconstruction(
     for name in names:
         if name not in pair.names:
             raise NameUnknown("column", name, pair.names)
-    rows = some_rows(len(pair.original), most)
+    rows = sample_rows(len(pair.original), most)
     seen = np.random.default_rng(SEED).permutation(len(rows)) < len(rows) // 2
     halves = rows[seen], rows[~seen]
-    return Reconstruction(tuple(_of(pair, name, *halves, tolerance) for name in names), len(rows), len(pair.original))
+    return ReconstructionAttack(
+        tuple(_of(pair, name, *halves, tolerance) for name in names), len(rows), len(pair.original)
+    )
 
 
 def _of(pair: Pair, name: str, seen: Rows, asked: Rows, tolerance: float) -> Reconstructed:

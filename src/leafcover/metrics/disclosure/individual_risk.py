@@ -15,9 +15,9 @@ import numpy as np
 
 from leafcover.arrays import Bools, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
-from leafcover.metrics.disclosure.k_anonymity import Classes, chosen_keys, classes_of, column_marks, summed
+from leafcover.metrics.disclosure.k_anonymity import EquivalenceClasses, chosen_keys, classes_of, column_marks, summed
 from leafcover.metrics.estimates import WORST, Risk, risk_of
-from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 
 HIGH = 0.2  # a risk above it is counted as high: fewer than five to hide among
 
@@ -76,7 +76,7 @@ def mean_reciprocal(sizes: Floats, populations: Floats) -> Floats:
     return found
 
 
-def _with_weights(pair: Pair, classes: Classes) -> Floats:
+def _with_weights(pair: Pair, classes: EquivalenceClasses) -> Floats:
     weights = np.fmax(pair.original[pair.weight].values.astype(np.float64), 1.0)
     populations: Floats = np.zeros(len(classes.size))
     np.add.at(populations, classes.label, weights)
@@ -124,10 +124,10 @@ class Suda:
     def how(self) -> str:
         """What the figures rest on; a sample overstates them."""
         note = "" if self.rows >= self.of else "; a sample has more unique rows than the table"
-        return how(self.rows, self.of) + note
+        return coverage_note(self.rows, self.of) + note
 
 
-class Found(NamedTuple):
+class SudaResult(NamedTuple):
     """What the search found."""
 
     score: Floats  # (rows,)
@@ -151,7 +151,7 @@ def suda(
     """
     if most_columns < 1:
         raise ValueOutOfRange("most_columns", most_columns, "at least 1")
-    rows = some_rows(len(pair.original), most)
+    rows = sample_rows(len(pair.original), most)
     keys = chosen_keys(pair, columns)
     sample = pair.original.select(keys).take(rows)
     marks = np.empty((len(keys), len(rows)), np.uint64)
@@ -195,7 +195,7 @@ def intrusion(pair: Pair, *, columns: Sequence[str] = (), bins: int = 0, fractio
     return alone * fraction / rivals if rivals else 0.0
 
 
-def search(marks: Words, largest: int) -> Found:
+def search(marks: Words, largest: int) -> SudaResult:
     """All minimal sample uniques of at most ``largest`` of the columns; ``marks`` is (columns, rows)."""
     columns, rows = marks.shape
     score, by_column, sets = np.zeros(rows), np.zeros(columns), np.zeros(largest, np.int64)
@@ -213,7 +213,7 @@ def search(marks: Words, largest: int) -> Found:
             by_column[list(chosen)] += points * len(minimal)
             sets[size - 1] += len(minimal)
         before = alone
-    return Found(score, by_column, sets)
+    return SudaResult(score, by_column, sets)
 
 
 def score_of(size: int, columns: int, largest: int) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from leafcover.arrays import Bools, Floats, Rows
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.estimates import Risk, risk_of, wilson
-from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 from leafcover.table.table import Column
 
 MOST_ROWS = 100_000
@@ -47,7 +47,7 @@ class Intervals:
     @property
     def how(self) -> str:
         """Whether every row was compared."""
-        return how(self.rows, self.of)
+        return coverage_note(self.rows, self.of)
 
 
 def intervals(
@@ -62,7 +62,7 @@ def intervals(
         raise ValueOutOfRange("deviations", deviations, "above 0")
     if not pair.paired:
         return None
-    rows = some_rows(len(pair.original), most)
+    rows = sample_rows(len(pair.original), most)
     dealt = np.random.default_rng(SEED).permutation(len(rows))
     found, met = [], np.zeros(len(rows), bool)
     ranks, inside = np.zeros(len(rows)), np.ones(len(rows), bool)
@@ -144,7 +144,7 @@ class Stayed:
     unchanged: Risk  # known values that were released as they are
     chance: float  # the share that would be equal had the column been dealt out at random
     missing: Risk | None  # missing values that are still missing; None when the original has none
-    pinned: float | None  # the share of known values that could not change; None when nobody said
+    fixed: float | None  # the share of known values that could not change; None when nobody said
     width: float | None  # of the interval in which a value is known to lie, as a share of the domain; None likewise
 
 
@@ -163,7 +163,7 @@ class Unmoved:
 def unmoved(
     pair: Pair,
     *,
-    pinned: Mapping[str, float] | None = None,
+    fixed: Mapping[str, float] | None = None,
     widths: Mapping[str, float] | None = None,
     single_cells: float | None = None,
     pure_cells: float | None = None,
@@ -186,7 +186,7 @@ def unmoved(
                 risk_of(same[known].astype(np.float64)),
                 float(other[known].mean()) if known.any() else 0.0,
                 None if known.all() else wilson(float(same[~known].sum()), int((~known).sum())),
-                (pinned or {}).get(before.name),
+                (fixed or {}).get(before.name),
                 (widths or {}).get(before.name),
             )
         )

@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.estimates import Risk, risk_of
-from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.table.table import Column, Table
 
 MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # no code, and the bits of no number but -0.0, which is written as 0.0
@@ -22,7 +22,7 @@ PEOPLE = 300  # who are asked one by one beyond that
 MOST_PATTERNS = 64
 
 
-class Classes(NamedTuple):
+class EquivalenceClasses(NamedTuple):
     """Rows by class."""
 
     label: Rows  # (rows,) the class of each row
@@ -36,10 +36,10 @@ class Classes(NamedTuple):
 
 def chosen_keys(pair: Pair, columns: Sequence[str] = (), *, without: Sequence[str] = ()) -> tuple[str, ...]:
     """The columns an attacker is taken to know: those named, else the pair's keys."""
-    return tuple(name for name in (tuple(columns) or pair.keys) if name not in without)
+    return tuple(name for name in (tuple(columns) or pair.quasi_identifiers) if name not in without)
 
 
-def classes_of(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Classes:
+def classes_of(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> EquivalenceClasses:
     """Rows alike in all these columns; a missing value is a value of its own.
 
     With ``bins`` numbers are first cut into so many parts of about equal counts; ``like`` is the table that says where.
@@ -55,10 +55,10 @@ def row_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Tabl
     return total
 
 
-def grouped(marks: Words) -> Classes:
+def grouped(marks: Words) -> EquivalenceClasses:
     """Rows with the same mark stand together."""
     _, label, size = np.unique(marks, return_inverse=True, return_counts=True)
-    return Classes(label.astype(np.int64), size.astype(np.int64))
+    return EquivalenceClasses(label.astype(np.int64), size.astype(np.int64))
 
 
 def column_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Iterator[Words]:
@@ -89,11 +89,11 @@ def matching_sizes(
     count = len(patterns.size)
     if count <= MOST_PATTERNS and count * len(table) <= MOST_MATCHES:
         return np.arange(len(table)), _by_pattern(marks, known, patterns)
-    people = some_rows(len(table), PEOPLE)
+    people = sample_rows(len(table), PEOPLE)
     return people, _one_by_one(marks, known, people)
 
 
-def _by_pattern(marks: Words, known: Bools, patterns: Classes) -> Rows:
+def _by_pattern(marks: Words, known: Bools, patterns: EquivalenceClasses) -> Rows:
     """Rows with the same columns missing, against each other such set: a count of equal marks of what both know."""
     found = np.zeros(marks.shape[1], np.int64)
     parts = [np.flatnonzero(patterns.label == p) for p in range(len(patterns.size))]
@@ -291,7 +291,7 @@ class Anonymity:
 
 
 @dataclass(frozen=True)
-class KeyClasses:
+class KAnonymity:
     """The classes of rows with the same key in one of the two tables."""
 
     of: Of
@@ -304,9 +304,9 @@ class KeyClasses:
     closeness: tuple[Closeness, ...]
 
 
-def key_classes(
+def k_anonymity(
     pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0, perturbed: bool = True
-) -> KeyClasses:
+) -> KAnonymity:
     """k under every rule, l and t of one of the tables, over the pair's keys unless columns are named.
 
     For a release that was only coarsened (values made wider, none made false) say ``perturbed=False``.
@@ -314,7 +314,7 @@ def key_classes(
     table, keys = _table(pair, of), chosen_keys(pair, columns)
     classes = classes_of(table, keys, bins=bins, like=pair.original)
     doubtful = of == "release" and perturbed
-    return KeyClasses(
+    return KAnonymity(
         of,
         NOT_PROTECTION if doubtful else "",
         WHY if doubtful else "",
@@ -351,16 +351,18 @@ def _table(pair: Pair, of: Of) -> Table:
 
 
 def _hidden(pair: Pair) -> tuple[str, ...]:
-    return pair.confidential or ((pair.target,) if pair.target else ())
+    return pair.sensitive or ((pair.target,) if pair.target else ())
 
 
-def _confidential_classes(pair: Pair, of: Of, columns: Sequence[str], bins: int) -> tuple[Table, Classes]:
+def _confidential_classes(pair: Pair, of: Of, columns: Sequence[str], bins: int) -> tuple[Table, EquivalenceClasses]:
     """A column that is to be learned cannot be among those that are known."""
     table, keys = _table(pair, of), chosen_keys(pair, columns, without=_hidden(pair))
     return table, classes_of(table, keys, bins=bins, like=pair.original)
 
 
-def _anonymity(pair: Pair, table: Table, keys: tuple[str, ...], rule: Rule, bins: int, classes: Classes) -> Anonymity:
+def _anonymity(
+    pair: Pair, table: Table, keys: tuple[str, ...], rule: Rule, bins: int, classes: EquivalenceClasses
+) -> Anonymity:
     lost = np.zeros(len(table), bool)
     for name in keys:
         lost |= table[name].missing
@@ -376,7 +378,7 @@ def _anonymity(pair: Pair, table: Table, keys: tuple[str, ...], rule: Rule, bins
         _share(sizes == 1),
         _share(sizes < 3),
         _share(sizes < 5),
-        how(asked, len(table)),
+        coverage_note(asked, len(table)),
     )
 
 

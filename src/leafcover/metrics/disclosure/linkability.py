@@ -15,12 +15,21 @@ import numpy as np
 from leafcover.arrays import Floats, Rows
 from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.metrics.estimates import Attack, risk_of, wilson
-from leafcover.metrics.neighbors import TIE, Scaled, bearable, closer_than_own, nearest, of_rows, scaled, searchable
-from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.metrics.neighbors import (
+    TIE,
+    ScaledTable,
+    bearable,
+    closer_than_own,
+    nearest,
+    of_rows,
+    scaled,
+    searchable,
+)
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Table
 
 if TYPE_CHECKING:
-    from leafcover.kernels.neighbors import Boxes
+    from leafcover.kernels.neighbors import NeighborTree
 
 MOST = 3_000  # people attacked
 
@@ -52,7 +61,7 @@ def column_sets(
     count = min(count, len(pair.released))
     tables = [pair.original, *([] if pair.control is None or not len(pair.control) else [pair.control])]
     most = min(bearable(most, pair, half) for half in halves)
-    people = [some_rows(len(table), most) for table in tables]
+    people = [sample_rows(len(table), most) for table in tables]
     joined = _joined(pair, tables, people, halves, count)
     tries = len(people[0])
     return ColumnSets(
@@ -75,7 +84,7 @@ def two_halves(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
         column = pair.released[name]
         return len(np.unique(column.values[~column.missing]))
 
-    ranked = sorted(pair.keys, key=lambda name: (-distinct(name), name))
+    ranked = sorted(pair.quasi_identifiers, key=lambda name: (-distinct(name), name))
     return tuple(ranked[::2]), tuple(ranked[1::2])
 
 
@@ -87,8 +96,8 @@ def _halves(
     for name in (*(one or ()), *(other or ())):
         if name not in pair.names:
             raise NameUnknown("column", name, pair.names)
-    first = tuple(n for n in pair.keys if n not in (other or ())) if one is None else tuple(one)
-    second = tuple(n for n in pair.keys if n not in first) if other is None else tuple(other)
+    first = tuple(n for n in pair.quasi_identifiers if n not in (other or ())) if one is None else tuple(one)
+    second = tuple(n for n in pair.quasi_identifiers if n not in first) if other is None else tuple(other)
     both = set(first) & set(second)
     if both:
         raise ValueOutOfRange("other", min(both), "columns that the first party has not")
@@ -117,7 +126,7 @@ def _joined(
     return found
 
 
-def _shared(people: Scaled, released: Scaled, near: "Boxes", named: Rows, count: int) -> Floats:
+def _shared(people: ScaledTable, released: ScaledTable, near: "NeighborTree", named: Rows, count: int) -> Floats:
     """The chance that one of the rows named for each person is among the ``count`` nearest.
 
     A row nearer than the furthest of these is among them for sure. Of the ``tied`` rows as far as that only some are
@@ -146,7 +155,7 @@ def _missed(rows: int, drawn: int, held: int) -> float:
     return comb(rows - held, drawn) / comb(rows, drawn)
 
 
-def _distances(people: Scaled, others: Scaled) -> Floats:
+def _distances(people: ScaledTable, others: ScaledTable) -> Floats:
     """Gower's distance of each person to one row."""
     apart = np.abs(people.numbers - others.numbers)
     lost = np.isnan(people.numbers) != np.isnan(others.numbers)

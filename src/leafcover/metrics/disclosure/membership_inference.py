@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import Floats
 from leafcover.metrics.estimates import Attack, Estimate, Risk, difference, risk_of, wilson
 from leafcover.metrics.neighbors import TIE, bearable, nearest, of_rows, scaled, searchable
-from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 
 MOST = 3_000  # people of either kind
 FALSE_ALARMS = 0.01
@@ -44,8 +44,8 @@ def membership(pair: Pair, *, columns: Sequence[str] | None = None, most: int = 
     count = min(len(pair.original), len(pair.control), bearable(most, pair, names))
     ours, theirs, others = scaled([pair.original, pair.released, pair.control], names)
     released = searchable(theirs)
-    inside = nearest(of_rows(ours, some_rows(len(pair.original), count)), released).distance[:, 0]
-    outside = nearest(of_rows(others, some_rows(len(pair.control), count)), released).distance[:, 0]
+    inside = nearest(of_rows(ours, sample_rows(len(pair.original), count)), released).distance[:, 0]
+    outside = nearest(of_rows(others, sample_rows(len(pair.control), count)), released).distance[:, 0]
     return membership_of(inside, outside, of=len(pair.original))
 
 

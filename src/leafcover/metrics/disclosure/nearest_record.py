@@ -14,12 +14,12 @@ import numpy as np
 from leafcover.arrays import Bools, Floats
 from leafcover.metrics.disclosure.k_anonymity import row_marks
 from leafcover.metrics.estimates import WORST, Estimate, Risk, mean_of, risk_of
-from leafcover.metrics.neighbors import TIE, Scaled, closer_than_own, nearest, of_rows, scaled, searchable
-from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.metrics.neighbors import TIE, ScaledTable, closer_than_own, nearest, of_rows, scaled, searchable
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.table.table import Table
 
 if TYPE_CHECKING:
-    from leafcover.kernels.neighbors import Boxes
+    from leafcover.kernels.neighbors import NeighborTree
 
 
 MOST_PEOPLE = 1_000
@@ -52,7 +52,7 @@ class Distances:
     @property
     def how(self) -> str:
         """What the distances rest on; rows are searched in full, and copies counted over all."""
-        return how(self.rows, self.of)
+        return coverage_note(self.rows, self.of)
 
 
 def distances(
@@ -86,11 +86,11 @@ def distances(
     )
 
 
-def _some(table: Scaled, most: int) -> Scaled:
-    return of_rows(table, some_rows(len(table.numbers), most))
+def _some(table: ScaledTable, most: int) -> ScaledTable:
+    return of_rows(table, sample_rows(len(table.numbers), most))
 
 
-def _low(people: Scaled, original: "Boxes") -> tuple[Low, Low]:
+def _low(people: ScaledTable, original: "NeighborTree") -> tuple[Low, Low]:
     first, second = nearest(people, original, count=2).distance.T
     return _ends(first), _ends(ratios(first, second))
 
@@ -111,7 +111,7 @@ def _ends(values: Floats) -> Low:
     return Low(float(fifth), float(median))
 
 
-def _closer(people: Scaled, original: Scaled, control: Scaled) -> Risk:
+def _closer(people: ScaledTable, original: ScaledTable, control: ScaledTable) -> Risk:
     """Against equally many rows of each, so that neither has more chances; a tie is half."""
     rows = min(len(original.numbers), len(control.numbers))
     ours = nearest(people, _some(original, rows)).distance[:, 0]
@@ -148,7 +148,7 @@ class Sers:
     @property
     def how(self) -> str:
         """Whether every released row was looked at; original rows are searched in full."""
-        return how(self.rows, self.of)
+        return coverage_note(self.rows, self.of)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class Candidates:
     @property
     def how(self) -> str:
         """Whether every released row was looked at."""
-        return how(self.rows, self.of)
+        return coverage_note(self.rows, self.of)
 
 
 def sers(
@@ -180,7 +180,7 @@ def sers(
     if not pair.paired:
         return None
     rows = len(pair.original)
-    people = some_rows(rows, max(1, min(most, comparisons // max(rows, 1))))
+    people = sample_rows(rows, max(1, min(most, comparisons // max(rows, 1))))
     original, released = scaled([pair.original, pair.released], columns or _all(pair))
     closer, tied = closer_than_own(of_rows(released, people), original, people)
     shares = (closer + tied) / max(rows - 1, 1)
@@ -203,7 +203,7 @@ def candidates(
     if not pair.paired:
         return None
     rows = len(pair.original)
-    people = some_rows(rows, max(1, min(most, comparisons // max(rows, 1))))
+    people = sample_rows(rows, max(1, min(most, comparisons // max(rows, 1))))
     original, released = scaled([pair.original, pair.released], columns or _all(pair))
     theirs = of_rows(released, people)
     own = own_distances(theirs, of_rows(original, people))
@@ -214,14 +214,14 @@ def candidates(
     return Candidates(float(median), float(fifth), _lowest(numbers), few, typical, len(people), rows)
 
 
-def _weighed(people: Scaled, original: Scaled) -> tuple[Floats, Floats]:
+def _weighed(people: ScaledTable, original: ScaledTable) -> tuple[Floats, Floats]:
     """Distances from each person, the nearest first, and how many original rows each of them stands for."""
     rows = len(original.numbers)
     if rows <= EXACT:
         distances = nearest(people, original, count=rows).distance
         return distances, np.ones(distances.shape)
     near = nearest(people, original, count=NEAR)
-    sample = some_rows(rows, EXACT)
+    sample = sample_rows(rows, EXACT)
     far = nearest(people, of_rows(original, sample), count=len(sample))
     others = np.array([~np.isin(sample[found], own) for found, own in zip(far.row, near.row, strict=True)], np.float64)
     others *= (rows - NEAR) / others.sum(axis=1, keepdims=True)
@@ -251,7 +251,7 @@ def effective_number(distances: Floats, count: Floats, own: Floats) -> Floats:
     return found
 
 
-def own_distances(one: Scaled, other: Scaled) -> Floats:
+def own_distances(one: ScaledTable, other: ScaledTable) -> Floats:
     """Gower's distance between rows in the same place, as the search for nearest rows measures it."""
     apart = np.abs(one.numbers - other.numbers)
     lost = np.isnan(one.numbers) != np.isnan(other.numbers)

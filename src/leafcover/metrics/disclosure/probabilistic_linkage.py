@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
-from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column
 
 # What an original value is expected to become, by what was seen of others: a release may turn, stretch or rename.
@@ -31,9 +31,9 @@ def foreseen(pair: Pair, seen: Rows, tried: Rows) -> Iterator[Column]:
     A number is foreseen by the numbers nearest to it, or by a line through all number columns: by whichever comes
     nearer on the rows tried.
     """
-    numbers = [name for name in pair.keys if not pair.original[name].is_category]
+    numbers = [name for name in pair.quasi_identifiers if not pair.original[name].is_category]
     lines = dict(zip(numbers, _by_lines(pair, numbers, seen).T, strict=True))
-    for name in pair.keys:
+    for name in pair.quasi_identifiers:
         before, after = pair.original[name], pair.released[name]
         if before.is_category:
             yield _renamed(before, after, seen)
@@ -75,7 +75,7 @@ def _by_lines(pair: Pair, names: list[str], rows: Rows) -> Floats:
         for table in (pair.original, pair.released)
     )
     with_one = np.column_stack([ours, np.ones(len(ours))])
-    some = rows[some_rows(len(rows), MOST_LINES)]
+    some = rows[sample_rows(len(rows), MOST_LINES)]
     found, *_ = np.linalg.lstsq(with_one[some], theirs[some], rcond=None)
     lines: Floats = with_one @ found * units
     return lines
@@ -143,7 +143,7 @@ class LearnedEvidence:
     foreseen: tuple[_Weigher, ...]  # of what the attacker expects a value to become
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Without a column nothing can be said."""
         return not self.weighers
 
@@ -181,8 +181,8 @@ def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
     becoming = replace(pair, original=pair.original.replace(foreseen(pair, seen, tried)))
     return LearnedEvidence(
         np.zeros(len(pair.original), np.int64),
-        tuple(_weigher(pair, name, rows, _strangers(rows)) for name in pair.keys),
-        tuple(_weigher(becoming, name, tried, _strangers(tried)) for name in pair.keys),
+        tuple(_weigher(pair, name, rows, _strangers(rows)) for name in pair.quasi_identifiers),
+        tuple(_weigher(becoming, name, tried, _strangers(tried)) for name in pair.quasi_identifiers),
     )
 
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from leafcover.arrays import Floats, Rows
 from leafcover.metrics.estimates import Risk, risk_of
-from leafcover.metrics.neighbors import Scaled, closer_than_own, every_distance, of_rows, scaled
-from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.metrics.neighbors import ScaledTable, closer_than_own, every_distance, of_rows, scaled
+from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 
 QUICK_COMPARISONS = 1_000_000_000  # people times released rows, in the short words about a release
 MOST_COMPARISONS = 4_000_000_000  # the same, when a release is measured
@@ -35,14 +35,14 @@ class Linkage:
     @property
     def how(self) -> str:
         """Whether everybody was attacked by the nearest and the second nearest row."""
-        return how(self.rows, self.of)
+        return coverage_note(self.rows, self.of)
 
 
 def linkage(pair: Pair, *, columns: Sequence[str] = (), comparisons: int = QUICK_COMPARISONS) -> Risk:
     """The share of people whose own released row is nearest, ties averaged; over the key columns unless named."""
     rows = len(pair.original)
     people = attacked(rows, min(rows, max(1, comparisons // max(rows, 1))))
-    ours, theirs = scaled([pair.original, pair.released], columns or pair.keys)
+    ours, theirs = scaled([pair.original, pair.released], columns or pair.quasi_identifiers)
     return risk_of(chance_among(1, *closer_than_own(of_rows(ours, people), theirs, people, enough=1)))
 
 
@@ -57,8 +57,8 @@ def distance_linkage(
     if not pair.paired:
         return None
     rows = len(pair.original)
-    people = some_rows(rows, min(most, max(1, comparisons // max(rows, 1))))
-    ours, theirs = scaled([pair.original, pair.released], columns or pair.keys)
+    people = sample_rows(rows, min(most, max(1, comparisons // max(rows, 1))))
+    ours, theirs = scaled([pair.original, pair.released], columns or pair.quasi_identifiers)
     closer, tied = closer_than_own(of_rows(ours, people), theirs, people, enough=2)
     nearest, second = (risk_of(chance_among(count, closer, tied)) for count in (1, 2))
     return Linkage(nearest, second, optimal_linkage(pair, columns=columns), len(people), rows)
@@ -86,13 +86,13 @@ def optimal_linkage(
     if not pair.paired or not len(pair.original):
         return None
     order = np.random.default_rng(SEED).permutation(len(pair.original))
-    ours, theirs = scaled([pair.original, pair.released], columns or pair.keys)
+    ours, theirs = scaled([pair.original, pair.released], columns or pair.quasi_identifiers)
     count = max(1, min(samples, len(order) // sample))
     found = [_paired(ours, theirs, order[i * sample : (i + 1) * sample], i) for i in range(count)]
     return risk_of(np.concatenate(found))
 
 
-def _paired(ours: Scaled, theirs: Scaled, people: Rows, number: int) -> Floats:
+def _paired(ours: ScaledTable, theirs: ScaledTable, people: Rows, number: int) -> Floats:
     """Whether each person is paired with the own row; rows are mixed, so that ties know nothing of who is who."""
     from scipy.optimize import linear_sum_assignment
 
@@ -129,7 +129,7 @@ class Evidence(Protocol):
         """(rows,) a person and a released row with different numbers do not belong together, for certain."""
 
     @property
-    def uniform(self) -> bool:
+    def is_exchangeable(self) -> bool:
         """Whether nothing more can be said: every released row of the group is as likely."""
 
     @property
@@ -165,7 +165,7 @@ class Informed:
     @property
     def how(self) -> str:
         """Whether everybody was attacked."""
-        return how(self.rows, self.of)
+        return coverage_note(self.rows, self.of)
 
 
 def informed(
@@ -179,14 +179,14 @@ def informed(
     """Attack people (all, or a sample where the law must be asked row by row)."""
     groups = evidence.groups
     sizes = np.bincount(groups)[groups]
-    if evidence.uniform:
+    if evidence.is_exchangeable:
         chosen = np.arange(len(groups)) if people is None else people
         better, tied = np.zeros(len(chosen)), sizes[chosen].astype(np.float64)
     else:
         cost = max(1.0, float(sizes.mean()) * max(evidence.columns, 1))
         wanted = int(np.clip(MOST_SCORES / cost, FEWEST_PEOPLE, most))
         pool = np.arange(len(groups)) if people is None else people
-        chosen = pool[some_rows(len(pool), wanted)]
+        chosen = pool[sample_rows(len(pool), wanted)]
         better, tied = _strongest(_standing(evidence, groups, chosen, tell))
     first = np.where(better < 1, 1 / tied, 0.0)
     ten = np.clip((10 - better) / tied, 0.0, 1.0)

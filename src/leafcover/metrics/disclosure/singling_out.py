@@ -15,7 +15,7 @@ from leafcover.arrays import Bools, Floats
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.estimates import Attack, risk_of
 from leafcover.metrics.neighbors import scaled
-from leafcover.metrics.pair import SEED, Pair, some_rows
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Table
 
 MOST = 50_000  # rows of each table
@@ -85,11 +85,11 @@ def _views(pair: Pair, most: int) -> tuple[_View, _View, _View | None]:
     original, released, control = pair.original, pair.released, pair.control
     if pair.paired:
         useful = control is not None and len(control) >= FEWEST
-        people = some_rows(len(original), min(most, len(control)) if control is not None and useful else most)
+        people = sample_rows(len(original), min(most, len(control)) if control is not None and useful else most)
         original, released = original.take(people), released.take(people)
     if control is not None:
         enough = len(control) >= len(original)
-        control = control.take(some_rows(len(control), len(original))) if enough else None
+        control = control.take(sample_rows(len(control), len(original))) if enough else None
     names = [name for name in pair.names if name != pair.weight]
     tables = [original, released, *([] if control is None else [control])]
     views = [_view(pair.original, table, names) for table in tables]
@@ -108,7 +108,7 @@ def _by_one_column(released: _View, wanted: int) -> list[_Description]:
     for place, column in enumerate(released.columns):
         _, first, counts = np.unique(column, return_index=True, return_counts=True)
         single += [(int(row), place) for row in first[counts == 1]]
-    chosen = (single[i] for i in some_rows(len(single), wanted))
+    chosen = (single[i] for i in sample_rows(len(single), wanted))
     return [d for row, place in chosen if (d := _description(released, row, [place]))]
 
 

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from leafcover.arrays import Array, Codes, Floats, Rows
-from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.univariate import Differences, differences, in_units, known, mean, unit, worst_mean
 
 # How strongly two columns go together: arrays in, one figure out, over the rows where both have a value.
@@ -147,7 +147,7 @@ def column_pairs(names: Iterable[str], most: int = MOST) -> tuple[tuple[str, str
     (('age', 'job'), ('age', 'town'), ('job', 'town'))
     """
     every = list(combinations(sorted(names), 2))
-    return tuple(every[i] for i in some_rows(len(every), max(most, 1)))
+    return tuple(every[i] for i in sample_rows(len(every), max(most, 1)))
 
 
 MOST_WORK = 250_000_000  # pairs of columns times rows; beyond that a sample of rows is used
@@ -204,7 +204,7 @@ def relations(
     names = tuple(columns) or tuple(name for name in pair.names if name != pair.weight)
     rows = len(pair.original)
     tried = max(1, min(most_pairs, len(names) * (len(names) - 1) // 2))
-    chosen = some_rows(rows, max(2, most_work // tried))
+    chosen = sample_rows(rows, max(2, most_work // tried))
     values = {name: prepared(pair, name, chosen) for name in names}
     varied = [name for name in names if any(_varies(column) for column in values[name])]
     pairs = column_pairs(varied, most_pairs)
@@ -224,7 +224,7 @@ def relations(
         rows,
         len(pairs),
         len(varied) * (len(varied) - 1) // 2,
-        how(len(chosen), rows),
+        coverage_note(len(chosen), rows),
     )
 
 

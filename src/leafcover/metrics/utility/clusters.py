@@ -14,7 +14,7 @@ import numpy as np
 from leafcover.arrays import Array, Codes, Rows, Singles
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.models import features_of, learning, scikit_learn
-from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 from leafcover.tree.training import attribute_names
 
 COUNTS = (2, 3, 4, 5, 6)
@@ -59,7 +59,7 @@ def clusters(
     """Compare the clusterings for each number of clusters that the original has rows for."""
     telling = attribute_names(pair.original, "")
     names = [name for name in pair.names if name != pair.weight and name in telling]
-    rows, theirs = some_rows(len(pair.original), most), some_rows(len(pair.released), most)
+    rows, theirs = sample_rows(len(pair.original), most), sample_rows(len(pair.released), most)
     features = features_of(pair.original.select(names).take(rows))
     before = features.matrix(pair.original.take(rows))
     after = features.matrix(pair.released.take(theirs))
@@ -86,7 +86,7 @@ def _compared(before: Singles, after: Singles, count: int, starts: int, paired: 
         centre_floor=misclassification_error(nearest, _nearest(before, again.centres)),
         rows=len(before),
         of=of,
-        how=how(len(before), of),
+        how=coverage_note(len(before), of),
     )
 
 

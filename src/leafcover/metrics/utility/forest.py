@@ -12,14 +12,14 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
 from leafcover.metrics.estimates import WORST
 from leafcover.metrics.models import SYSFOR, rows_of_forest, work_of_forest
-from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.rules import Allowed, Rule, allowance, nearest, rows_by_leaf, rules_of, shares_of_sets
 from leafcover.metrics.utility.trees import some, tree_for, with_classes
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import Forest, places
 from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import attribute_names
-from leafcover.tree.tree import Boxes, Places, Tree, leaf_boxes, set_boxes
+from leafcover.tree.tree import LeafBoxes, LeafMembership, Tree, leaf_boxes, set_boxes
 
 # SysFor's forest for the target of a table, and where rows stand in its trees.
 
@@ -40,7 +40,7 @@ class Walked:
     """A forest, and the places of the rows of one table in each tree."""
 
     trees: Forest
-    places: tuple[Places, ...]
+    places: tuple[LeafMembership, ...]
 
 
 def forest_for(table: Table, target: str, growth: Growth | None = None) -> Forest:
@@ -127,7 +127,7 @@ def leaves_alike(before: Walked, after: Walked, ours: Codes, theirs: Codes) -> L
     return LeafShares(float(np.concatenate(same).mean()), 1.0 - float(np.mean(lost)))
 
 
-def counts_by_leaf(tree: Tree, found: Places, classes: Codes, count: int) -> Floats:
+def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int) -> Floats:
     """Rows of each leaf and class (leaves, count), those without a class first; shared as in `rows_by_leaf`."""
     from scipy.sparse import coo_array, csr_array
 
@@ -191,7 +191,7 @@ def forest_rules(
     )
 
 
-def distinct_rules(trees: Forest, places: Sequence[Places] | None = None) -> tuple[Rule, ...]:
+def distinct_rules(trees: Forest, places: Sequence[LeafMembership] | None = None) -> tuple[Rule, ...]:
     """Every rule of a forest once, without those of empty leaves; its rows are those of its first tree.
 
     ``places`` of rows say how many stand in each leaf, else training rows do.
@@ -279,7 +279,7 @@ class _Boxed:
     """A tree and the box in which each row stands."""
 
     tree: Tree
-    boxes: Boxes
+    boxes: LeafBoxes
     place: Codes  # (rows,) number of the box
 
 
@@ -289,7 +289,7 @@ def _boxed(forest: Walked) -> Iterator[_Boxed]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Room:
+class _AllowedSet:
     """What the leaves of each row leave of one attribute."""
 
     low: Floats  # exclusive
@@ -298,7 +298,7 @@ class _Room:
     is_tested: bool
 
 
-def _room(name: str, trees: Sequence[_Boxed], rows: int) -> _Room:
+def _room(name: str, trees: Sequence[_Boxed], rows: int) -> _AllowedSet:
     low, high, single, is_tested = np.full(rows, -np.inf), np.full(rows, np.inf), np.zeros(rows, np.bool_), False
     for boxed in trees:
         for number, attribute in enumerate(boxed.tree.attributes):
@@ -307,10 +307,10 @@ def _room(name: str, trees: Sequence[_Boxed], rows: int) -> _Room:
                 high = np.minimum(high, boxed.boxes.high[boxed.place, number])
                 single = single | (boxed.boxes.allowed[boxed.place, number] >= 0)
                 is_tested = True
-    return _Room(low, high, single, is_tested)
+    return _AllowedSet(low, high, single, is_tested)
 
 
-def _shared(column: Column, one: _Room, other: _Room) -> Floats:
+def _shared(column: Column, one: _AllowedSet, other: _AllowedSet) -> Floats:
     """The overlap of two rooms of each row."""
     if column.is_category:
         # Two single levels are the same, for the row has it; a single one is one among those that occur.
@@ -319,7 +319,7 @@ def _shared(column: Column, one: _Room, other: _Room) -> Floats:
     return _length_shared(column, one, other)
 
 
-def _length_shared(column: Column, one: _Room, other: _Room) -> Floats:
+def _length_shared(column: Column, one: _AllowedSet, other: _AllowedSet) -> Floats:
     lowest, highest = column.domain
     if column.grid is not None:
         lowest -= column.grid.step  # the low end is exclusive: now a length counts grid points
@@ -479,7 +479,7 @@ def forests(
     pair = with_classes(pair, bins=bins)
     attributes = [column for column in pair.original if column.name != pair.target]
     work = work_of_forest(attributes, len(np.unique(pair.original[pair.target].values)))
-    rows = some_rows(len(pair.original), min(most, rows_of_forest(work)))
+    rows = sample_rows(len(pair.original), min(most, rows_of_forest(work)))
     before, after = some(pair.original, rows), some(pair.released, rows)
     target, drawn = before[pair.target], resamples(len(rows), work)
     shuffled = target.take(np.random.default_rng(SEED).permutation(len(rows)))
@@ -498,7 +498,7 @@ def forests(
         resamples=len(drawn),
         rows=len(rows),
         of=len(pair.original),
-        how=how(len(rows), len(pair.original)),
+        how=coverage_note(len(rows), len(pair.original)),
     )
 
 

@@ -11,7 +11,7 @@ from math import nan, sqrt
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
-from leafcover.metrics.pair import Pair, some_rows
+from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.metrics.utility.bivariate import MOST_WORK, Relation, association, centred, relations
 from leafcover.metrics.utility.univariate import (
     Differences,
@@ -47,8 +47,8 @@ class InformationLoss:
 def information_loss(pair: Pair) -> InformationLoss:
     """Measure what moving the numbers cost."""
     rows, names = len(pair.original), pair.numbers
-    chosen = [sorted(names)[i] for i in some_rows(len(names), MOST_COLUMNS)]
-    used = some_rows(rows, max(2, 2 * MOST_WORK // max(1, len(chosen) ** 2)))
+    chosen = [sorted(names)[i] for i in sample_rows(len(names), MOST_COLUMNS)]
+    used = sample_rows(rows, max(2, 2 * MOST_WORK // max(1, len(chosen) ** 2)))
     turned = eigenvalue_distance(*_columns(pair, chosen, used)) if chosen else nan
     il1s = worst = squares = nan
     reason = ""
@@ -141,7 +141,7 @@ class Biases:
     rule_similarity: float  # DM: how alike their rules are, between 0 and 1
     abisd: float  # Li and Sarkar: the mean of A, with signs
     abico: float  # Li and Sarkar: the mean of |change / correlation before|, over the pairs of B and C
-    confidential: tuple[str, ...]  # the numbers that count as confidential
+    sensitive: tuple[str, ...]  # the numbers that count as confidential
     reasons: tuple[str, ...]
     rows: int  # that the correlations rest on; everything else rests on all
     of: int
@@ -152,11 +152,11 @@ def biases(pair: Pair, *, accuracy_difference: float = nan, rule_similarity: flo
 
     Without confidential columns named, every number counts as confidential; then there is no bias C.
     """
-    confidential = tuple(n for n in pair.numbers if not pair.confidential or n in pair.confidential)
-    numbers = [number_column(pair.original[n], pair.released[n]) for n in confidential]
+    sensitive = tuple(n for n in pair.numbers if not pair.sensitive or n in pair.sensitive)
+    numbers = [number_column(pair.original[n], pair.released[n]) for n in sensitive]
     found = relations(pair, columns=pair.numbers) if pair.numbers else relations(pair)
     pairs = [entry for entry in found.entries if entry.figure == "correlation"]
-    inside = [_inside(entry, confidential) for entry in pairs]
+    inside = [_inside(entry, sensitive) for entry in pairs]
     among = [entry for entry, many in zip(pairs, inside, strict=True) if many == 2]
     across = [entry for entry, many in zip(pairs, inside, strict=True) if many == 1]
     relative = [e.difference / e.before for e in (*among, *across) if abs(e.before) > LEAST_CORRELATION]
@@ -171,26 +171,24 @@ def biases(pair: Pair, *, accuracy_difference: float = nan, rule_similarity: flo
         rule_similarity,
         spread.signed,
         differences(relative).mean,
-        confidential,
-        _reasons(pair, confidential, among, across),
+        sensitive,
+        _reasons(pair, sensitive, among, across),
         found.rows,
         found.of,
     )
 
 
-def _inside(entry: Relation, confidential: tuple[str, ...]) -> int:
-    return (entry.first in confidential) + (entry.second in confidential)
+def _inside(entry: Relation, sensitive: tuple[str, ...]) -> int:
+    return (entry.first in sensitive) + (entry.second in sensitive)
 
 
-def _reasons(
-    pair: Pair, confidential: tuple[str, ...], among: list[Relation], across: list[Relation]
-) -> tuple[str, ...]:
-    if not confidential:
+def _reasons(pair: Pair, sensitive: tuple[str, ...], among: list[Relation], across: list[Relation]) -> tuple[str, ...]:
+    if not sensitive:
         return ("No confidential column is a number, so no bias is measured.",)
     found = []
     if not among:
         found.append("B: there are no two confidential numbers that vary.")
-    if not across and not pair.confidential:
+    if not across and not pair.sensitive:
         found.append("C: no column was named confidential, so every number counts as confidential.")
     elif not across:
         found.append("C: there is no confidential number beside one that is not.")

@@ -21,14 +21,14 @@ from leafcover.metrics.models import (
     prepared,
     sides_of,
 )
-from leafcover.metrics.pair import SEED, Pair, how
+from leafcover.metrics.pair import SEED, Pair, coverage_note
 from leafcover.table.table import Table
 
 SIX = ("c4.5", "sysfor", "logistic regression", "nearest neighbours", "random forest", "neural network")
 
 
 @dataclass(frozen=True)
-class Score:
+class ModelAccuracy:
     """One kind of model: the share of held-out rows it predicts rightly, and the same by class, averaged."""
 
     model: str
@@ -47,7 +47,7 @@ class Prediction:
 
     target: str
     classes: int
-    scores: tuple[Score, ...]
+    scores: tuple[ModelAccuracy, ...]
     majority: Estimate  # accuracy of that answer
     balanced_majority: Estimate
     pairs: int  # 1: intervals over held-out rows; more: over pairs
@@ -101,7 +101,7 @@ def prediction(
         rows=rows,
         of=of,
         tests=sum(map(len, labels)),
-        how=f"learned from {how(rows, of)}, tested on {how(tests, held)} held out",
+        how=f"learned from {coverage_note(rows, of)}, tested on {coverage_note(tests, held)} held out",
     )
 
 
@@ -128,9 +128,9 @@ def _tested(pair: Pair, models: Sequence[str], bins: int, most: int, most_tests:
     )
 
 
-def _score(model: str, found: Sequence[_Test], labels: Sequence[Codes]) -> Score:
+def _score(model: str, found: Sequence[_Test], labels: Sequence[Codes]) -> ModelAccuracy:
     released, original = [one.released[model] for one in found], [one.original[model] for one in found]
-    return Score(
+    return ModelAccuracy(
         model=model,
         released=share_of(released),
         original=share_of(original),
@@ -244,7 +244,7 @@ def agreement(
         rows=rows,
         of=of,
         tests=tests,
-        how=f"learned from {how(rows, of)}, tested on {how(tests, held)} held out",
+        how=f"learned from {coverage_note(rows, of)}, tested on {coverage_note(tests, held)} held out",
     )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.metrics.models import scikit_learn
-from leafcover.metrics.pair import SEED, Pair, how, some_rows
+from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.regression import design, independent, logistic, part
 from leafcover.metrics.utility.univariate import Change, Differences, differences, size_of
 
@@ -91,7 +91,7 @@ def propensity_of_trees(pair: Pair, *, most: int = MOST_ROWS_OF_TREES, permutati
 
 def _stacked(pair: Pair, most: int) -> Stacked:
     """The same rows of both tables: where they are paired, the same people."""
-    rows = some_rows(len(pair.original), most)
+    rows = sample_rows(len(pair.original), most)
     taken = pair if len(rows) == len(pair.original) else pair.take(rows)
     found = design(taken, [name for name in pair.names if name != pair.weight])
     released = np.repeat([0.0, 1.0], [len(found.before), len(found.after)])
@@ -102,7 +102,7 @@ def _propensity(model: str, found: tuple[float, float, float], parameters: int, 
     value, expected, spread = found
     ratio = value / expected if expected > 0 else 0.0
     away = (value - expected) / spread if spread > 0 else 0.0
-    return Propensity(model, value, expected, ratio, away, parameters, rows, of, how(rows, of))
+    return Propensity(model, value, expected, ratio, away, parameters, rows, of, coverage_note(rows, of))
 
 
 # Weighted totals, means and counts: what a survey's figures would be from the release.

@@ -14,7 +14,7 @@ import numpy as np
 
 from leafcover.arrays import Bools, Floats
 from leafcover.metrics.estimates import DEVIATIONS, Estimate
-from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.univariate import in_units, known, mean, unit, worst_mean
 from leafcover.table.table import Column
 
@@ -114,7 +114,7 @@ class Filled(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class DesignMatrix:
     """The same features of both tables, the intercept first. Internal: levels have names."""
 
     features: tuple[Feature, ...]
@@ -122,11 +122,11 @@ class Design:
     after: Floats
 
 
-def design(pair: Pair, columns: Sequence[str], *, most: int = MOST_FEATURES) -> Design:
+def design(pair: Pair, columns: Sequence[str], *, most: int = MOST_FEATURES) -> DesignMatrix:
     """Build the matrices, of the ``most`` features that vary most; ties by name."""
     found = [filled for name in sorted(columns) for filled in _features(pair.original[name], pair.released[name])]
     kept = sorted(found, key=lambda filled: -filled.spread)[:most]
-    return Design(
+    return DesignMatrix(
         tuple(filled.feature for filled in kept),
         _matrix([np.ones(len(pair.original)), *(filled.before for filled in kept)]),
         _matrix([np.ones(len(pair.released)), *(filled.after for filled in kept)]),
@@ -224,7 +224,7 @@ class Regression:
 def regression(pair: Pair, *, target: str = "", most: int = MOST_ROWS, features: int = MOST_FEATURES) -> Regression:
     """Regress the target (the pair's unless named) on the other columns in both tables, and compare."""
     name = target or pair.target
-    rows = some_rows(len(pair.original), most)
+    rows = sample_rows(len(pair.original), most)
     if not name:
         return _nothing("", len(rows), len(pair.original), "No target was named.")
     taken = pair if len(rows) == len(pair.original) else pair.take(rows)
@@ -258,7 +258,7 @@ def regression(pair: Pair, *, target: str = "", most: int = MOST_ROWS, features:
         tuple(coefficients),
         len(rows),
         len(pair.original),
-        how(len(rows), len(pair.original)),
+        coverage_note(len(rows), len(pair.original)),
     )
 
 
@@ -312,4 +312,4 @@ def _least_squares(matrix: Floats, outcome: Floats) -> tuple[Floats, Floats, flo
 
 
 def _nothing(target: str, rows: int, of: int, reason: str) -> Regression:
-    return Regression("", target, nan, nan, nan, 0, (), rows, of, how(rows, of), reason)
+    return Regression("", target, nan, nan, nan, 0, (), rows, of, coverage_note(rows, of), reason)

@@ -16,7 +16,7 @@ from leafcover.arrays import Floats, Rows
 from leafcover.table.table import Table
 from leafcover.tree.export import Spell, spelling
 from leafcover.tree.predict import places
-from leafcover.tree.tree import Places, Tree, leaf_boxes
+from leafcover.tree.tree import LeafMembership, Tree, leaf_boxes
 
 Kind: TypeAlias = Literal["kept", "cut moved", "class changed", "lost", "new"]
 KINDS: tuple[Kind, ...] = ("kept", "cut moved", "class changed", "lost", "new")
@@ -90,14 +90,14 @@ def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
     )
 
 
-def rows_by_leaf(tree: Tree, found: Places) -> Floats:
+def rows_by_leaf(tree: Tree, found: LeafMembership) -> Floats:
     """How many rows stand in each leaf; one that reaches several is shared among them by their training rows."""
     in_set = np.bincount(found.place, minlength=len(found))
     part = shares_of_sets(tree, found) * np.repeat(in_set, np.diff(found.start))
     return np.bincount(found.leaves, part, minlength=len(tree.leaves)).astype(np.float64)
 
 
-def shares_of_sets(tree: Tree, found: Places) -> Floats:
+def shares_of_sets(tree: Tree, found: LeafMembership) -> Floats:
     """For each of ``found.leaves`` the part that it has of a row that reaches its set."""
     weight = np.maximum(tree.counts[tree.leaves].sum(axis=1), 1e-9)[found.leaves]  # leaves without rows share alike
     of_set = np.repeat(np.arange(len(found)), np.diff(found.start))

@@ -16,7 +16,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Bools, Codes, Floats, Rows
 from leafcover.errors import TableError
 from leafcover.metrics.models import BINS, classes_for
-from leafcover.metrics.pair import Pair, how, some_rows
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.clusters import adjusted_rand
 from leafcover.metrics.utility.rules import (
     KINDS,
@@ -32,7 +32,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import assemble, chosen, grow_from
 from leafcover.tree.predict import classify, places
 from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, classes_of, training
-from leafcover.tree.tree import Attribute, Places, Tree, levels
+from leafcover.tree.tree import Attribute, LeafMembership, Tree, levels
 
 # Two trees walked together from the root: where they part, and whether one is the other cut short.
 
@@ -233,7 +233,7 @@ class TwoTrees:
     def how(self) -> str:
         """In words, what the trees and the figures rest on."""
         grower = chosen("auto", self.grown_on)
-        grown, judged = how(self.grown_on, self.of), how(len(self.table), self.of)
+        grown, judged = coverage_note(self.grown_on, self.of), coverage_note(len(self.table), self.of)
         return f"trees by the {grower} grower on {grown}, judged by {judged}"
 
 
@@ -249,7 +249,7 @@ def two_trees(
     """C4.5 for the target on both tables, each grown on at most ``most`` rows and judged by at most ``judged``."""
     pair = with_classes(pair, bins=bins)
     rows = len(pair.original)
-    grown, seen = some_rows(rows, most), some_rows(rows, judged)
+    grown, seen = sample_rows(rows, most), sample_rows(rows, judged)
     ours, theirs = (
         tree_for(some(table, grown), pair.target, min_records=min_records, confidence=confidence)
         for table in (pair.original, pair.released)
@@ -424,7 +424,7 @@ def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allo
         rows=len(table),
         classified=int(np.count_nonzero(truth != MISSING)),
         of=len(table),
-        how=how(len(table), len(table)),
+        how=coverage_note(len(table), len(table)),
     )
 
 
@@ -435,7 +435,7 @@ def coverage(differences: Sequence[Difference], *kinds: Kind) -> float:
     return 1.0 - left / total if (total := sum(difference.rows for difference in of_ours)) > 0 else 1.0
 
 
-def _same(original: Tree, released: Tree, ours: Places, theirs: Places) -> bool:
+def _same(original: Tree, released: Tree, ours: LeafMembership, theirs: LeafMembership) -> bool:
     """Whether tests and classes are the same at every node, and the cuts too or at least the place of every row."""
     if not any(marks.any() for marks in differing_nodes(original, released)):
         return True

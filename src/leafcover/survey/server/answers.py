@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 
 from leafcover.survey.client import Answer, Message, Outdated, Refused, length, number_of, received
 from leafcover.survey.schema import Survey
-from leafcover.survey.storage.base import Opens, Store, Verdict
+from leafcover.survey.storage.base import Acceptance, Opens, Store
 
 # A request's body, read no further than an honest one is long, and no longer than patience lasts.
 
@@ -96,12 +96,12 @@ class _Waiting:
     answer: Answer
     token: int | None
     loop: asyncio.AbstractEventLoop
-    verdict: asyncio.Future[Verdict]
+    verdict: asyncio.Future[Acceptance]
 
-    def tell(self, verdict: Verdict | None) -> None:
+    def tell(self, verdict: Acceptance | None) -> None:
         self.loop.call_soon_threadsafe(self._tell, verdict)
 
-    def _tell(self, verdict: Verdict | None) -> None:
+    def _tell(self, verdict: Acceptance | None) -> None:
         if self.verdict.done():  # the device hung up meanwhile
             return
         if verdict is None:
@@ -127,7 +127,7 @@ class Writer:
         self._waiting.put(None)
         self._thread.join()
 
-    async def add(self, answer: Answer, token: int | None) -> Verdict:
+    async def add(self, answer: Answer, token: int | None) -> Acceptance:
         """Keep an answer."""
         loop = asyncio.get_running_loop()
         one = _Waiting(answer, token, loop, loop.create_future())
@@ -213,11 +213,11 @@ def answering(survey: Survey, writer: Writer, secret: bytes) -> APIRouter:
             verdict = await _taken(request)
         except Declined as refused:
             return _told(refused.status, refused.why, headers)
-        if verdict in (Verdict.spent, Verdict.taken):
+        if verdict in (Acceptance.spent, Acceptance.taken):
             return _told(409, AGAIN, headers)
-        return _told(201 if verdict is Verdict.stored else 200, "", headers)
+        return _told(201 if verdict is Acceptance.stored else 200, "", headers)
 
-    async def _taken(request: Request) -> Verdict:
+    async def _taken(request: Request) -> Acceptance:
         if is_foreign(request) and not (survey.offline and is_from_file(request)):
             raise Declined(403, "Answers are taken from the survey's own page alone.")
         try:

@@ -13,7 +13,7 @@ class StoreFailed(LeafcoverError):
     """A store that cannot be opened, read or written; never shows an answer, a token or a password."""
 
 
-class Verdict(StrEnum):
+class Acceptance(StrEnum):
     """What became of an answer."""
 
     stored = "stored"
@@ -28,7 +28,7 @@ class Store(Protocol):
     Any thread may call it, and after an error it may be called again.
     """
 
-    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
+    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Acceptance]:
         """Keep answers, each with the number of its token or None, in one transaction.
 
         When it returns, what it says is on disk. An answer and its token are kept both or neither.
@@ -67,7 +67,7 @@ class Opens(Protocol):
 class Judged:
     """A verdict for each answer, and what is to be written: texts by id, numbers of tokens."""
 
-    verdicts: list[Verdict]
+    verdicts: list[Acceptance]
     new: dict[str, str]
     numbers: frozenset[int]
 
@@ -79,7 +79,7 @@ def judged(answers: Sequence[tuple[Answer, int | None]], *, known: Mapping[str, 
     >>> [str(verdict) for verdict in judged(twice, known={}, block=b"").verdicts]
     ['stored', 'spent']
     """
-    verdicts: list[Verdict] = []
+    verdicts: list[Acceptance] = []
     new: dict[str, str] = {}
     numbers: set[int] = set()
     for answer, number in answers:
@@ -89,11 +89,11 @@ def judged(answers: Sequence[tuple[Answer, int | None]], *, known: Mapping[str, 
         if before is not None:
             # Nobody can tell which token came with the stored answer, only that it is spent: an unspent one is another.
             same = before == text and (number is None or used)
-            verdicts.append(Verdict.repeated if same else Verdict.taken)
+            verdicts.append(Acceptance.repeated if same else Acceptance.taken)
         elif used:
-            verdicts.append(Verdict.spent)
+            verdicts.append(Acceptance.spent)
         else:
-            verdicts.append(Verdict.stored)
+            verdicts.append(Acceptance.stored)
             new[answer.id] = text
             numbers |= set() if number is None else {number}
     return Judged(verdicts, new, frozenset(numbers))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from leafcover.survey.client import Answer
 from leafcover.survey.schema import Survey
-from leafcover.survey.storage.base import StoreFailed, Verdict, as_reports, judged, with_spent
+from leafcover.survey.storage.base import Acceptance, StoreFailed, as_reports, judged, with_spent
 
 if TYPE_CHECKING:
     import psycopg
@@ -60,7 +60,7 @@ class PostgresqlStore:
         self._connection: Connection | None = None
         self._run(lambda connection: None)
 
-    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
+    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Acceptance]:
         """Keep answers; see ``Store.add``.
 
         When the connection is lost it may be unknown whether the transaction ended well. It is done once more, and an
@@ -101,7 +101,7 @@ class PostgresqlStore:
 
     def _added(
         self, connection: "Connection", answers: Sequence[tuple[Answer, int | None]]
-    ) -> tuple[list[Verdict], bool]:
+    ) -> tuple[list[Acceptance], bool]:
         fingerprint = self._survey.fingerprint
         day = self._today() if self._survey.keep_day else None
         with connection.transaction():

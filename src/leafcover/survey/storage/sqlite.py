@@ -20,7 +20,7 @@ from threading import Lock
 
 from leafcover.survey.client import Answer
 from leafcover.survey.schema import Survey
-from leafcover.survey.storage.base import StoreFailed, Verdict, as_reports, judged, with_spent
+from leafcover.survey.storage.base import Acceptance, StoreFailed, as_reports, judged, with_spent
 
 OURS = 0x4C656166  # "Leaf", in the header of every file of ours
 VERSION = 1
@@ -66,7 +66,7 @@ class SqliteStore:
         if create:
             self._sort()  # another process may have been killed
 
-    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Verdict]:
+    def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Acceptance]:
         """Keep answers; see ``Store.add``."""
         fingerprint = self._survey.fingerprint
         day = self._today().isoformat() if self._survey.keep_day else None
