@@ -8,8 +8,9 @@ import typer
 
 import leafcover
 from leafcover.cli.main import application
+from leafcover.partition.base import PARTITIONS
+from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes import RECIPES
-from leafcover.recipes.plan import PARTITIONS, PERTURBATIONS
 from leafcover.survey.schema import Question, Survey
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.shuffle import Shuffle
     from leafcover.recipes.plan import Plan, Step
-    from leafcover.recipes.plan import from_toml as read_plan
-    from leafcover.recipes.plan import to_toml as plan_text
+    from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
     from leafcover.rng import Key
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
@@ -67,9 +66,10 @@ _HOMES = {
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
     "measure": "leafcover.api",
-    "plan_text": "leafcover.recipes.plan:to_toml",
+    "parse_plan": "leafcover.recipes.plan_file",
+    "plan_text": "leafcover.recipes.plan_file",
     "read": "leafcover.api",
-    "read_plan": "leafcover.recipes.plan:from_toml",
+    "read_plan": "leafcover.recipes.plan_file",
     "recipes": "leafcover.recipes:",
     "release": "leafcover.api",
     "sample": "leafcover.table.io",
@@ -105,6 +105,7 @@ __all__ = [
     "from_frame",
     "grow",
     "measure",
+    "parse_plan",
     "plan_text",
     "read",
     "read_plan",

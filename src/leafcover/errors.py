@@ -6,7 +6,8 @@ LeafcoverError
 ├── ValueOutOfRange   a parameter outside what it may be
 ├── PlanError         a plan that contradicts itself or the table
 ├── OutputError       a result that cannot be written
-├── PromiseBroken     a noise did not keep what it promised; nothing is written
+├── InvariantViolated a perturbation broke one of its guarantees; nothing is written
+├── PluginError       a plugin cannot be loaded, or takes a name that exists
 └── RiskTooHigh       the measured risk is above the limit that was set
 """
 
@@ -53,7 +54,11 @@ class OutputError(LeafcoverError):
 
 
 class InvariantViolated(LeafcoverError):
-    """A noise did not keep what it promised, so nothing is written."""
+    """A perturbation broke one of its guarantees, so nothing is written."""
+
+
+class PluginError(LeafcoverError):
+    """A plugin cannot be loaded, or takes a name that exists."""
 
 
 class RiskTooHigh(LeafcoverError):

@@ -178,7 +178,7 @@ def test_a_limit_counts_inference_above_control(tmp_path):
     (tmp_path / "in.csv").write_text(rows_of(rows=240))
     (tmp_path / "plan.toml").write_text(
         'version = 1\ntarget = "class"\n[[step]]\ncolumns = ["age", "pay"]\n'
-        'within = { split = "whole" }\nnoise = { noise = "shuffle" }\n'
+        'within = { method = "whole" }\nperturb = { method = "shuffle" }\n'
     )
     given = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", "--force")
     assert leafcover(*given, "--max-risk", "0.5", "--sensitive", "class", "--quasi-identifier", "age").exit_code == 0

@@ -67,23 +67,23 @@ def test_an_unknown_column_recipe_or_setting_gets_a_near_name(good, tmp_path):
     assert "--target" in refused("release", good, *out)
 
 
-def step(columns="age", within='split="whole"', noise='noise="shuffle"'):
-    return f'[[step]]\ncolumns=["{columns}"]\nwithin={{{within}}}\nnoise={{{noise}}}\n'
+def step(columns="age", within='method = "whole"', noise='method="shuffle"'):
+    return f'[[step]]\ncolumns=["{columns}"]\nwithin={{{within}}}\nperturb={{{noise}}}\n'
 
 
 PLANS = {
     "twice": ("version = 1\n" + step() + step(), "once"),
     "unknown key": ('version = 1\ncolour = "red"\n', "colour"),
     "unknown key in a step": ("version = 1\n" + step().replace("within", "withn"), "within"),
-    "unknown noise": ("version=1\n" + step(noise='noise="shufle"'), "shuffle"),
-    "unknown parameter": ("version=1\n" + step(noise='noise="bounded", spred=0.1'), "spread"),
-    "out of range": ("version=1\n" + step(noise='noise="bounded", spread=3.0'), "spread"),
-    "wrong type": ("version=1\n" + step(noise='noise="bounded", spread="much"'), "spread"),
+    "unknown noise": ("version=1\n" + step(noise='method="shufle"'), "shuffle"),
+    "unknown parameter": ("version=1\n" + step(noise='method="bounded", spred=0.1'), "spread"),
+    "out of range": ("version=1\n" + step(noise='method="bounded", spread=3.0'), "spread"),
+    "wrong type": ("version=1\n" + step(noise='method="bounded", spread="much"'), "spread"),
     "unknown column": ("version=1\n" + step("agge"), "age"),
-    "category moved as a number": ("version=1\n" + step("job", noise='noise="bounded"'), "category"),
-    "number redrawn": ("version=1\n" + step(noise='noise="redraw"'), "number"),
-    "siblings of nothing": ("version=1\n" + step("job", noise='noise="redraw", siblings=0.2'), "leaves"),
-    "a floor of nothing": ("version=1\n" + step(within='split="leaves", of="class", min_cell=0'), "min_cell"),
+    "category moved as a number": ("version=1\n" + step("job", noise='method="bounded"'), "category"),
+    "number redrawn": ("version=1\n" + step(noise='method="redraw"'), "number"),
+    "siblings of nothing": ("version=1\n" + step("job", noise='method="redraw", siblings=0.2'), "leaves"),
+    "a floor of nothing": ("version=1\n" + step(within='method = "leaves", of="class", min_cell=0'), "min_cell"),
     "no version": (step(), "version"),
     "no step": ("version = 1\n", "step"),
     "not TOML": ("{", "TOML"),
@@ -343,8 +343,8 @@ def test_many_rows_alone_in_their_cell_are_refused_unless_forced(tmp_path):
     lines = ["level,class", *(f"{place},{'ab'[place % 2]}" for place in range(60)), *["60,a"] * 200, *["61,b"] * 200]
     (tmp_path / "in.csv").write_text("\n".join(lines) + "\n")
     plan = (
-        'version = 1\n[[step]]\ncolumns = ["class"]\nwithin = { split = "leaves", of = "class", min_cell = 1 }\n'
-        'noise = { noise = "shuffle" }\n'
+        'version = 1\n[[step]]\ncolumns = ["class"]\nwithin = { method = "leaves", of = "class", min_cell = 1 }\n'
+        'perturb = { method = "shuffle" }\n'
     )
     (tmp_path / "plan.toml").write_text(plan)
     asked = ["release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--plan", tmp_path / "plan.toml"]

@@ -11,7 +11,7 @@ from leafcover.engine.run import run
 from leafcover.errors import LeafcoverError
 from leafcover.partition.forest import Forest
 from leafcover.recipes import plan_for
-from leafcover.recipes.plan import from_toml, to_toml
+from leafcover.recipes.plan_file import parse_plan, plan_text
 from leafcover.rng import Key
 from leafcover.table.io import read
 from leafcover.tree.predict import places
@@ -142,7 +142,7 @@ def test_wrong_settings_are_one_line(given):
 
 def test_a_plan_with_a_forest_survives_a_file():
     plan = plan_for(mixed(3, rows=60), "forest", target="class", settings={"n_trees": 7, "min_cell": 3})
-    assert from_toml(to_toml(plan)).steps == plan.steps
+    assert parse_plan(plan_text(plan)).steps == plan.steps
 
 
 def test_cover_can_begin_where_the_leaves_of_a_forest_meet():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import LeafcoverError
-from leafcover.recipes.plan import from_toml, to_toml
+from leafcover.recipes.plan_file import parse_plan, plan_text
 from tests.tables import category, mixed, mixed_tables, number, table
 
 RECIPES = {
@@ -103,7 +103,7 @@ def test_confidential_columns_alone_are_averaged_by_the_tree():
 @pytest.mark.parametrize(("recipe", "settings"), CASES)
 def test_plans_survive_a_file(recipe, settings):
     plan = lc.recipes.plan_for(mixed(3, rows=100), recipe, settings={"k": 4, **settings})
-    assert from_toml(to_toml(plan)) == plan
+    assert parse_plan(plan_text(plan)) == plan
 
 
 @pytest.mark.parametrize(
@@ -165,15 +165,21 @@ def test_noise_on_single_values_speaks_of_no_cells():
 
 
 def test_a_parameter_that_is_not_given_is_named():
-    text = to_toml(lc.recipes.plan_for(mixed(3, rows=100), "microaggregate"))
-    with pytest.raises(LeafcoverError, match=r"split 'leaves' has no of\. Add it"):
-        from_toml(text.replace('split = "mdav"', 'split = "mdav"\nstart = { split = "leaves" }'))
+    text = plan_text(lc.recipes.plan_for(mixed(3, rows=100), "microaggregate"))
+    with pytest.raises(LeafcoverError, match=r"'leaves' has no of\. Add it"):
+        parse_plan(text.replace('method = "mdav"', 'method = "mdav", start = { method = "leaves" }'))
 
 
-def test_lists_are_refused_in_one_line():
-    for settings in ({"columns": ["age"]}, {"groups": [["age"]]}, {"strata": ["job"]}):
-        with pytest.raises(LeafcoverError, match="one text of names"):
-            lc.recipes.microaggregate(mixed(3, rows=100), **settings)
+def test_lists_of_names_are_taken_like_text_with_commas():
+    original = mixed(3, rows=100)
+    for listed, text in (
+        ({"columns": ["age", "pay"]}, {"columns": "age,pay"}),
+        ({"columns": ("age",), "strata": ["job"]}, {"columns": "age", "strata": "job"}),
+        ({"columns": ["age", "pay"], "groups": ["age+pay"]}, {"columns": "age,pay", "groups": "age+pay"}),
+    ):
+        assert lc.recipes.microaggregate(original, **listed) == lc.recipes.microaggregate(original, **text)
+    with pytest.raises(LeafcoverError, match="groups"):
+        lc.recipes.microaggregate(original, groups=[["age"]])
 
 
 def test_groups_with_too_few_values_stay_in_their_stratum():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import leafcover as lc
 from leafcover.errors import LeafcoverError
 from leafcover.partition.microaggregation import (
+    Halves,
     InOrder,
     Kd,
     KMeans,
@@ -135,7 +136,6 @@ def test_k_means_by_hand():
     "wrong",
     [
         lambda: Mdav((), k=3),
-        lambda: Mdav("age", k=3),
         lambda: Mdav(("age",), k=0),
         lambda: Mdav(("age",), k=5, block=7),
         lambda: VariableMdav(("age",), gamma=-1.0),
@@ -149,3 +149,9 @@ def test_k_means_by_hand():
 def test_wrong_parameters_are_refused(wrong):
     with pytest.raises(LeafcoverError):
         wrong()
+
+
+@pytest.mark.parametrize("method", [Mdav, VariableMdav, KMeans, Kd, Halves, Strata])
+def test_one_column_may_be_named_without_a_list(method):
+    assert method("age").by == ("age",)
+    assert method(["age", "pay"]).by == ("age", "pay")

@@ -73,7 +73,7 @@ def measure(
     from leafcover.engine.files import read_like, recall
     from leafcover.engine.manifest import load_manifest
     from leafcover.metrics.suite import words as measured_words
-    from leafcover.recipes.plan import read_plan
+    from leafcover.recipes.plan_file import read_plan
 
     if max_risk is not None and not 0 <= max_risk <= 1:
         raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")

@@ -101,9 +101,8 @@ def release(
     aside = original.take(held) if len(held) else None
     original = without_unused_levels(original, kept) if len(held) else original
     with progress(quiet or as_json) as tell:
-        cells: dict[Any, Any] = {}
-        chosen = _plan(original, plan, recipe, target, settings, bins, cells)
-        made = run(original, chosen, key=key, keep_order=keep_order, progress=tell, made=cells)
+        chosen = _plan(original, plan, recipe, target, settings, bins)
+        made = run(original, chosen, key=key, keep_order=keep_order, progress=tell)
         if not force:
             refuse_alone(made)
         elif made.alone > MOST_ALONE:
@@ -206,9 +205,8 @@ def _plan(
     target: str | None,
     settings: list[str],
     bins: int | None,
-    made: dict[Any, Any],
 ) -> "Plan":
-    from leafcover.recipes.plan import read_plan
+    from leafcover.recipes.plan_file import read_plan
 
     if file is not None:
         if recipe is not None or settings or bins is not None:
@@ -219,7 +217,7 @@ def _plan(
         if target is not None and plan.target and target != plan.target:
             raise PlanError(f"--target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
         return plan
-    return plan_from(table, recipe or "cover", target, settings, bins, made)
+    return plan_from(table, recipe or "cover", target, settings, bins)
 
 
 def plan_from(
@@ -228,10 +226,9 @@ def plan_from(
     target: str | None,
     settings: list[str],
     bins: int | None,
-    made: dict[Any, Any] | None = None,
 ) -> "Plan":
     """The plan of a recipe with what the command line set."""
-    from leafcover.recipes import plan_for, recipe_named
+    from leafcover.recipes import RECIPES, plan_for
 
     given: dict[str, Any] = {}
     for one in settings:
@@ -242,12 +239,12 @@ def plan_from(
             raise PlanError(f"--set {name} was given twice. Give it once.")
         given[name] = value
     if bins is not None:
-        if "bins" not in recipe_named(recipe).parameters:
+        if "bins" not in RECIPES.named(recipe).parameters:
             raise PlanError(f"Recipe {recipe!r} has no target to put into bins. Leave --bins out.")
         if "bins" in given:
             raise PlanError("--bins and --set bins were both given. Use --bins.")
         given["bins"] = bins
-    return plan_for(table, recipe, target=target, settings=given, made=made)
+    return plan_for(table, recipe, target=target, settings=given)
 
 
 def _measured(
@@ -372,13 +369,13 @@ def plan(
     reading: Reading,
 ) -> None:
     """Print the plan a recipe writes for TABLE, as TOML to read, change and hand to `release --plan`."""
-    from leafcover.recipes.plan import to_toml
+    from leafcover.recipes.plan_file import plan_text
 
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     for words in data.warnings:
         warn(words)
-    typer.echo(to_toml(plan_from(data, recipe, target, settings, bins)), nl=False)
+    typer.echo(plan_text(plan_from(data, recipe, target, settings, bins)), nl=False)
 
 
 # ``leafcover demo``: the main job on a table that ships with the package.

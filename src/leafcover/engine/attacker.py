@@ -11,7 +11,6 @@ from leafcover.engine.run import partitions_of, share_stuck, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Chunk, Perturbation, Summary
-from leafcover.perturb.centroid import Centroid
 from leafcover.recipes.plan import Plan, Step
 from leafcover.table.table import Column, Table
 
@@ -80,8 +79,8 @@ def disclosed(known: Known) -> float:
 def averaged(known: Known) -> Iterator[tuple[tuple[str, ...], Rows, bool]]:
     """Of each step that puts averages in the place of values: its columns, each row's group, whether they are means."""
     for step in known.plan.steps:
-        if isinstance(step.perturb, Centroid):
-            yield step.columns, known.partitions[step.within].cells.label, step.perturb.number == "mean"
+        if step.perturb.average is not None:
+            yield step.columns, known.partitions[step.within].cells.label, step.perturb.average == "mean"
 
 
 def _range(part: Chunk, column: Column, among: bool) -> Floats:

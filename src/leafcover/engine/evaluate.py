@@ -26,9 +26,8 @@ from leafcover.metrics.disclosure.record_linkage import Informed, informed
 from leafcover.metrics.estimates import Estimate, Risk, wilson
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.metrics.suite import Facts, Measures, measures
-from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes import RECIPES, plan_for
-from leafcover.recipes.plan import Plan, bins_of
+from leafcover.recipes.plan import Plan
 from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import row_words
 from leafcover.table.table import Table, without_unused_levels
@@ -58,12 +57,11 @@ def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
     inside = np.zeros(len(table), bool)
     inside[rows] = True
     part = without_unused_levels(table, rows)
-    made: dict[PartitionMethod, Partition] = {}
     written = plan
     if plan.settings is not None and plan.recipe in RECIPES:
-        written = plan_for(part, plan.recipe, target=plan.target or None, settings=plan.settings, made=made)
+        written = plan_for(part, plan.recipe, target=plan.target or None, settings=plan.settings)
     # These rows never leave the machine, so that a fixed seed may make the same figures come out twice.
-    release = run(part, written, key=Key.from_seed(seed), made=made)
+    release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
     return Again(pair, Known(part, written, release.partitions))
 
@@ -161,7 +159,7 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
         control=compared.control,
         evidence=compared.evidence,
         facts=None if known is None else facts_of(known),
-        bins=None if known is None else bins_of(known.plan),
+        bins=None if known is None else known.plan.bins,
         tell=tell,
     )
 

@@ -17,7 +17,8 @@ from leafcover.engine.manifest import ReleasePaths, external, internal, load_man
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, not_reached
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.metrics.pair import Pair, pair_of
-from leafcover.recipes.plan import Plan, from_toml
+from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group
 from leafcover.table.io import beside, fill, read
 from leafcover.table.table import Table, without_unused_levels
@@ -175,7 +176,7 @@ def recall(
 def _plan(told: Mapping[str, Any] | None) -> Plan | None:
     if told is None:
         return None
-    plan = from_toml(told["plan"])
+    plan = parse_plan(told["plan"])
     return Plan(*plan.steps, recipe=plan.recipe, target=plan.target, settings=told.get("recipe_settings"))
 
 

@@ -19,7 +19,7 @@ from leafcover.engine.run import (
     TreeFact,
 )
 from leafcover.errors import TableError
-from leafcover.recipes.plan import to_toml
+from leafcover.recipes.plan_file import plan_text
 
 FORMAT = 1
 FEWEST = 5  # rows that a published share may tell apart
@@ -56,7 +56,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
     elif release.kept_order:
         found["why_not_publishable"] = "rows stand in their original order: whoever knows it knows every row"
     if publish_tree:
-        found["plan"] = to_toml(release.plan)
+        found["plan"] = plan_text(release.plan)
     return found
 
 
@@ -65,7 +65,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
     return {
         **outward,
         "face": "internal: not for publication",
-        "plan": to_toml(release.plan),
+        "plan": plan_text(release.plan),
         "recipe_settings": None if release.plan.settings is None else dict(release.plan.settings),
         "reading": dict(reading),
         "columns": [asdict(fact) for fact in release.columns],

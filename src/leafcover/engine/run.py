@@ -13,10 +13,6 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Rows
 from leafcover.errors import InvariantViolated, TableError
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
-from leafcover.partition.forest import Forest
-from leafcover.partition.leaves import Leaves
-from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, VariableMdav
-from leafcover.partition.refine import Refine
 from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.rng import Draws, Key
@@ -40,19 +36,19 @@ def not_reached(
     In what is ``published`` a count under five is not told.
     """
     name = "k" if plan.recipe == "cover" else "min_cell"
-    said = []
-    for split in dict.fromkeys(step.within for step in plan.steps):
-        start = split.start if isinstance(split, Refine) else split
-        sizes = partitions[split].cells.sizes
+    found = []
+    for one in dict.fromkeys(step.within for step in plan.steps):
+        sizes = partitions[one].cells.sizes
         smallest = int(sizes.min())
-        if isinstance(start, Leaves | Forest) and smallest < start.min_cell:
+        if one.groups_similar:
+            if len(sizes) == 1 < one.min_rows:
+                found.append(f"All rows are one group of k = {one.min_rows:,}: every average is the column's own.")
+        elif smallest < one.min_rows:
             few = f"fewer than {FEWEST}" if published and smallest < FEWEST else str(smallest)
             rows = "1 row" if few == "1" else f"{few} rows"
             all_of_it = ", the whole table" if len(sizes) == 1 else ""
-            said.append(f"{name} = {start.min_cell:,} was asked for; the smallest group has {rows}{all_of_it}.")
-        if isinstance(split, Mdav | VariableMdav | InOrder | KMeans) and len(sizes) == 1 < split.k:
-            said.append(f"All rows are one group of k = {split.k:,}: every average is the column's own.")
-    return tuple(dict.fromkeys(said))
+            found.append(f"{name} = {one.min_rows:,} was asked for; the smallest group has {rows}{all_of_it}.")
+    return tuple(dict.fromkeys(found))
 
 
 # Refuse to release what names people.
@@ -177,15 +173,12 @@ def run(
     key: Key,
     keep_order: bool = False,
     progress: Progress | None = None,
-    made: Mapping[PartitionMethod, Partition] | None = None,
 ) -> Release:
-    """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``.
-
-    ``made`` holds cells of this very table that a recipe has made already.
-    """
+    """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``."""
     tell = progress or (lambda words, share: None)
     if len(table) < 2:
         raise TableError(f"A release needs at least 2 rows. Got {len(table)}.")
+    made = None if plan.made is None else plan.made.of(table)
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
     refuse_identifiers(table)
@@ -245,18 +238,12 @@ def partitions_of(
     table: Table, plan: Plan, tell: Progress, made: Mapping[PartitionMethod, Partition] | None = None
 ) -> dict[PartitionMethod, Partition]:
     """Every split of the plan, made once from the original."""
-    splits = list(dict.fromkeys(split for step in plan.steps for split in step.splits))
+    methods = plan.partitions
     found: dict[PartitionMethod, Partition] = {}
-    for number, split in enumerate(splits):
-        tell(f"making cells: {_split_words(split)}", 0.5 * number / len(splits))
-        found[split] = made[split] if made and split in made else split.cells(table)
+    for number, one in enumerate(methods):
+        tell(f"making cells: {one.describe()}", 0.5 * number / len(methods))
+        found[one] = made[one] if made and one in made else one.cells(table)
     return found
-
-
-def _split_words(split: PartitionMethod) -> str:
-    if isinstance(split, Forest):
-        return f"the forest for {split.of}"
-    return f"the tree for {split.needs[0]}" if split.needs else "the whole table"
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -324,7 +311,7 @@ def _rooms(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partit
     found = dict.fromkeys(plan.columns, 1.0)
     for step in plan.steps:
         written = table.select(step.columns)
-        for split in step.splits:
+        for split in step.partitions:
             for one in allowed_ranges(written, partitions[split].cells):
                 if not isnan(one.width):
                     found[one.column] = min(found[one.column], one.width)

@@ -2,9 +2,6 @@
 
 from leafcover.engine.run import Release, TreeFact, least_kept, mean_kept, not_reached
 from leafcover.metrics.disclosure.record_linkage import Informed
-from leafcover.partition.refine import Refine
-from leafcover.perturb.additive import Additive, Multiplicative
-from leafcover.perturb.shuffle import Shuffle
 from leafcover.recipes.plan import Step
 
 
@@ -28,7 +25,7 @@ def _kept(trees: list[TreeFact]) -> list[str]:
 
 
 def _is_block(step: Step) -> bool:
-    return isinstance(step.perturb, Shuffle) and len(step.columns) > 1
+    return step.perturb.moves_rows and len(step.columns) > 1
 
 
 def summary(release: Release, informed: Informed | None = None) -> str:
@@ -40,11 +37,9 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         f"{changed:.0%} of all values are another row's or new."
     ]
     lines += _kept([tree for tree in release.trees if tree.target and tree.target == release.plan.target])
-    if not all(
-        isinstance(step.perturb, Additive | Multiplicative) for step in release.plan.steps
-    ):  # they know no cells
+    if any(step.perturb.uses_cells for step in release.plan.steps):
         smallest = min((cell.smallest for cell in release.cells), default=rows)
-        hidden = all(isinstance(step.perturb, Shuffle) for step in release.plan.steps) and not release.unprotected
+        hidden = all(step.perturb.moves_rows for step in release.plan.steps) and not release.unprotected
         words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
         lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
     lines += not_reached(release.plan, release.partitions)
@@ -55,7 +50,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]
     if blocks:
         lines.append(f"Columns that belong together were moved together: {', '.join(blocks)}.")
-    refined = dict.fromkeys(n for step in release.plan.steps if isinstance(step.within, Refine) for n in step.within.by)
+    refined = dict.fromkeys(n for step in release.plan.steps for n in step.within.refined_by)
     if refined:
         lines.append(f"Cells were refined for {', '.join(refined)}.")
     stuck = [f for f in release.columns if f.fixed >= 0.5 and f.name not in release.unprotected]

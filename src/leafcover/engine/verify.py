@@ -12,7 +12,8 @@ from leafcover.engine.files import read_pairs, sha256_of
 from leafcover.engine.manifest import ReleasePaths, manifest_of
 from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
-from leafcover.recipes.plan import Plan, from_toml
+from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan_file import parse_plan
 from leafcover.rng import Key
 from leafcover.table.io import read
 from leafcover.table.table import Column, Table, without_unused_levels
@@ -44,7 +45,7 @@ def verify(path: Path, *, original: Table | None = None, key: Key | None = None)
     if original is None:
         return checks
     inward = manifest_of(places.internal)
-    plan = from_toml(inward["plan"])
+    plan = parse_plan(inward["plan"])
     pairs = read_pairs(places.pairs)
     if pairs is None:
         return [*checks, Check("promises", False, f"the pairs {places.pairs.name!r} are not there")]

@@ -9,7 +9,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 from leafcover.cells import Cells, LevelSet, Range, Side
 from leafcover.errors import PlanError, TableError, ValueOutOfRange
-from leafcover.partition.base import Partition
+from leafcover.partition.base import Partition, PartitionMethod, methods, partition
 from leafcover.partition.leaves import MOST_ROWS, mixed_cells
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import places
@@ -18,8 +18,9 @@ from leafcover.tree.training import classes_of
 from leafcover.tree.tree import ANY, LeafMembership, Tree, leaf_boxes, set_boxes
 
 
+@partition("forest")
 @dataclass(frozen=True)
-class Forest:
+class Forest(PartitionMethod):
     """The cells where the leaves of a SysFor forest for ``of`` meet, none smaller than ``min_cell`` rows.
 
     With ``min_cell`` 1 every row keeps its leaf of every tree, but most stand alone as the trees grow many. A larger
@@ -41,6 +42,25 @@ class Forest:
         check_settings(self.n_trees, self.goodness, self.separation, self.min_records, self.confidence)
         if not isinstance(self.min_cell, int) or not 1 <= self.min_cell <= MOST_ROWS:
             raise ValueOutOfRange("min_cell", self.min_cell, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return methods()("forest", of=self.of, trees=self.n_trees, rows=self.min_cell)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.min_cell
+
+    @property
+    def tree_target(self) -> str:
+        """The tree's target."""
+        return self.of
+
+    @property
+    def tree_bins(self) -> int | None:
+        """As the parameter says."""
+        return self.bins
 
     @property
     def needs(self) -> tuple[str, ...]:

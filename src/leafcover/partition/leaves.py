@@ -8,7 +8,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Rows
 from leafcover.cells import Cells, LevelSet, Range, Side, whole
 from leafcover.errors import ValueOutOfRange
-from leafcover.partition.base import Partition
+from leafcover.partition.base import Partition, PartitionMethod, methods, partition
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import places
@@ -19,11 +19,16 @@ MOST_ROWS = 1_000_000_000  # that a parameter may ask for
 DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
 
 
+@partition("whole")
 @dataclass(frozen=True)
-class Whole:
+class Whole(PartitionMethod):
     """One cell with every row."""
 
     frozen_id: ClassVar[str] = "whole"
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return methods()("whole")
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -35,8 +40,9 @@ class Whole:
         return Partition(whole(len(table)))
 
 
+@partition("leaves")
 @dataclass(frozen=True)
-class Leaves:
+class Leaves(PartitionMethod):
     """The leaves of the tree that predicts ``of`` from the other columns, none smaller than ``min_cell`` rows.
 
     ``min_records`` is C4.5's own minimum of a branch; without it, the larger of 2 and ``min_cell``. A leaf that is
@@ -58,6 +64,25 @@ class Leaves:
                 raise ValueOutOfRange(f"Leaves.{name}", rows, f"a whole number of rows from 1 to {MOST_ROWS:,}")
         if not 0 < self.confidence <= 1:
             raise ValueOutOfRange("Leaves.confidence", self.confidence, "above 0 and at most 1")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return methods()("leaves-own" if self.of == own else "leaves", of=self.of, rows=self.min_cell)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.min_cell
+
+    @property
+    def tree_target(self) -> str:
+        """The tree's target."""
+        return self.of
+
+    @property
+    def tree_bins(self) -> int | None:
+        """As the parameter says."""
+        return self.bins
 
     @property
     def needs(self) -> tuple[str, ...]:

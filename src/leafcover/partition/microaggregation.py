@@ -13,7 +13,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Floats, Rows
 from leafcover.cells import Cells, Range, finer, inside
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.partition.base import Partition
+from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Column, Table
 from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, grow_kd, own_order, scales, working
@@ -77,8 +77,9 @@ def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
 # Strata: rows with the same values of some columns.
 
 
+@partition("strata")
 @dataclass(frozen=True)
-class Strata:
+class Strata(PartitionMethod):
     """Rows that agree in the columns ``by``; strata of fewer than ``min_cell`` rows stand together.
 
     When all of these together are still too few, the next smallest stratum joins them.
@@ -89,11 +90,18 @@ class Strata:
     min_cell: int = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
-        if not self.by:
-            raise PlanError("Strata names no column. Name at least one in by=...")
+        object.__setattr__(self, "by", column_names("Strata.by", self.by))
         if not 1 <= self.min_cell <= MOST_ROWS:
             raise ValueOutOfRange("Strata.min_cell", self.min_cell, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return methods()("strata", columns=", ".join(self.by))
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.min_cell
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -141,8 +149,9 @@ def together(sizes: Rows, least: int) -> tuple[Rows, int]:
 # The perturbation tree of Li and Sarkar (2006) replaces the confidential values of each such cell by their mean.
 
 
+@partition("kd")
 @dataclass(frozen=True)
-class Kd:
+class Kd(PartitionMethod):
     """The leaves of the kd tree over the number columns ``by``, none smaller than ``min_child`` rows.
 
     A node is cut in the column whose variance is largest once columns are divided by ``scale``, at its midrange or
@@ -163,15 +172,22 @@ class Kd:
     tie: Tie = "left"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
-        if not self.by:
-            raise PlanError("Kd names no column to cut by. Name at least one number column in by=...")
+        object.__setattr__(self, "by", column_names("Kd.by", self.by))
         for name, kind in (("scale", Scale), ("cut", Cut), ("scope", Scope), ("tie", Tie)):
             if getattr(self, name) not in get_args(kind):
                 raise ValueOutOfRange(f"Kd.{name}", getattr(self, name), f"one of {', '.join(get_args(kind))}")
         for name, rows in (("leaf_max", self.leaf_max), ("min_child", self.min_child)):
             if not 1 <= rows <= MOST_ROWS:
                 raise ValueOutOfRange(f"Kd.{name}", rows, f"a whole number of rows from 1 to {MOST_ROWS:,}")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return methods()("kd", rows=self.min_child)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.min_child
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -220,8 +236,9 @@ def _sides(tree: Tree) -> dict[str, Range]:
 # near rows together where a cut of one column, as a kd tree's, parts them. Such cells have no box.
 
 
+@partition("halves")
 @dataclass(frozen=True)
-class Halves:
+class Halves(PartitionMethod):
     """Halve by the number columns ``by`` until a cell has ``fewer_than`` so many rows; each has at least half as many.
 
     Columns are divided by ``scale`` first: their standard deviation (z), range, largest size or nothing. Rows with the
@@ -234,15 +251,22 @@ class Halves:
     scale: Scale = "z"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
-        if not self.by:
-            raise PlanError("Halves names no column to halve by. Name at least one number column in by=...")
+        object.__setattr__(self, "by", column_names("Halves.by", self.by))
         if not 2 <= self.fewer_than <= MOST_ROWS:
             raise ValueOutOfRange(
                 "Halves.fewer_than", self.fewer_than, f"a whole number of rows from 2 to {MOST_ROWS:,}"
             )
         if self.scale not in SCALES:
             raise ValueOutOfRange("Halves.scale", self.scale, f"one of {', '.join(SCALES)}")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return methods()("halves", rows=self.fewer_than)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.fewer_than // 2
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -277,8 +301,9 @@ WHOLE = Whole()
 EXACT = 100_000  # rows of a cell up to which MDAV is exact unless it is told otherwise
 
 
+@partition("mdav")
 @dataclass(frozen=True)
-class Mdav:
+class Mdav(PartitionMethod):
     """Groups of k by MDAV on the columns ``by``: numbers by their deviations, categories by their levels.
 
     ``block`` is the most rows of the kd blocks that a cell is cut into first; without it a cell of up to 100,000 rows
@@ -286,16 +311,26 @@ class Mdav:
     """
 
     frozen_id: ClassVar[str] = "mdav"
+    groups_similar: ClassVar[bool] = True
     by: tuple[str, ...]
     k: int = 3
     start: Start = WHOLE
     block: int | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", columns_named("Mdav", self.by))
+        object.__setattr__(self, "by", column_names("Mdav.by", self.by))
         check_k("Mdav", self.k)
         if self.block is not None and self.block and not 2 * self.k <= self.block <= MOST_ROWS:
             raise ValueOutOfRange("Mdav.block", self.block, f"0, or at least 2k = {2 * self.k} rows")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return _describe_groups(self.k, self.start)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -313,24 +348,35 @@ class Mdav:
         return blocked_mdav(some, self.k, block) if block else mdav(some, self.k)
 
 
+@partition("variable-mdav")
 @dataclass(frozen=True)
-class VariableMdav:
+class VariableMdav(PartitionMethod):
     """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group when it is ``gamma`` times nearer to it than to others.
 
     A gamma of about 0.2 suits scattered data, about 1.1 clustered ones. What is left over joins the nearest group.
     """
 
     frozen_id: ClassVar[str] = "variable-mdav"
+    groups_similar: ClassVar[bool] = True
     by: tuple[str, ...]
     k: int = 3
     gamma: float = 0.2
     start: Start = WHOLE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", columns_named("VariableMdav", self.by))
+        object.__setattr__(self, "by", column_names("VariableMdav.by", self.by))
         check_k("VariableMdav", self.k)
         if not 0 <= self.gamma <= 100:
             raise ValueOutOfRange("VariableMdav.gamma", self.gamma, "from 0 to 100")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return _describe_groups(self.k, self.start)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -344,14 +390,16 @@ class VariableMdav:
         return grouped(table, self.start, self.by, points(table, self.by), lambda some: vmdav(some, self.k, self.gamma))
 
 
+@partition("in-order")
 @dataclass(frozen=True)
-class InOrder:
+class InOrder(PartitionMethod):
     """Groups of neighbours in the order of one number: of k each (fixed), or of k to 2k - 1 with the least spread.
 
     The best groups are found exactly (Hansen and Mukherjee). A row without a value stands at the mean.
     """
 
     frozen_id: ClassVar[str] = "in-order"
+    groups_similar: ClassVar[bool] = True
     by: str
     k: int = 3
     sizes: Literal["optimal", "fixed"] = "optimal"
@@ -359,6 +407,15 @@ class InOrder:
 
     def __post_init__(self) -> None:
         check_k("InOrder", self.k)
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return _describe_groups(self.k, self.start)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -410,11 +467,11 @@ def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*start.needs, *by)))
 
 
-def columns_named(name: str, by: Sequence[str]) -> tuple[str, ...]:
-    """The columns by which a split finds rows similar; at least one."""
-    if not by or isinstance(by, str):
-        raise PlanError(f"{name} names no column by which rows are similar. Give a list in by=...")
-    return tuple(by)
+def _describe_groups(k: int, start: Start) -> str:
+    """Which rows share a cell of a partition by similarity."""
+    if start == WHOLE:
+        return methods()("groups", rows=k)
+    return methods()("groups-inside", rows=k, start=start.describe())
 
 
 def check_k(name: str, k: int) -> None:
@@ -430,8 +487,9 @@ ROUNDS = 100  # of moving centres, at most
 AT_ONCE = 4_000_000  # differences held in memory
 
 
+@partition("k-means")
 @dataclass(frozen=True)
-class KMeans:
+class KMeans(PartitionMethod):
     """The cells of ``start``; one of more than ``most`` rows is cut into sub-groups by k-means, none below k rows.
 
     The paper lets a sub-group be a single row, whose value is then published unchanged. Here a sub-group of fewer than
@@ -439,16 +497,26 @@ class KMeans:
     """
 
     frozen_id: ClassVar[str] = "k-means"
+    groups_similar: ClassVar[bool] = True
     by: tuple[str, ...]
     most: int = 5
     k: int = 3
     start: Start = WHOLE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", columns_named("KMeans", self.by))
+        object.__setattr__(self, "by", column_names("KMeans.by", self.by))
         check_k("KMeans", self.k)
         if not self.k <= self.most <= MOST_ROWS:
             raise ValueOutOfRange("KMeans.most", self.most, f"at least k = {self.k} rows")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        return _describe_groups(self.k, self.start)
+
+    @property
+    def min_rows(self) -> int:
+        """As the parameter says."""
+        return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:

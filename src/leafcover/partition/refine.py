@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from leafcover.cells import inside
-from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.partition.base import Partition
+from leafcover.errors import ValueOutOfRange
+from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Table
 from leafcover.tree.joint import refine_jointly
 
 
+@partition("refine")
 @dataclass(frozen=True)
-class Refine:
+class Refine(PartitionMethod):
     """The cells of ``start``, each split further by a tree for the columns ``by``, no part below ``floor`` rows."""
 
     frozen_id: ClassVar[str] = "refine"
@@ -26,11 +27,34 @@ class Refine:
     floor: int = 40
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "by", tuple(self.by))  # a list from a file is welcome
+        object.__setattr__(self, "by", column_names("Refine.by", self.by))
         if not 2 <= self.floor <= MOST_ROWS:
             raise ValueOutOfRange("Refine.floor", self.floor, f"a whole number of rows from 2 to {MOST_ROWS:,}")
-        if not self.by:
-            raise PlanError("Refine names no column to grow trees for. Name at least one in by=...")
+
+    def describe(self, *, own: str | None = None) -> str:
+        """Which rows share a cell."""
+        start = self.start.describe(own=own)
+        return methods()("refine", start=start, columns=len(self.by), rows=self.floor)
+
+    @property
+    def min_rows(self) -> int:
+        """That of the outer cells."""
+        return self.start.min_rows
+
+    @property
+    def tree_target(self) -> str | None:
+        """That of the outer cells."""
+        return self.start.tree_target
+
+    @property
+    def tree_bins(self) -> int | None:
+        """That of the outer cells."""
+        return self.start.tree_bins
+
+    @property
+    def refined_by(self) -> tuple[str, ...]:
+        """As the parameter says."""
+        return self.by
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -12,17 +12,18 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Floats
 from leafcover.cells import Cells
 from leafcover.errors import ValueOutOfRange
-from leafcover.perturb.base import Changed, Chunk, Scope, Summary, by_missing, fixed_by_likelihood, missing_moved
+from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
 from leafcover.perturb.bounded import FINE, DistributionName, Normal, between, distribution_named
 from leafcover.rng import Draws
-from leafcover.table.table import Column, Grid
+from leafcover.table.table import Column, Grid, Kind
 
 
+@perturbation("additive")
 @dataclass(frozen=True)
-class Additive:
+class Additive(Perturbation):
     """Noise of deviation ``spread`` times the column's sample deviation, the same for every row of the table.
 
     Nothing is cut off, since that would bias the mean: values may leave the column's domain and its cells. With
@@ -30,6 +31,8 @@ class Additive:
     """
 
     frozen_id: ClassVar[str] = "additive"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"number", "date", "time"})
+    uses_cells: ClassVar[bool] = False
     spread: float
     distribution: DistributionName = field(default="normal", metadata={"frozen_id": "law"})
     on_grid: bool = True
@@ -39,6 +42,15 @@ class Additive:
             allowed = f"a share of the column's deviation, above 0 and at most {MOST_SPREAD:g}"
             raise ValueOutOfRange("Additive.spread", self.spread, allowed)
         distribution_named(self.distribution)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return methods()("additive", spread=f"{self.spread:g}" if detailed else "none")
+
+    @property
+    def why_fixed(self) -> str:
+        """The noise is too small."""
+        return methods()("fixed-noise")
 
     @property
     def scope(self) -> Scope:
@@ -82,24 +94,11 @@ class Additive:
         """Values off their grid or too large; missing values that appeared or went."""
         return free_broken(before, after, self.on_grid)
 
-    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Values whose law gives them at least 0.95: those of a constant column, and where a grid is coarse."""
-        return fixed_by_likelihood(self, part, summary)
-
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's range."""
         return free_likelihood(
             part, released, lambda column, old, new: self._chance(column, old, new, summary[column.name])
         )
-
-    def observable_class(self, part: Chunk) -> Rows:
-        """Which columns are missing; a value may land anywhere."""
-        return by_missing(np.zeros(len(part), np.int64), part.columns)
-
-    @property
-    def is_exchangeable(self) -> bool:
-        """A value near the released one is likelier to be the row's own."""
-        return False
 
     def _chance(self, column: Column, old: Floats, new: Floats, deviation: float) -> Floats:
         if deviation == 0:
@@ -122,8 +121,9 @@ class Additive:
 # column's mean and c the deviation of e.
 
 
+@perturbation("multiplicative")
 @dataclass(frozen=True)
-class Multiplicative:
+class Multiplicative(Perturbation):
     """A factor of mean 1 and deviation ``spread`` for every value.
 
     ``distribution="lognormal"`` keeps every sign; ``"normal"`` may turn it. A zero stays zero under both, and
@@ -131,6 +131,8 @@ class Multiplicative:
     """
 
     frozen_id: ClassVar[str] = "multiplicative"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"number"})  # a date has no zero
+    uses_cells: ClassVar[bool] = False
     spread: float
     distribution: Literal["lognormal", "normal"] = field(default="lognormal", metadata={"frozen_id": "law"})
     on_grid: bool = True
@@ -142,6 +144,15 @@ class Multiplicative:
         if self.distribution not in ("lognormal", "normal"):
             raise ValueOutOfRange("Multiplicative.distribution", self.distribution, "'lognormal' or 'normal'")
 
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return methods()("multiplicative", spread=f"{self.spread:g}" if detailed else "none")
+
+    @property
+    def why_fixed(self) -> str:
+        """The noise is too small."""
+        return methods()("fixed-noise")
+
     @property
     def scope(self) -> Scope:
         """A row alone."""
@@ -152,18 +163,6 @@ class Multiplicative:
         """What holds afterwards."""
         signs = ("no value changes its sign",) if self.distribution == "lognormal" else ()
         return (*signs, "zero stays zero", *free_promises(self.on_grid))
-
-    def fit(self, part: Chunk) -> Summary:
-        """Nothing needs to be known before."""
-        return None
-
-    def merge(self, one: Summary, other: Summary) -> Summary:
-        """Nothing to merge."""
-        return None
-
-    def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """Nothing to settle."""
-        return None
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Multiply every known value by a draw."""
@@ -192,22 +191,9 @@ class Multiplicative:
                 said.append(f"column {column.name!r}: {int(moved.sum())} values left zero or changed their sign")
         return (*said, *free_broken(before, after, self.on_grid))
 
-    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Zeros, and values so small that they are rounded to themselves."""
-        return fixed_by_likelihood(self, part, summary)
-
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's largest."""
         return free_likelihood(part, released, self._chance)
-
-    def observable_class(self, part: Chunk) -> Rows:
-        """Which columns are missing; what the signs say is in the likelihood."""
-        return by_missing(np.zeros(len(part), np.int64), part.columns)
-
-    @property
-    def is_exchangeable(self) -> bool:
-        """A value near the released one is likelier to be the row's own."""
-        return False
 
     @property
     def _width(self) -> float:

@@ -1,19 +1,23 @@
-"""What a noise is handed and what it gives back: some rows of some columns, their cells, their limits."""
+"""What a perturbation is: the values it is handed and gives back, what it declares, and the registry of all of them."""
 
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells, LevelSet, Range, finer
+from leafcover.messages import Catalogue, catalogue
+from leafcover.registry import Registry
 from leafcover.rng import Draws
-from leafcover.table.table import Column
+from leafcover.table.table import Column, Kind
 
 # What a noise must see to change one row: the row; merged counts or moments; its whole cell; the whole table.
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
 FIXED_PROBABILITY = 0.95  # a value whose law gives it at least this is as good as published
+ALL_KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 Summary: TypeAlias = Any  # what a noise makes of the parts; only that noise looks inside
 
 
@@ -78,35 +82,77 @@ class Changed:
     source: Rows | None = None
 
 
-class Perturbation(Protocol):
-    """A way to change values inside cells, written so that parts can be worked on anywhere."""
+class Perturbation(ABC):
+    """A way to change the values of some columns within cells, written so that chunks can be worked on anywhere.
+
+    A subclass is a frozen dataclass whose fields are its parameters. It declares on itself what it takes and keeps, and
+    must define `change`, `likelihood` and `observable_class`; everything else has a default. Register it with
+    `perturbation`, and plan files, recipes, checks, attacks and reports can use it.
+    """
+
+    frozen_id: ClassVar[str]  # stands for the class in the derivation of draws: never changes, even if the name does
+    kinds: ClassVar[frozenset[Kind]] = ALL_KINDS  # the kinds of column it takes
+    keeps_boxes: ClassVar[bool] = False  # whether values stay inside the boxes of their cell, and of further trees
+    uses_cells: ClassVar[bool] = True  # whether the cells matter to it at all
+    deterministic: ClassVar[bool] = False  # whether it draws nothing
+    moves_rows: ClassVar[bool] = False  # whether values only change places, all columns of a step together
 
     @property
     def scope(self) -> Scope:
-        """What a part must hold for ``change`` to be right."""
+        """What a chunk must hold for ``change`` to be right."""
+        return "table"
+
+    @property
+    def moves_missing(self) -> bool:
+        """Whether a missing value may move to another row."""
+        return False
+
+    @property
+    def average(self) -> Literal["mean", "median"] | None:
+        """Which average replaces the numbers of a cell, if one does."""
+        return None
 
     @property
     def guarantees(self) -> tuple[str, ...]:
         """What holds afterwards, in words."""
+        return () if self.moves_missing else ("missing stays missing",)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value, as the end of a sentence that begins "each value is"; parameters if ``detailed``."""
+        return f"changed by {PERTURBATIONS.name_of(type(self)) or type(self).__name__}"
+
+    @property
+    def why_fixed(self) -> str:
+        """Why a value could not change, for the report."""
+        return methods()("fixed-cell")
 
     def fit(self, part: Chunk) -> Summary:
-        """What must be known of a part before any part is changed."""
+        """What must be known of a chunk before any chunk is changed."""
+        return None
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """The summary of two parts together."""
+        """The summary of two chunks together."""
+        return one
 
     def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """What ``change`` needs of the summary of all parts: made once, not once a part."""
+        """What ``change`` needs of the summary of all chunks: made once, not once a chunk."""
+        return summary
 
+    @abstractmethod
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """New values for the part's columns; ``summary`` is the settled one, here and below."""
+        """New values for the chunk's columns; ``summary`` is the final one, here and below."""
 
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Sentences for promises that do not hold between a part and its new values."""
+        """One sentence for each guarantee that does not hold between a chunk and its new values."""
+        if self.keeps_boxes:
+            return left_their_place(before, after)
+        return () if self.moves_missing else became_missing(before, after)
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Per column, the known values that could not change: their law gives them at least ``PINNED``."""
+        """Per column, the known values that could not change: they stay with at least ``FIXED_PROBABILITY``."""
+        return fixed_by_likelihood(self, part, summary)
 
+    @abstractmethod
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """Per row, how probable (or, for a continuous number, how dense) its released values are given its own."""
 
@@ -115,10 +161,40 @@ class Perturbation(Protocol):
 
         An attacker who knows the cells is taken to see the cell of a released row wherever its values stay inside.
         """
+        label = part.cells.label if self.uses_cells else np.zeros(len(part), np.int64)
+        return label if self.moves_missing else by_missing(label, part.columns)
 
     @property
     def is_exchangeable(self) -> bool:
-        """Whether rows that show the same are alike: each is as likely as any other to hold a released value."""
+        """Whether rows of one observable class are each as likely as any other to hold a released value."""
+        return False
+
+
+PERTURBATIONS: Registry[type[Perturbation]] = Registry(
+    "perturbation",
+    "leafcover.perturb.shuffle",
+    "leafcover.perturb.bounded",
+    "leafcover.perturb.redraw",
+    "leafcover.perturb.centroid",
+    "leafcover.perturb.additive",
+)
+
+Method = TypeVar("Method", bound=type[Perturbation])
+
+
+def perturbation(name: str) -> Callable[[Method], Method]:
+    """Register a perturbation under the name that plan files use."""
+
+    def register(method: Method) -> Method:
+        PERTURBATIONS.register(name, method)
+        return method
+
+    return register
+
+
+def methods() -> Catalogue:
+    """The sentences that describe methods."""
+    return catalogue("methods")
 
 
 def fixed_by_likelihood(noise: Perturbation, part: Chunk, summary: Summary) -> dict[str, Bools]:
@@ -150,15 +226,17 @@ def moved_out(part: Chunk, column: Column, after: Array) -> int:
     return int(out.sum())
 
 
+def became_missing(part: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
+    """Sentences for missing values that appeared or went."""
+    lost = {column.name: missing_moved(column, after[column.name]) for column in part.columns}
+    return tuple(f"column {n!r}: {rows} values became or ceased to be missing" for n, rows in lost.items() if rows)
+
+
 def left_their_place(part: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
     """Sentences for values that left their box, domain or grid, and for missing values that appeared or went."""
-    said = []
-    for column in part.columns:
-        if out := moved_out(part, column, after[column.name]):
-            said.append(f"column {column.name!r}: {out} values left their box, domain or grid")
-        if lost := missing_moved(column, after[column.name]):
-            said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
-    return tuple(said)
+    out = {column.name: moved_out(part, column, after[column.name]) for column in part.columns}
+    left = tuple(f"column {n!r}: {rows} values left their box, domain or grid" for n, rows in out.items() if rows)
+    return (*left, *became_missing(part, after))
 
 
 def by_missing(label: Rows, columns: tuple[Column, ...]) -> Rows:

@@ -13,11 +13,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.perturb.base import Changed, Chunk, Scope, Summary, by_missing, fixed_by_likelihood, left_their_place
+from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, perturbation
 from leafcover.rng import Draws
-from leafcover.table.table import Column
+from leafcover.table.table import Column, Kind
 
 # The laws a number's noise may follow: mean 0, standard deviation 1, known by cdf and inverse cdf.
 
@@ -164,8 +163,9 @@ def probability(
 FINE = 2.0**20  # points into which a range without a grid is divided, so that one law serves both
 
 
+@perturbation("bounded")
 @dataclass(frozen=True)
-class Bounded:
+class Bounded(Perturbation):
     """Noise of deviation ``spread`` times the allowed range, kept inside box and domain.
 
     ``scale="range"`` measures the range in the column's own units, as the paper does; ``"rank"`` moves the value among
@@ -174,16 +174,30 @@ class Bounded:
     """
 
     frozen_id: ClassVar[str] = "bounded"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"number", "date", "time"})
+    keeps_boxes: ClassVar[bool] = True
     spread: float = 0.276
     scale: Literal["range", "rank"] = "range"
     boundary: Boundary = field(default="redraw", metadata={"frozen_id": "fit"})
-    distribution: DistributionName | Distribution = field(default="normal", metadata={"frozen_id": "law"})
+    distribution: DistributionName | Distribution = field(
+        default="normal", metadata={"frozen_id": "law", "plan_type": DistributionName}
+    )
     innocent: Literal["all", "heterogeneous"] = "all"
 
     def __post_init__(self) -> None:
         if not 0 < self.spread <= 1:
             raise ValueOutOfRange("Bounded.spread", self.spread, "a share of the allowed range, above 0 and at most 1")
         distribution_named(self.distribution)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        spread = f"{self.spread:g}" if detailed else "none"
+        return methods()("bounded", scale=self.scale, spread=spread)
+
+    @property
+    def why_fixed(self) -> str:
+        """The allowed range is too narrow."""
+        return methods()("fixed-range")
 
     @property
     def scope(self) -> Scope:
@@ -210,10 +224,6 @@ class Bounded:
             return None
         return {name: _merged(one[name], other[name]) for name in one}
 
-    def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """Ranks are counted already."""
-        return summary
-
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Move every known value that its cell lets move."""
         changed = {}
@@ -227,14 +237,6 @@ class Bounded:
             changed[column.name] = Changed(values)
         return changed
 
-    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Values that left their place; missing values that appeared or went."""
-        return left_their_place(before, after)
-
-    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Values whose law gives them at least 0.95."""
-        return fixed_by_likelihood(self, part, summary)
-
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The product over columns of the probability of each released value given the row's own."""
         total = np.ones(len(part))
@@ -246,15 +248,6 @@ class Bounded:
             rail = self._rail(part, column, summary, moving)
             total[moving] *= rail.chance(new[moving], distribution_named(self.distribution), self.boundary)
         return total
-
-    def observable_class(self, part: Chunk) -> Rows:
-        """The cell, whose box no value leaves, and which columns are missing."""
-        return by_missing(part.cells.label, part.columns)
-
-    @property
-    def is_exchangeable(self) -> bool:
-        """A value near the released one is likelier to be the row's own."""
-        return False
 
     def _moving(self, part: Chunk, column: Column) -> Bools:
         """Rows whose value may move at all."""

@@ -12,13 +12,14 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
 from leafcover.cells import Cells, finer
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.perturb.base import Changed, Chunk, Scope, Summary, missing_moved
+from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid
 
 
+@perturbation("centroid")
 @dataclass(frozen=True)
-class Centroid:
+class Centroid(Perturbation):
     """The mean (or median) of the numbers of a cell, the commonest of its categories, for every row that has a value.
 
     No released centroid rests on fewer than ``least`` known values: cells that know fewer of a column pool them, those
@@ -27,6 +28,7 @@ class Centroid:
     """
 
     frozen_id: ClassVar[str] = "centroid"
+    deterministic: ClassVar[bool] = True
     number: Literal["mean", "median"] = "mean"
     least: int = 1
     on_grid: bool = False
@@ -36,6 +38,20 @@ class Centroid:
             raise ValueOutOfRange("Centroid.number", self.number, "'mean' or 'median'")
         if self.least < 1:
             raise ValueOutOfRange("Centroid.least", self.least, "a number of values, at least 1")
+
+    @property
+    def average(self) -> Literal["mean", "median"]:
+        """Which average replaces the numbers of a cell."""
+        return self.number
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return methods()("centroid", average=self.number, least=self.least if detailed else 0)
+
+    @property
+    def why_fixed(self) -> str:
+        """The value is the average."""
+        return methods()("fixed-average")
 
     @property
     def scope(self) -> Scope:

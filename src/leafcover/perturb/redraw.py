@@ -13,12 +13,24 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.perturb.base import Changed, Chunk, Scope, Summary, by_missing, fixed_by_likelihood, left_their_place
+from leafcover.perturb.base import (
+    Changed,
+    Chunk,
+    Perturbation,
+    Scope,
+    Summary,
+    by_missing,
+    left_their_place,
+    methods,
+    perturbation,
+)
 from leafcover.rng import Draws
+from leafcover.table.table import Kind
 
 
+@perturbation("redraw")
 @dataclass(frozen=True)
-class Redraw:
+class Redraw(Perturbation):
     """A new value for every row, by the law of its cell.
 
     ``distribution="shares"`` draws by the shares of the cell; ``"all-leaves"`` gives every row its cell's majority
@@ -29,6 +41,8 @@ class Redraw:
     """
 
     frozen_id: ClassVar[str] = "redraw"
+    kinds: ClassVar[frozenset[Kind]] = frozenset({"category"})
+    keeps_boxes: ClassVar[bool] = True
     distribution: Literal["shares", "all-leaves", "own"] = field(default="shares", metadata={"frozen_id": "law"})
     siblings: float = 0.0
     cousins: int = 1
@@ -42,6 +56,14 @@ class Redraw:
             raise ValueOutOfRange("Redraw.cousins", self.cousins, "a degree from 1 (siblings only) to 20")
         if self.distribution == "all-leaves" and self.siblings:
             raise PlanError("Redraw(distribution='all-leaves') covers other leaves itself. Leave siblings at 0.")
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        said = [methods()("redraw", distribution=self.distribution)]
+        for name, share in (("redraw-siblings", self.siblings), ("redraw-others", self.others)):
+            if share:
+                said.append(methods()(name, share=f"{share:g}" if detailed else "none"))
+        return ", ".join(said)
 
     @property
     def scope(self) -> Scope:
@@ -89,10 +111,6 @@ class Redraw:
         """Values that left their place; missing values that appeared or went."""
         return left_their_place(before, after)
 
-    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Values whose law gives them at least 0.95."""
-        return fixed_by_likelihood(self, part, summary)
-
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The law's probability of each released value."""
         total = np.ones(len(part))
@@ -106,11 +124,6 @@ class Redraw:
     def observable_class(self, part: Chunk) -> Rows:
         """Which columns are missing; a redrawn value may leave the cell it was drawn for."""
         return by_missing(np.zeros(len(part), np.int64), part.columns)
-
-    @property
-    def is_exchangeable(self) -> bool:
-        """Rows of different cells have different laws."""
-        return False
 
     def _law_of_rows(self, part: Chunk, summary: Summary, name: str, rows: Rows) -> "RowDistributions":
         column = next(c for c in part.columns if c.name == name)

@@ -11,13 +11,23 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.cells import Cells
-from leafcover.perturb.base import FIXED_PROBABILITY, Changed, Chunk, Scope, Summary, by_missing, missing_moved
+from leafcover.perturb.base import (
+    FIXED_PROBABILITY,
+    Changed,
+    Chunk,
+    Perturbation,
+    Scope,
+    Summary,
+    methods,
+    missing_moved,
+    perturbation,
+)
 from leafcover.rng import Draws
 
 
+@perturbation("shuffle")
 @dataclass(frozen=True)
-class Shuffle:
+class Shuffle(Perturbation):
     """Shuffle inside each cell; a block's columns move together.
 
     ``missing="stays"``: a missing value stays with its row, the others are shuffled among rows that miss the same
@@ -26,7 +36,17 @@ class Shuffle:
     """
 
     frozen_id: ClassVar[str] = "shuffle"
+    moves_rows: ClassVar[bool] = True
     missing: Literal["stays", "moves"] = "stays"
+
+    @property
+    def moves_missing(self) -> bool:
+        """As the parameter says."""
+        return self.missing == "moves"
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return methods()("shuffle")
 
     @property
     def scope(self) -> Scope:
@@ -38,18 +58,6 @@ class Shuffle:
         """What holds afterwards."""
         counts = "each cell holds the same values as before, block by block"
         return (counts,) if self.missing == "moves" else (counts, "missing stays missing")
-
-    def fit(self, part: Chunk) -> Summary:
-        """Nothing needs to be known before."""
-        return None
-
-    def merge(self, one: Summary, other: Summary) -> Summary:
-        """Nothing to merge."""
-        return None
-
-    def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """Nothing to settle."""
-        return None
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Take each row's block from a row of its cell."""
@@ -91,10 +99,6 @@ class Shuffle:
         seen = np.bincount(place[: len(part)], minlength=int(place.max()) + 1 if len(place) else 0)
         shared: Floats = seen[place[len(part) :]] / np.bincount(label)[label]
         return shared
-
-    def observable_class(self, part: Chunk) -> Rows:
-        """The cell of each row, split by which columns are missing when missing values stay."""
-        return part.cells.label if self.missing == "moves" else by_missing(part.cells.label, part.columns)
 
     @property
     def is_exchangeable(self) -> bool:

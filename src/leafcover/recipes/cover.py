@@ -18,8 +18,8 @@ from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves
 from leafcover.partition.refine import Refine
 from leafcover.perturb.shuffle import Shuffle, shuffle
-from leafcover.recipes.plan import Plan, Step, recipe_called
-from leafcover.table.frames import as_table
+from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
+from leafcover.recipes.registry import recipe
 from leafcover.table.table import Table, column_name
 from leafcover.tree.histogram import quantile_codes
 from leafcover.tree.joint import level_codes
@@ -30,7 +30,7 @@ LEAST_EXPLAINED = 0.01  # share of a column's entropy inside the leaves that its
 SAMPLE = 20_000  # rows on which that is tried
 
 
-@recipe_called("cover")
+@recipe("cover")
 def cover(
     table: Table,
     *,
@@ -38,23 +38,21 @@ def cover(
     k: int | None = None,
     within: Literal["tree", "forest"] = "tree",
     n_trees: int | None = None,
-    blocks: str | None = None,
-    refine: str | None = None,
+    blocks: Names | None = None,
+    refine: Names | None = None,
     bins: int | None = None,
-    made: dict[PartitionMethod, Partition] | None = None,
 ) -> Plan:
     """Cells of the target's tree, refined for other columns, never below k rows; every block shuffled on its own.
 
     k is 20, or 10 below 5,000 rows. With ``within=forest`` cells begin where the leaves of ``n_trees`` SysFor trees for
     the target meet (60 if not given), instead of with the leaves of one tree: more of its rules are kept, and less is
     left to refine for other columns. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or "none") override what is found.
-    Cells made on the way are put into ``made``, so that a run need not make them again.
     """
-    table, target = as_table(table), column_name("target", target)
+    target = column_name("target", target)
     k = (20 if len(table) >= LARGE else 10) if k is None else k
     if not 2 <= k <= MOST_K:
         raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")
-    made = {} if made is None else made
+    made: dict[PartitionMethod, Partition] = {}
     # Tests that leave 2k rows, cells of 2k to 4k: with k the nearest released row was one's own twice as often.
     leaves = _leaves(target, within, n_trees, k, bins)
     made[leaves] = leaves.cells(table)
@@ -68,8 +66,9 @@ def cover(
     together = found_blocks(table, free, made[cells].cells, k=k) if blocks is None else _blocks(blocks, free, table)
     if target in names:
         together.append((target,))
-    noise = Shuffle(missing="moves")
-    return Plan(*(Step(block, within=cells, perturb=noise) for block in together))
+    mix = Shuffle(missing="moves")
+    steps = (Step(block, within=cells, perturb=mix) for block in together)
+    return Plan(*steps, made=Made(table, made))
 
 
 def _leaves(
@@ -94,17 +93,22 @@ def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:
     return tuple(c.name for c, share in zip(columns, shares, strict=True) if share >= LEAST_EXPLAINED)
 
 
-def _named(text: str, table: Table) -> tuple[str, ...]:
-    names = [] if text.strip().lower() == "none" else [name.strip() for name in text.split(",") if name.strip()]
+def _named(given: Names, table: Table) -> tuple[str, ...]:
+    names = [] if _is_none(given) else listed_names(given, table)
     for name in names:
         if name not in table.names:
             raise NameUnknown("column", name, table.names, "to refine for")
     return tuple(names)
 
 
-def _blocks(text: str, free: Sequence[str], table: Table) -> list[tuple[str, ...]]:
+def _is_none(given: Names) -> bool:
+    return isinstance(given, str) and given.strip().lower() == "none"
+
+
+def _blocks(given: Names, free: Sequence[str], table: Table) -> list[tuple[str, ...]]:
     """Blocks as the user wrote them; every other column alone."""
-    written = [] if text.strip().lower() == "none" else [block.split("+") for block in text.split(",")]
+    blocks = given.split(",") if isinstance(given, str) else given
+    written = [] if _is_none(given) else [block.split("+") for block in blocks]
     found = [tuple(name.strip() for name in block if name.strip()) for block in written]
     taken: set[str] = set()
     for name in (name for block in found for name in block):

@@ -12,8 +12,8 @@ from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.bounded import Boundary, Bounded
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
-from leafcover.recipes.plan import Plan, Step, chosen_columns, free_columns, recipe_called
-from leafcover.table.frames import as_table
+from leafcover.recipes.plan import Names, Plan, Step, chosen_columns, free_columns
+from leafcover.recipes.registry import recipe
 from leafcover.table.table import Column, Table, column_name
 
 ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
@@ -24,7 +24,7 @@ HEAP = 0.05  # a value held by more than this share of rows is a heap
 SKEW = 1.0  # beyond this the range is mostly empty and range noise would fill it
 
 
-@recipe_called("framework")
+@recipe("framework")
 def framework(
     table: Table,
     *,
@@ -45,7 +45,7 @@ def framework(
 
     No leaf smaller than ``min_cell`` rows stands alone; skewed or heaped numbers move by ranks.
     """
-    table, target = as_table(table), column_name("target", target)
+    target = column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
     noise = Noises(
         Bounded(spread=spread, boundary=boundary, innocent=innocent),
@@ -56,7 +56,7 @@ def framework(
     return Plan(*steps_within(table, target, within, noise, keep=preserve_leaf))
 
 
-@recipe_called("framework-paper")
+@recipe("framework-paper")
 def framework_paper(
     table: Table,
     *,
@@ -90,7 +90,7 @@ def framework_paper(
     return Plan(*plan.steps)
 
 
-@recipe_called("detective")
+@recipe("detective")
 def detective(
     table: Table,
     *,
@@ -100,7 +100,6 @@ def detective(
     min_cell: int = 5,
 ) -> Plan:
     """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
-    table = as_table(table)
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
@@ -115,10 +114,9 @@ def detective(
     return Plan(*steps)
 
 
-@recipe_called("random")
+@recipe("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary: Boundary = "redraw") -> Plan:
     """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
-    table = as_table(table)
     columns = free_columns(table, None)
     numbers = [c.name for c in columns if not c.is_category]
     categories = [c.name for c in columns if c.is_category]
@@ -205,7 +203,7 @@ def _needs_ranks(column: Column) -> bool:
 # The Forest Framework (paper 002) as a plan: values move only where the leaves of many trees meet.
 
 
-@recipe_called("forest")
+@recipe("forest")
 def forest(
     table: Table,
     *,
@@ -232,7 +230,7 @@ def forest(
     leaves. ``min_cell=1`` keeps every rule of every tree and leaves most rows alone in their cell. ``goodness``,
     ``separation``, ``min_records`` and ``confidence`` are the forest's; the noises are those of ``framework``.
     """
-    table, target = as_table(table), column_name("target", target)
+    target = column_name("target", target)
     within = Forest(
         of=target,
         n_trees=n_trees,
@@ -255,27 +253,25 @@ def forest(
 # Noise on every number, whatever the patterns: the two methods most others are compared with.
 
 
-@recipe_called("additive")
-def additive(table: Table, *, spread: float = 0.5, columns: str | None = None) -> Plan:
+@recipe("additive")
+def additive(table: Table, *, spread: float = 0.5, columns: Names | None = None) -> Plan:
     """Simple additive noise (SAN): ``spread`` times a column's deviation is added to each of its values.
 
     Means stay. Variances grow by 1 + spread², correlations shrink, values leave the range they had. It hides little: a
     row stays near where it was, so the nearest row is often the person's own; outliers stay outliers. Categories leave
     as they came in. ``columns`` ("a,b") names the columns; without it all numbers, dates and times but weights move.
     """
-    table = as_table(table)
     names = chosen_columns(table, columns, "additive", ("number", "date", "time"))
     return Plan(Step(names, within=Whole(), perturb=Additive(spread=spread)))
 
 
-@recipe_called("multiplicative")
-def multiplicative(table: Table, *, spread: float = 0.2, columns: str | None = None) -> Plan:
+@recipe("multiplicative")
+def multiplicative(table: Table, *, spread: float = 0.2, columns: Names | None = None) -> Plan:
     """Multiplicative noise (MN): each value times a lognormal factor of mean 1 and deviation ``spread``.
 
     Means and signs stay. Variances grow, most where values are large. It hides little: zeros and small values hardly
     move, and a row stays near where it was. Categories, dates and times leave as they came in. ``columns`` ("a,b")
     names the columns; without it all numbers but weights move.
     """
-    table = as_table(table)
     names = chosen_columns(table, columns, "multiplicative", ("number",))
     return Plan(Step(names, within=Whole(), perturb=Multiplicative(spread=spread)))

@@ -7,8 +7,8 @@ from leafcover.partition.base import PartitionMethod
 from leafcover.partition.leaves import MOST_ROWS, Whole
 from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
 from leafcover.perturb.centroid import Centroid
-from leafcover.recipes.plan import Plan, Step, chosen_columns, recipe_called
-from leafcover.table.frames import as_table
+from leafcover.recipes.plan import Names, Plan, Step, chosen_columns, listed_names
+from leafcover.recipes.registry import recipe
 from leafcover.table.table import Table
 from leafcover.tree.kd import Cut, Scale, Scope, Tie
 
@@ -16,14 +16,14 @@ Average: TypeAlias = Literal["mean", "median"]
 NUMBERS = ("number", "date", "time")  # kinds that have an average
 
 
-@recipe_called("microaggregate")
+@recipe("microaggregate")
 def microaggregate(
     table: Table,
     *,
     k: int = 3,
-    columns: str | None = None,
-    groups: str | None = None,
-    strata: str | None = None,
+    columns: Names | None = None,
+    groups: Names | None = None,
+    strata: Names | None = None,
     method: Literal["mdav", "v-mdav"] = "mdav",
     gamma: float | None = None,
     average: Average = "mean",
@@ -37,7 +37,6 @@ def microaggregate(
     as they have k rows. ``gamma`` says how readily V-MDAV lets groups grow (0.2 if not given; about 1.1 suits clustered
     data). ``block`` is the size of kd blocks for large tables, 0 for none.
     """
-    table = as_table(table)
     _check_k("microaggregate", k)
     for name, value, needed in (("gamma", gamma, "v-mdav"), ("block", block, "mdav")):
         if value is not None and method != needed:
@@ -55,13 +54,13 @@ def microaggregate(
     return Plan(*(Step(one, within=within(one), perturb=noise) for one in _together(groups, names)))
 
 
-@recipe_called("microaggregate-univariate")
+@recipe("microaggregate-univariate")
 def microaggregate_univariate(
     table: Table,
     *,
     k: int = 3,
-    columns: str | None = None,
-    strata: str | None = None,
+    columns: Names | None = None,
+    strata: Names | None = None,
     sizes: Literal["optimal", "fixed"] = "optimal",
     average: Average = "mean",
     on_grid: bool = False,
@@ -70,7 +69,6 @@ def microaggregate_univariate(
 
     Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
     """
-    table = as_table(table)
     _check_k("microaggregate-univariate", k)
     names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS, without=_strata(strata, table))
     noise = Centroid(number=average, least=k, on_grid=on_grid)
@@ -78,12 +76,12 @@ def microaggregate_univariate(
     return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), perturb=noise) for name in names))
 
 
-@recipe_called("perturbation-tree")
+@recipe("perturbation-tree")
 def perturbation_tree(
     table: Table,
     *,
     k: int | None = None,
-    columns: str | None = None,
+    columns: Names | None = None,
     tree: Literal["kd", "halves"] = "kd",
     split_on: Literal["all", "others"] = "all",
     own_tree: bool = False,
@@ -107,7 +105,6 @@ def perturbation_tree(
     first principal component instead; ``cut``, ``scope``, ``reuse`` and ``tie`` are a kd tree's alone. A ``preset`` is
     the setting of one of the paper's tables.
     """
-    table = as_table(table)
     given = (k, leaf, tree, own_tree, cut, scope, reuse, tie)
     if preset is not None and given != (None, None, "kd", False, "midrange", "node", True, "left"):
         raise PlanError(f"preset={preset} sets k, leaf, tree, own_tree, cut, scope, reuse and tie. Leave these out.")
@@ -159,7 +156,7 @@ def _check_k(recipe: str, k: int) -> None:
         raise ValueOutOfRange(f"{recipe}'s k", k, f"a whole number of rows from 2 to {MOST_ROWS:,}")
 
 
-def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata | Whole:
+def _start(strata: Names | None, table: Table, names: list[str], k: int) -> Strata | Whole:
     """The cells that no group crosses."""
     by = _strata(strata, table)
     if not by:
@@ -170,22 +167,23 @@ def _start(strata: str | None, table: Table, names: list[str], k: int) -> Strata
     return Strata(tuple(by), min_cell=k)
 
 
-def _strata(strata: str | None, table: Table) -> list[str]:
+def _strata(strata: Names | None, table: Table) -> list[str]:
     """The columns whose values keep rows apart."""
     if strata is None:
         return []
-    by = [strata] if strata in table.names else [name.strip() for name in strata.split(",") if name.strip()]
+    by = listed_names(strata, table)
     for name in by:
         if name not in table.names:
             raise NameUnknown("column", name, table.names, "for strata")
     return by
 
 
-def _together(groups: str | None, names: list[str]) -> list[tuple[str, ...]]:
+def _together(groups: Names | None, names: list[str]) -> list[tuple[str, ...]]:
     """The columns whose rows are grouped together."""
     if groups is None:
         return [tuple(names)]
-    written = [] if groups.strip().lower() == "each" else [block.split("+") for block in groups.split(",")]
+    blocks = groups.split(",") if isinstance(groups, str) else groups
+    written = [] if groups == "each" else [block.split("+") for block in blocks]
     found = [tuple(name.strip() for name in block if name.strip()) for block in written]
     taken = [name for block in found for name in block]
     if not all(found):

@@ -29,7 +29,7 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import counted, curled, started
-from leafcover.reporting.method import column_words, within_words
+from leafcover.reporting.method import column_words
 from leafcover.table.table import Column
 
 MOST_CHARTS = 60  # columns that are drawn, in table order: a chart takes 30 ms and a reader's patience
@@ -55,7 +55,7 @@ def columns_section(subject: ReportContext) -> Section | None:
 def _everywhere(subject: ReportContext) -> str:
     """The cells that all columns changed in, when there is one sort alone."""
     splits = {step.within for step in subject.release.plan.steps} if subject.release is not None else set()
-    return within_words(next(iter(splits))) if subject.opened and len(splits) == 1 else ""
+    return next(iter(splits)).describe() if subject.opened and len(splits) == 1 else ""
 
 
 def _lead(subject: ReportContext, everywhere: str) -> Iterator[Part]:

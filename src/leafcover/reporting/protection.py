@@ -1,182 +1,153 @@
-"""What the release does not hide: a few words and a sentence or two each, the worst first."""
+"""What the release does not protect: what stays open by design, what did not change, what averages disclose."""
 
 from collections.abc import Iterator
 
 from leafcover.engine.run import Release
+from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.interval_disclosure import Averages, Stayed, most_alike, most_dominated
-from leafcover.perturb.additive import Additive, Multiplicative
-from leafcover.perturb.centroid import Centroid
-from leafcover.perturb.shuffle import Shuffle
+from leafcover.perturb.base import FIXED_PROBABILITY
 from leafcover.reporting.components import Cell, Heading, Part, Words, fold, listing
 from leafcover.reporting.context import ReportContext, risk_cell
-from leafcover.reporting.disclosure_rules import FEWEST, HIDDEN, DisclosureRules, counted, listed, started
-from leafcover.reporting.method import why_pinned
+from leafcover.reporting.disclosure_rules import FEWEST, HIDDEN, DisclosureRules, listed, started
+from leafcover.reporting.method import why_fixed
+
+MOST_COLUMNS = 40  # in a table
+EXPOSED = 0.05  # a tail risk above this, and above twice the mean, is pointed out
+
+say = catalogue("report_method")
 
 
 def not_protected(subject: ReportContext) -> Iterator[tuple[str, str]]:
-    """What is still open."""
+    """What is still open: a few words and a sentence or two each, the worst first."""
     release = subject.release
     if subject.unprotected:
-        names = listed(subject.unprotected, most=60)
-        yield "Columns released unchanged", f"{names}: every value is the original one."
+        yield _item("columns-unchanged", columns=listed(subject.unprotected, most=60))
     if release is not None:
         yield from _by_the_plan(subject, release)
     else:
         yield from _by_the_pairs(subject)
     if subject.internal:
-        yield from _told(subject)
+        yield from _reconstructed(subject)
     yield from leaks(subject)
-    yield from _small_groups(subject)
-    yield (
-        "From someone who knows nearly everything",
-        "This is not differential privacy. An attacker who knows every row but one can take away what they know and "
-        "read much of the last row from what is left.",
-    )
+    yield from _most_exposed(subject)
+    yield _item("all-but-one")
+
+
+def _item(message: str, *, text: str = "", **values: object) -> tuple[str, str]:
+    """A heading and its sentence, from the catalogue."""
+    return say(message), say(text or f"{message}-text", **values)
 
 
 def _by_the_plan(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     if release.kept_order:
-        yield "The order of rows", "Rows stand in their original order, so the n-th row is still the n-th person."
+        yield _item("row-order")
     if not release.publishable:
-        yield "The noise itself", "It was made with a seed, so it can be repeated and undone. It hides nothing."
-    yield from _stuck(subject, release)
+        yield _item("seed")
+    yield from _fixed(subject, release)
     yield from _small_cells(subject, release)
     yield from _missing(subject, release)
     yield from _exact(release)
 
 
-def _stuck(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
-    stuck = [f for f in release.columns if f.fixed > 0 and f.name not in release.unprotected]
-    if stuck:
-        worst = sorted(stuck, key=lambda f: -f.fixed)[:3]
-        shares = ["" if subject.voice.silent else f" ({subject.voice.share(f.fixed)} of the rows)" for f in worst]
-        named = listed([f"{f.name}{share}" for f, share in zip(worst, shares, strict=True)])
-        yield (
-            "Values that could not change",
-            f"Where nearly everyone in a cell has the same value, a released value is as good as the original one. "
-            f"Most of all in {named}.",
-        )
+def _fixed(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
+    fixed = [f for f in release.columns if f.fixed > 0 and f.name not in release.unprotected]
+    if fixed:
+        worst = sorted(fixed, key=lambda f: -f.fixed)[:3]
+        named = [
+            f.name
+            if subject.voice.silent
+            else say("fixed-values-column", column=f.name, share=subject.voice.share(f.fixed))
+            for f in worst
+        ]
+        yield _item("fixed-values", columns=listed(named))
 
 
 def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     voice = subject.voice
     if release.alone:
-        yield (
-            "Rows alone in their cell",
-            f"{_part(voice, release.alone)} of the rows share their cell with nobody: what their leaf says of them is "
-            "published.",
-        )
+        yield _item("singletons", share=_share(voice, release.alone))
     if pooled := max((c.pooled for c in release.cells), default=0):
-        yield (
-            "Rows in pools",
-            f"{_part(voice, pooled / voice.rows)} of the rows stood in leaves, or where leaves meet, too few "
-            "together to hide them, and were pooled with others. They may have changed their leaf.",
-        )
+        yield _item("pooled", share=_share(voice, pooled / voice.rows))
 
 
-def _part(voice: DisclosureRules, share: float) -> str:
-    return "Some" if voice.silent else started(voice.share(share))
+def _share(voice: DisclosureRules, share: float) -> str:
+    return say("some") if voice.silent else started(voice.share(share))
 
 
 def _missing(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     left = [
         name
         for step in release.plan.steps
-        if not (isinstance(step.perturb, Shuffle) and step.perturb.missing == "moves")
+        if not step.perturb.moves_missing
         for name in step.columns
         if subject.pair.original[name].missing.sum() >= (1 if subject.internal else FEWEST)
     ]
     if left:
-        yield (
-            "Missing values",
-            f"They stay with their row in {listed(left)}. Who knows what a person left out may use it.",
-        )
+        yield _item("missing", columns=listed(left))
 
 
 def _exact(release: Release) -> Iterator[tuple[str, str]]:
-    mixed = [name for step in release.plan.steps if isinstance(step.perturb, Shuffle) for name in step.columns]
-    if mixed:
-        which = "every column" if len(mixed) == len(release.table.names) else listed(mixed, most=6)
-        yield (
-            "Rare and extreme values",
-            f"The values of {which} only changed places, so all counts are exact: a value that one person had is still "
-            "in the table once, with another row of its cell or the same one.",
-        )
-    free = [s for s in release.plan.steps if isinstance(s.perturb, Additive | Multiplicative)]
+    steps = release.plan.steps
+    moved = [name for step in steps if step.perturb.moves_rows for name in step.columns]
+    if moved:
+        every = len(moved) == len(release.table.names)
+        yield _item("exact-counts", columns=say("every-column") if every else listed(moved, most=6))
+    free = [step for step in steps if not step.perturb.uses_cells]
     if free:
-        yield (
-            "Extreme values",
-            f"Noise was added to {listed([name for step in free for name in step.columns], most=6)} or multiplied in, "
-            "each value on its own: a row stays near where it was, and an extreme value stays extreme.",
-        )
-    kept = [s for s in release.plan.steps if s not in free and not isinstance(s.perturb, Shuffle)]
+        yield _item("free-noise", columns=listed([name for step in free for name in step.columns], most=6))
+    kept = [step for step in steps if step.perturb.uses_cells and not step.perturb.moves_rows]
     if kept:
         named = listed([name for step in kept for name in step.columns], most=6)
-        which = named if free else "Columns that were moved or drawn anew"
-        yield (
-            "The range of values",
-            f"{which} still use only values between the lowest and the highest original one, and only categories that "
-            "occurred.",
-        )
+        yield _item("domain", columns=named if free else say("changed-columns"))
 
 
 def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What can be said of a table from elsewhere."""
     if subject.measures is None:
-        yield "What stayed", f"How many values stayed {subject.untold}."
+        yield _item("stayed", text="stayed-not-measured", reason=subject.untold)
         return
     unmoved = subject.measures.risks.unmoved
     if unmoved is None:
-        yield "What stayed", "It is not known which released row is whose, so nobody can say which values stayed."
+        yield _item("stayed", text="stayed-no-pairs")
         return
     voice = subject.voice
     worst = voice.worst(unmoved.values)
-    yield (
-        "Values that stayed",
-        f"{started(voice.said(unmoved.values))} of a row’s values are still its own"
-        + (f", in the worst 1% of the rows {worst}" if worst not in ("", HIDDEN) else "")
-        + f"; {voice.said(unmoved.whole)} of the rows did not change at all.",
+    yield _item(
+        "stayed",
+        values=started(voice.said(unmoved.values)),
+        tail="none" if worst in ("", HIDDEN) else worst,
+        whole=voice.said(unmoved.whole),
     )
     left = [c.column for c in unmoved.columns if c.missing is not None and c.missing.value > 0.5]
     if left:
-        yield "Missing values", f"Most of them stay with their row in {listed(left)}."
+        yield _item("missing", text="missing-most-text", columns=listed(left))
 
 
-def _told(subject: ReportContext) -> Iterator[tuple[str, str]]:
-    """What the released row as a whole tells of its own original."""
+def _reconstructed(subject: ReportContext) -> Iterator[tuple[str, str]]:
+    """What the released row as a whole shows of its own original."""
     rebuilt = None if subject.measures is None else subject.measures.risks.reconstruction
     column = None if rebuilt is None else rebuilt.most_told
     if column is None or column.best.low <= column.attack.baseline.high:
         return
     voice = subject.voice
-    yield (
-        "People whose released row is known",
-        f"Who knows which row is a person’s reads {column.column} from it, of all columns furthest beyond guessing: "
-        f"rightly in {voice.said(column.best)} of cases; the commonest value would be right in "
-        f"{voice.said(column.attack.baseline)}.",
+    yield _item(
+        "reconstruction",
+        column=column.column,
+        success=voice.said(column.best),
+        baseline=voice.said(column.attack.baseline),
     )
 
 
-def _small_groups(subject: ReportContext) -> Iterator[tuple[str, str]]:
-    """People who are found far more easily than the mean says."""
+def _most_exposed(subject: ReportContext) -> Iterator[tuple[str, str]]:
+    """People who are re-identified far more easily than the mean says."""
     risk = subject.risk
     if risk is None:
-        yield (
-            "From someone who looks for a person",
-            f"How often a person can be found {subject.untold}, so nothing here says that it is seldom.",
-        )
-    elif risk.worst > max(2 * risk.value, 0.05) and (worst := subject.voice.worst(risk)) not in ("", HIDDEN):
-        yield (
-            "The people easiest to find",
-            f"Of the 1% of people who are found most easily, an informed attacker finds {worst}; of all people "
-            f"{subject.voice.said(risk)}.",
-        )
+        yield _item("linkage", text="linkage-not-measured", reason=subject.untold)
+    elif risk.worst > max(2 * risk.value, EXPOSED) and (worst := subject.voice.worst(risk)) not in ("", HIDDEN):
+        yield _item("tail-risk", tail=worst, risk=subject.voice.said(risk))
 
 
-# What did not move: values that stayed, and values that could not change.
-
-
-MOST_UNCHANGED = 40  # columns in a table
+# Values that could not change, and values that did not.
 
 
 def stuck(subject: ReportContext) -> Iterator[Part | None]:
@@ -184,7 +155,7 @@ def stuck(subject: ReportContext) -> Iterator[Part | None]:
     release, voice = subject.release, subject.voice
     if release is None or voice.silent:
         return
-    yield Heading("What could not change")
+    yield Heading(say("fixed-heading"))
     rows: list[list[str | Cell]] = []
     for fact in sorted(release.columns, key=lambda f: -f.fixed):
         bar = voice.bar(fact.fixed)
@@ -192,25 +163,16 @@ def stuck(subject: ReportContext) -> Iterator[Part | None]:
             continue
         whole = fact.name in release.unprotected
         share = "100%" if whole else voice.share(fact.fixed)
-        why = why_pinned(release, subject.pair.original[fact.name], detailed=subject.opened)
+        why = why_fixed(release, subject.pair.original[fact.name], detailed=subject.opened)
         rows.append([fact.name, Cell(share, bar=bar), "0%" if whole else voice.share(fact.changed), why])
     if not rows:
-        yield Words("Nearly every value could change.")
+        yield Words(say("fixed-none"))
         return
-    averaged = all(isinstance(step.perturb, Centroid) for step in release.plan.steps)
-    yield Words(
-        "A value could not change when it is the average of its group. Nobody sees which of the group held it before, "
-        "unless all of them did."
-        if averaged
-        else "A value is pinned when its row would have got it back with a probability of at least 95%: its cell holds "
-        "hardly anything else. Whoever knows a person’s cell knows that value."
-    )
-    yield listing(
-        "Columns with values that could not change",
-        ("Column", "Could not change", "Changed", "Because"),
-        rows[:MOST_UNCHANGED],
-        "Columns that are not listed could change in nearly every row.",
-    )
+    averaged = all(step.perturb.average is not None for step in release.plan.steps)
+    defined = say("fixed-averages") if averaged else say("fixed-definition", probability=f"{FIXED_PROBABILITY:.0%}")
+    yield Words(defined)
+    head = tuple(say(f"fixed-table-{name}") for name in ("column", "fixed", "changed", "because"))
+    yield listing(say("fixed-table"), head, rows[:MOST_COLUMNS], say("fixed-table-note"))
 
 
 def unmoved(subject: ReportContext) -> Iterator[Part | None]:
@@ -219,24 +181,28 @@ def unmoved(subject: ReportContext) -> Iterator[Part | None]:
     if found is None or not subject.internal:
         return
     voice = subject.voice
-    said = [
-        f"{started(voice.said(found.values))} of a row’s values are unchanged, in the worst 1% of the rows "
-        f"{voice.worst(found.values)}; {voice.said(found.whole)} of the rows did not change at all."
+    lines = [
+        say(
+            "stayed-rows",
+            values=started(voice.said(found.values)),
+            tail=voice.worst(found.values),
+            whole=voice.said(found.whole),
+        )
     ]
     if found.single_cells is not None:
-        said.append(f"{voice.share(found.single_cells)} of the rows stand alone in a cell.")
+        lines.append(say("stayed-singletons", share=voice.share(found.single_cells)))
     if found.pure_cells is not None:
-        said.append(f"The cell alone gives away the {subject.target} of {voice.share(found.pure_cells)} of the rows.")
-    columns = sorted(found.columns, key=lambda one: one.chance - one.unchanged.value)[:MOST_UNCHANGED]
+        lines.append(say("stayed-pure", target=subject.target, share=voice.share(found.pure_cells)))
+    columns = sorted(found.columns, key=lambda one: one.chance - one.unchanged.value)[:MOST_COLUMNS]
+    names = ("column", "unchanged", "chance", "fixed", "range", "missing")
     yield fold(
-        "What did not move, column by column",
-        Words(" ".join(said)),
+        say("stayed-fold"),
+        Words(" ".join(lines)),
         listing(
-            "What stayed",
-            ("Column", "Unchanged", "By chance", "Could not change", "Known to lie within", "Missing that stayed"),
+            say("stayed-table"),
+            tuple(say(f"stayed-table-{name}") for name in names),
             [_row(subject, one) for one in columns],
-            "By chance: had the column been dealt out at random. Known to lie within: the part of the column’s range "
-            "that the plan alone leaves open, on average; 0% says that the value is known.",
+            say("stayed-table-note"),
         ),
     )
 
@@ -249,14 +215,11 @@ def _row(subject: ReportContext, one: Stayed) -> list[str | Cell]:
         share(one.chance),
         "–" if one.fixed is None else share(one.fixed),
         "–" if one.width is None else share(one.width),
-        "none missing" if one.missing is None else risk_cell(subject, one.missing),
+        say("none-missing") if one.missing is None else risk_cell(subject, one.missing),
     ]
 
 
-# What the averages of small groups give away.
-
-
-MOST_AVERAGED = 40  # columns in a table
+# What averages of small groups disclose.
 
 
 def averages(subject: ReportContext) -> Iterator[Part | None]:
@@ -269,17 +232,11 @@ def averages(subject: ReportContext) -> Iterator[Part | None]:
         for step in found
         for one in step.columns
     ]
+    head = tuple(say(f"averages-table-{name}") for name in ("column", "equal", "dominated", "fewest"))
     yield fold(
-        "What averages give away, column by column",
+        say("averages-fold"),
         *(Words(_groups(subject, step)) for step in found),
-        listing(
-            "What averages give away",
-            ("Column", "In groups of one value", "In groups one row makes up", "Fewest values in an average"),
-            rows[:MOST_AVERAGED],
-            "In groups of one value the average is everybody’s own value. A row makes up a group when more than half "
-            "of the sum of its values, whatever their sign, is its own: the average then tells roughly what it has. "
-            "The fewest values count rows of a group that have a value; groups with too few were averaged together.",
-        ),
+        listing(say("averages-table"), head, rows[:MOST_COLUMNS], say("averages-table-note")),
     )
 
 
@@ -290,28 +247,22 @@ def leaks(subject: ReportContext) -> Iterator[tuple[str, str]]:
         return
     share = subject.voice.share
     others = subject.voice.count(min(step.smallest for step in found) - 1)
-    exactly = "exactly" if all(step.means for step in found) else "exactly or nearly so, since some are medians"
-    told = (
-        f"All others of a group who put their values together learn the last one’s {exactly}; in the smallest groups "
-        f"that takes {others} people."
-    )
-    if parted := max(step.parted for step in found):
-        told += (
-            f" Missing stays missing: {share(parted)} of the rows can be told from others of their group by what they "
-            "miss, so that fewer stand together than the group has."
-        )
+    lines = [say("averages-collusion", exact="yes" if all(step.means for step in found) else "no", others=others)]
+    if split := max(step.parted for step in found):
+        lines.append(say("averages-missing", share=share(split)))
     if (one := most_alike(found)).alike:
-        told += (
-            f" {share(one.alike)} of the rows stand in a group with one value of {one.column}: the average is theirs."
-        )
+        lines.append(say("averages-equal", share=share(one.alike), column=one.column))
     if (one := most_dominated(found)).dominated:
-        told += f" {share(one.dominated)} stand in a group in which one row makes most of the average of {one.column}."
-    yield "Averages of few people", told
+        lines.append(say("averages-dominated", share=share(one.dominated), column=one.column))
+    yield say("averages"), " ".join(lines)
 
 
 def _groups(subject: ReportContext, step: Averages) -> str:
-    return (
-        f"{listed([one.column for one in step.columns], most=6)}: {counted(step.groups, 'group')} of {step.smallest:,} "
-        f"rows at least, {step.median:,} in the middle; {subject.voice.share(step.at_smallest)} of the rows stand in a "
-        "group of the smallest size."
+    return say(
+        "averages-groups",
+        columns=listed([one.column for one in step.columns], most=6),
+        groups=step.groups,
+        smallest=step.smallest,
+        median=step.median,
+        share=subject.voice.share(step.at_smallest),
     )

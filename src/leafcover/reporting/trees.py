@@ -11,7 +11,6 @@ from leafcover.engine.run import Release, least_kept
 from leafcover.metrics.utility.forest import ForestComparison
 from leafcover.metrics.utility.rules import KINDS, Difference, difference_in_words, rule_differences, rule_in_words
 from leafcover.metrics.utility.trees import SIMILAR, VERY_SIMILAR, TreeComparison, TwoTrees, differing_nodes, two_trees
-from leafcover.recipes.plan import bins_of, leaves_of
 from leafcover.reporting.components import (
     Cell,
     Heading,
@@ -157,9 +156,9 @@ def _shown(subject: ReportContext) -> TwoTrees | None:
     if not subject.opened:
         return None
     plan = None if subject.release is None else subject.release.plan
-    cells = [] if plan is None else [leaves.min_cell for leaves in leaves_of(plan)]
+    cells = [] if plan is None else [one.min_rows for one in plan.partitions if one.tree_target is not None]
     least = 2 if subject.internal else max(PUBLISHED, *cells, FEWEST)
-    return two_trees(subject.pair, min_records=least, bins=None if plan is None else bins_of(plan))
+    return two_trees(subject.pair, min_records=least, bins=None if plan is None else plan.bins)
 
 
 def _side_by_side(subject: ReportContext, two: TwoTrees) -> Iterator[Part]:

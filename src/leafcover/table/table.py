@@ -215,6 +215,17 @@ class Table:
         new = {column.name: column for column in columns}
         return replace(self, columns=tuple(new.get(column.name, column) for column in self.columns))
 
+    def equals(self, other: "Table") -> bool:
+        """Whether two tables have the same columns, kinds and values, in the same order."""
+        if self.names != other.names or len(self) != len(other):
+            return False
+        return all(
+            a.kind == b.kind
+            and a.levels == b.levels
+            and np.array_equal(a.values, b.values, equal_nan=not a.is_category)
+            for a, b in zip(self, other, strict=True)
+        )
+
     def select(self, names: Iterable[str]) -> "Table":
         """Only these columns, in the order given."""
         return replace(self, columns=tuple(self[name] for name in names))

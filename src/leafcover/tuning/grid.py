@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from leafcover.errors import LeafcoverError, NameUnknown, ValueOutOfRange
 from leafcover.metrics.pair import sample_rows
-from leafcover.recipes import RECIPES, Recipe, plan_for, recipe_named
+from leafcover.recipes import RECIPES, Recipe, plan_for
 from leafcover.table.table import Table
 
 Value: TypeAlias = int | float | str | bool | None
@@ -80,7 +80,7 @@ def candidates(
     for one; several parameters make every combination. ``settings`` are parameters that stay the same. What was asked
     for by name and cannot be done is an error.
     """
-    chosen = [recipe_named(name) for name in dict.fromkeys(RECIPES if recipes is None else recipes)]
+    chosen = [RECIPES.named(name) for name in dict.fromkeys(RECIPES if recipes is None else recipes)]
     if not chosen:
         raise ValueOutOfRange("recipes", "", f"at least one of {', '.join(RECIPES)}")
     for name in (*(grid or ()), *(settings or ())):

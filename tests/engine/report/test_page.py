@@ -42,8 +42,8 @@ def test_the_internal_page_says_what_it_must(mixed_release):
         "by the size of the crowd",
         "Reconstruction, column by column",
         "not protection",
-        "What could not change",
-        "What did not move",
+        "Fixed values",
+        "Unchanged values",
         "not differential privacy",
         "all counts are exact",
         "How it was made",
@@ -150,7 +150,7 @@ def test_unchanged_columns_are_named_first_under_not_protected():
     html = page(original, released(original, "framework", target="class"))
     section = html[html.index("<h3>What is not protected") :]
     assert section.index("Columns released unchanged") < section.index("Missing values")
-    assert "job: every value is the original one" in section
+    assert "job: every value is the original" in section
     assert "They stay with their row in" in section
 
 

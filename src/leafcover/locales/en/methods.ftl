@@ -1,0 +1,58 @@
+# What perturbations and partitions do. A perturbation ends the sentence "Each value is ...".
+
+shuffle = shuffled among the rows of its cell
+bounded = { $scale ->
+    [rank] moved among the sorted values of its column
+   *[range] moved by random noise
+  }, within the range its leaf allows{ $spread ->
+    [none] {""}
+   *[other] {" "}(standard deviation { $spread } of that range)
+  }
+additive = moved by unbounded random noise{ $spread ->
+    [none] {""}
+   *[other] {" "}(standard deviation { $spread } of the column’s own)
+  }
+multiplicative = multiplied by random noise with mean 1{ $spread ->
+    [none] {""}
+   *[other] {" "}(standard deviation { $spread })
+  }
+redraw = { $distribution ->
+    [shares] resampled by the frequencies in its cell
+    [all-leaves] resampled, mostly as the most frequent value of its cell
+   *[own] kept
+  }
+redraw-siblings = { $share ->
+    [none] sometimes from a neighbouring leaf
+   *[other] with probability { $share } from a neighbouring leaf
+  }
+redraw-others = { $share ->
+    [none] sometimes any other value
+   *[other] with probability { $share } any other value
+  }
+centroid = replaced by the { $average } (a category by the most frequent value) of its group{ $least ->
+    [0] {""}
+   *[other] {" "}of at least { $least }
+  }
+
+# Why a value could not change.
+
+fixed-cell = nearly every row of the cell has the same value
+fixed-range = the leaf allows hardly any other value
+fixed-noise = the noise is too small to move it
+fixed-average = the group has a single value, or the value is the average
+
+# Partitions: which rows share a cell.
+
+whole = the whole table
+leaves = the leaves of the tree for { $of }, at least { $rows } rows each
+leaves-own = the leaves of its own tree, at least { $rows } rows each
+forest = the intersections of the leaves of { $trees } trees for { $of }, at least { $rows } rows each
+refine = { $start }, refined by trees for { $columns ->
+    [one] one other column
+   *[other] { $columns } other columns
+  } into cells of at least { $rows } rows
+strata = rows that are equal in { $columns }
+kd = the leaves of a kd tree, at least { $rows } rows each
+halves = repeated halves of the table, fewer than { $rows } rows each
+groups = groups of at least { $rows } similar rows
+groups-inside = groups of at least { $rows } similar rows, inside { $start }

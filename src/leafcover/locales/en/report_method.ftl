@@ -1,0 +1,145 @@
+# How the release was made.
+
+heading = How it was made
+warnings = Warnings
+plan = Plan
+plan-file = The plan file
+steps = Every step reads the original table and changes values only within cells.
+steps-with-blocks = Every step reads the original table and changes values only within cells. Columns joined by + form a
+    block: their values move together, so each block of a released row is a true combination of one person.
+step-table = Steps
+step-table-columns = Columns
+step-table-each-value-is = Each value is
+step-table-within = Within
+step-table-cells = Cells
+step-table-smallest = Smallest
+step-table-median = Median
+within-kept = { $within }; inside { $kept }
+and = {" "}and{" "}
+to = {" "}to{" "}
+cells-in-words = Every step read the original table and changed values only within cells. The smallest cell has { $smallest ->
+    [1] 1 row
+   *[other] { $smallest } rows
+  }, a typical cell { $median }.
+column-way = { $columns }: each value is { $way }.
+tree-table = Trees that shaped the cells
+tree-table-target = Tree for
+tree-table-leaves = Leaves
+tree-table-kept = Rows in the same leaf as before
+
+# One column.
+
+unchanged = Released unchanged.
+together-with = { $what }, together with { $partners }
+placed = { $what }; within { $within }.
+
+# Why a value could not change.
+
+fixed-constant = every row has the same value
+fixed-unchanged = the column was released unchanged
+fixed-common = most rows of the table have the same value
+fixed-by-tree = the tree for { $target } splits on it
+
+# What the release does not protect.
+
+columns-unchanged = Columns released unchanged
+columns-unchanged-text = { $columns }: every value is the original.
+all-but-one = An attacker who knows every other row
+all-but-one-text = This is not differential privacy. Counts are exact, so an attacker who knows all rows but one can subtract
+    them and reconstruct the last row.
+row-order = Row order
+row-order-text = Rows are in their original order, so the n-th row is still the n-th person.
+seed = The randomness
+seed-text = The release was made with a seed. Anyone who guesses the seed can undo it: it protects nobody.
+fixed-values = Fixed values
+fixed-values-text = Where nearly every row of a cell has the same value, the cell discloses it. Most affected: { $columns }.
+fixed-values-column = { $column } ({ $share } of the rows)
+singletons = Singleton cells
+singletons-text = { $share } of the rows are the only one in their cell: what their leaf says about them is published.
+some = Some
+pooled = Pooled rows
+pooled-text = { $share } of the rows were in leaves, or intersections of leaves, with too few rows, and were pooled with others.
+    They may have changed their leaf.
+missing = Missing values
+missing-text = They stay with their row in { $columns }. An attacker who knows which answers a person left out can use that.
+missing-most-text = Most of them stay with their row in { $columns }.
+exact-counts = Rare and extreme values
+exact-counts-text = The values of { $columns } only changed places, so every count is exact: a value that one person had is
+    still in the table once.
+every-column = every column
+free-noise = Extreme values
+free-noise-text = Random noise was added to, or multiplied with, each value of { $columns }: a row stays near its original
+    place, and an extreme value stays extreme.
+domain = The range of values
+domain-text = { $columns } still use only values between the original minimum and maximum, and only categories that
+    occurred.
+changed-columns = Columns that were moved or resampled
+stayed = Unchanged values
+stayed-not-measured = How many values stayed the same { $reason }.
+stayed-no-pairs = It is unknown which released row belongs to whom, so unchanged values cannot be counted.
+stayed-text = { $values } of a row’s values are still its own{ $tail ->
+    [none] {""}
+   *[other] , for the most affected 1% of the rows { $tail }
+  }; { $whole } of the rows did not change at all.
+reconstruction = People whose released row is known
+reconstruction-text = An attacker who knows which row belongs to a person reconstructs { $column } best, compared with
+    guessing: correctly in { $success } of cases. The most frequent value would be correct in { $baseline }.
+linkage = Record linkage
+linkage-not-measured = How often a person can be re-identified { $reason }, so nothing here says that it is rare.
+tail-risk = The most exposed people
+tail-risk-text = Of the 1% of people who are easiest to re-identify, an attacker who knows the method and everything but the
+    key finds { $tail }; of all people { $risk }.
+
+# Values that could not change, and values that did not.
+
+fixed-heading = Fixed values
+fixed-none = Nearly every value could change.
+fixed-averages = A value could not change when it is the average of its group. The release does not show which row of the
+    group had it before, unless all of them did.
+fixed-definition = A value is fixed when its row would get it back with a probability of at least { $probability }: its cell
+    holds hardly anything else. An attacker who knows a person’s cell knows that value.
+fixed-table = Columns with fixed values
+fixed-table-column = Column
+fixed-table-fixed = Fixed
+fixed-table-changed = Changed
+fixed-table-because = Because
+fixed-table-note = Columns that are not listed could change in nearly every row.
+stayed-fold = Unchanged values, column by column
+stayed-rows = { $values } of a row’s values are unchanged, for the most affected 1% of the rows { $tail }; { $whole } of the rows
+    did not change at all.
+stayed-singletons = { $share } of the rows are the only one in a cell.
+stayed-pure = The cell alone discloses the { $target } of { $share } of the rows.
+stayed-table = Unchanged values
+stayed-table-column = Column
+stayed-table-unchanged = Unchanged
+stayed-table-chance = Expected by chance
+stayed-table-fixed = Fixed
+stayed-table-range = Allowed range
+stayed-table-missing = Missing values that stayed
+stayed-table-note = Expected by chance: if the column had been permuted at random. Allowed range: the share of the column’s
+    range that the plan alone leaves open, on average; 0% means that the value is known.
+none-missing = none missing
+
+# What averages of small groups disclose.
+averages-fold = What averages disclose, column by column
+averages-table = What averages disclose
+averages-table-column = Column
+averages-table-equal = Rows in groups of one value
+averages-table-dominated = Rows in dominated groups
+averages-table-fewest = Fewest values in an average
+averages-table-note = In a group of one value the average is everyone’s own value. One row dominates a group when more than
+    half of the sum of its absolute values is its own: the average then shows roughly what it has. The fewest values count
+    rows of a group that have a value; groups with too few were averaged together.
+averages-groups = { $columns }: { $groups ->
+    [one] 1 group
+   *[other] { $groups } groups
+  } of at least { $smallest } rows, { $median } in the median; { $share } of the rows are in a group of the smallest size.
+averages = Averages of few people
+averages-collusion = The other members of a group can pool their values and recover the last one’s { $exact ->
+    [yes] exactly
+   *[no] exactly or nearly so, since some averages are medians
+  }; in the smallest groups that takes { $others } people.
+averages-missing = Missing stays missing: { $share } of the rows differ from others of their group in what they miss, so
+    their anonymity set is smaller than the group.
+averages-equal = { $share } of the rows are in a group with one value of { $column }: the average is theirs.
+averages-dominated = { $share } are in a group in which one row makes up most of the average of { $column }.

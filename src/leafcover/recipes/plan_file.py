@@ -1,0 +1,229 @@
+"""Plans as TOML: read with every key checked, written so that reading gives the same plan back.
+
+Partitions that several steps share are written once, under a name that the steps refer to:
+
+    version = 1
+    target = "income"
+
+    [partition.cells]
+    method = "leaves"
+    of = "income"
+
+    [[step]]
+    columns = ["age", "hours"]
+    within = "cells"
+    perturb = { method = "bounded", spread = 0.2 }
+"""
+
+import json
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from pathlib import Path
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
+from leafcover.partition.base import PARTITIONS, PartitionMethod
+from leafcover.perturb.base import PERTURBATIONS
+from leafcover.recipes.plan import Plan, Step
+from leafcover.recipes.registry import RECIPES, checked
+from leafcover.registry import Registry
+
+VERSION = 1
+
+
+def plan_text(plan: Plan) -> str:
+    """The plan as TOML.
+
+    Parameters
+    ----------
+    plan : Plan
+        Any plan whose parameters a file can hold; a distribution that is an object of your own has no name there.
+
+    Returns
+    -------
+    str
+        The text that `read_plan` reads from a file.
+    """
+    uses = Counter(one for step in plan.steps for one in step.partitions)
+    shared: dict[PartitionMethod, str] = {}
+    taken: Counter[str] = Counter()
+    for one, count in uses.items():
+        if count > 1:
+            method = str(_table(one, PARTITIONS)["method"])
+            taken[method] += 1
+            shared[one] = method if taken[method] == 1 else f"{method}-{taken[method]}"
+    lines = [f"version = {VERSION}"]
+    lines += [f"{name} = {_toml(text)}" for name, text in (("recipe", plan.recipe), ("target", plan.target)) if text]
+    for one, name in shared.items():
+        lines += ["", f"[partition.{name}]"]
+        lines += [f"{key} = {_toml(content)}" for key, content in _table(one, PARTITIONS).items()]
+    for step in plan.steps:
+        kept = [shared.get(one) or _table(one, PARTITIONS) for one in step.keep]
+        lines += ["", "[[step]]", f"columns = {_toml(list(step.columns))}"]
+        lines += [f"within = {_toml(shared.get(step.within) or _table(step.within, PARTITIONS))}"]
+        lines += [f"perturb = {_toml(_table(step.perturb, PERTURBATIONS))}"]
+        lines += [f"keep = {_toml(kept)}"] if kept else []
+    return "\n".join(lines) + "\n"
+
+
+def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
+    """A method as a table: its name, and every parameter that is not the default."""
+    name = known.name_of(type(method))
+    if name is None:
+        raise PlanError(f"{type(method).__name__} has no name in a plan file. Register it, or use: {', '.join(known)}.")
+    table: dict[str, Any] = {"method": name}
+    for one in fields(type(method)):  # type: ignore[arg-type]  # every method is a dataclass
+        content = getattr(method, one.name)
+        if content is None or (one.default is not MISSING and content == one.default):
+            continue
+        if isinstance(content, PartitionMethod):
+            content = _table(content, PARTITIONS)
+        elif not isinstance(content, str | int | float | tuple | list):
+            raise PlanError(
+                f"{one.name} of {name} is a {type(content).__name__}, which has no name in a plan file. "
+                "Keep the plan in Python, or use a value with a name."
+            )
+        table[one.name] = list(content) if isinstance(content, tuple) else content
+    return table
+
+
+def _toml(value: Any) -> str:
+    """A value on one line; TOML and JSON write text, numbers and lists the same way but for one character."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{key} = {_toml(content)}" for key, content in value.items()) + " }"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(content) for content in value)}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+
+
+def read_plan(path: str | os.PathLike[str]) -> Plan:
+    """Read a plan file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A TOML file, as `plan_text` or ``leafcover plan`` writes it.
+
+    Returns
+    -------
+    Plan
+    """
+    try:
+        text = Path(path).read_text("utf-8")
+    except FileNotFoundError:
+        raise TableError(f"There is no plan file {str(path)!r}. Write one with: leafcover plan TABLE.") from None
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise TableError(f"The plan file {str(path)!r} cannot be read as text ({type(error).__name__}).") from None
+    return parse_plan(text)
+
+
+def parse_plan(text: str) -> Plan:
+    """The plan a text describes; an unknown key is an error."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"The plan is not TOML: {error}. Correct the file or write a new one.") from None
+    _only(content, ("version", "recipe", "target", "partition", "step"), "the plan")
+    if type(content.get("version")) is not int or content["version"] != VERSION:
+        raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
+    for name in ("recipe", "target"):
+        if not isinstance(content.get(name, ""), str):
+            raise PlanError(f"The plan's {name} must be text. Got {content[name]!r}.")
+    if (recipe := content.get("recipe", "")) and recipe not in RECIPES:
+        raise NameUnknown("recipe", recipe, RECIPES, "; leave it out of a plan of your own")
+    tables = content.get("step", [])
+    if not isinstance(tables, list):
+        raise PlanError("A plan's steps are written as [[step]]. Got a single table.")
+    shared = _shared(content.get("partition", {}))
+    steps = [_step(table, shared, f"step {number}") for number, table in enumerate(tables, 1)]
+    return Plan(*steps, recipe=recipe, target=content.get("target", ""))
+
+
+def _shared(tables: Any) -> dict[str, PartitionMethod]:
+    if not isinstance(tables, dict):
+        raise PlanError(f"Shared partitions are written as [partition.NAME]. Got {tables!r}.")
+    return {name: _method(table, PARTITIONS, f"partition {name!r}") for name, table in tables.items()}
+
+
+def _step(table: Any, shared: Mapping[str, PartitionMethod], where: str) -> Step:
+    _only(table, ("columns", "within", "perturb", "keep"), where)
+    columns = table.get("columns")
+    if isinstance(columns, str):
+        columns = [columns]
+    if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
+        raise PlanError(f"{where}: columns must be a list of names. Got {columns!r}.")
+    for needed in ("within", "perturb"):
+        if needed not in table:
+            raise PlanError(f"{where} has no {needed}. Add it.")
+    keep = table.get("keep", [])
+    return Step(
+        columns,
+        within=_partition(table["within"], shared, where),
+        perturb=_method(table["perturb"], PERTURBATIONS, where),
+        keep=[_partition(one, shared, where) for one in (keep if isinstance(keep, list) else [keep])],
+    )
+
+
+def _partition(given: Any, shared: Mapping[str, PartitionMethod], where: str) -> PartitionMethod:
+    """A partition of its own, or a shared one by its name."""
+    if isinstance(given, str):
+        if given not in shared:
+            raise NameUnknown("shared partition", given, shared, f"in {where} of the plan")
+        return shared[given]
+    found: PartitionMethod = _method(given, PARTITIONS, where)
+    return found
+
+
+def _method(table: Any, known: Mapping[str, type[Any]], where: str) -> Any:
+    """The partition or perturbation that a table describes, its types checked by pydantic."""
+    what = known.what if isinstance(known, Registry) else "partition"
+    if not isinstance(table, dict) or "method" not in table:
+        raise PlanError(f"{where}: a table with method = ... is needed. Got {table!r}.")
+    name = table["method"]
+    if name not in known:
+        raise NameUnknown(what, str(name), known, f"in {where} of the plan")
+    kind = known[name]
+    parameters = {one.name: one for one in fields(kind)}
+    for one in parameters.values():
+        if one.default is MISSING and one.name not in table:
+            raise PlanError(f"{where}: {what} {name!r} has no {one.name}. Add it.")
+    given = {key: content for key, content in table.items() if key != "method"}
+    _only(given, parameters, f"{what} {name!r} of {where}")
+    hints = get_type_hints(kind)
+    try:
+        for key, content in given.items():
+            hint = parameters[key].metadata.get("plan_type", hints[key])
+            given[key] = _nested(content, hint, key) if _takes_partition(hint) else checked(key, hint, content)
+        return kind(**given)
+    except LeafcoverError as error:
+        raise PlanError(f"{where}: {error}") from None
+
+
+def _alternatives(hint: Any) -> tuple[Any, ...]:
+    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+
+
+def _takes_partition(hint: Any) -> bool:
+    return any(isinstance(one, type) and issubclass(one, PartitionMethod) for one in _alternatives(hint))
+
+
+def _nested(table: Any, hint: Any, key: str) -> PartitionMethod:
+    """A partition inside whose cells another one works."""
+    kinds = tuple(one for one in _alternatives(hint) if isinstance(one, type))
+    fitting = {name: kind for name, kind in PARTITIONS.items() if issubclass(kind, kinds)}
+    if isinstance(table, dict) and table.get("method") in PARTITIONS and table["method"] not in fitting:
+        raise PlanError(f"{key} can be one of {', '.join(fitting)}. Got {table['method']!r}.")
+    found: PartitionMethod = _method(table, fitting, key)
+    return found
+
+
+def _only(table: Any, known: Any, where: str) -> None:
+    if not isinstance(table, dict):
+        raise PlanError(f"{where} must be a table. Got {table!r}.")
+    for name in table:
+        if name not in known:
+            raise NameUnknown("parameter", name, known, f"in {where}")

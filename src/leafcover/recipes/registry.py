@@ -1,0 +1,169 @@
+"""Recipes: functions that write a plan for a table, by name, with what they keep and hide and where they come from."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from leafcover.errors import NameUnknown, PlanError
+from leafcover.messages import catalogue
+from leafcover.recipes.plan import Made, Plan
+from leafcover.registry import Registry
+from leafcover.table.frames import as_table
+from leafcover.table.table import Table, column_name
+
+UNCHECKED = ("target",)  # what a recipe looks at itself
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe and what the list says of it; the words of a built-in one are in the catalogue ``recipes``."""
+
+    name: str
+    make: Callable[..., Plan]
+    source_text: str = ""
+    keeps_text: str = ""
+    hides_text: str = ""
+
+    @property
+    def source(self) -> str:
+        """Who published it, when and under which title."""
+        return self.source_text or _words(self.name, "source")
+
+    @property
+    def keeps(self) -> str:
+        """What a release by it keeps."""
+        return self.keeps_text or _words(self.name, "keeps")
+
+    @property
+    def hides(self) -> str:
+        """What a release by it hides."""
+        return self.hides_text or _words(self.name, "hides")
+
+    @property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """What ``--set`` may give, by name."""
+        return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", "target")}
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether the recipe asks for a target."""
+        return "target" in signature(self.make).parameters
+
+
+def _words(name: str, what: str) -> str:
+    return catalogue("recipes")(f"{name}.{what}")
+
+
+RECIPES: Registry[Recipe] = Registry(
+    "recipe", "leafcover.recipes.cover", "leafcover.recipes.framework", "leafcover.recipes.microaggregation"
+)
+
+
+def recipe(
+    name: str, *, source: str = "", keeps: str = "", hides: str = ""
+) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
+    """Register a function that writes a plan as a recipe.
+
+    The function takes a table and keyword parameters with types and defaults; their types are checked, and the plan is
+    signed with the recipe's name, its target and the settings it was given.
+
+    Parameters
+    ----------
+    name : str
+        What ``--recipe`` and plan files call it.
+    source, keeps, hides : str
+        Where it comes from (author, year, title), what it keeps and what it hides, for the list of recipes and reports.
+    """
+
+    def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
+        known = signature(make).parameters
+
+        @wraps(make)
+        def signed(table: Any, **given: Any) -> Plan:
+            table = as_table(table)
+            hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
+            given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
+            plan = make(table, **given)
+            chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
+            target = given.get("target", "")
+            made = None if plan.made is None else Made(table, plan.made.partitions)
+            return Plan(*plan.steps, recipe=name, target=target, settings=chosen, made=made)
+
+        RECIPES.register(name, Recipe(name, signed, source, keeps, hides))
+        return signed
+
+    return register
+
+
+def _checked(name: str, hint: Any, parameter: str, value: Any) -> Any:
+    return checked(f"Parameter {parameter} of recipe {name!r}", hint, value)
+
+
+def plan_for(
+    table: Table, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
+) -> Plan:
+    """The plan a recipe writes for a table; ``settings`` may be text, as a command line gives it."""
+    table, chosen = as_table(table), RECIPES.named(recipe)
+    given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
+    if chosen.needs_target:
+        if target is None:
+            raise PlanError(f"Recipe {recipe!r} needs a target column. Add --target COLUMN.")
+        if column_name("target", target) not in table.names:
+            raise NameUnknown("column", target, table.names)
+        given["target"] = target
+    plan = chosen.make(table, **given)
+    return Plan(*plan.steps, recipe=plan.recipe, target=target or "", settings=plan.settings, made=plan.made)
+
+
+def _setting(recipe: Recipe, name: str, value: Any) -> Any:
+    """A parameter's value, read by the type the recipe declares."""
+    if name not in recipe.parameters:
+        raise NameUnknown("parameter", name, recipe.parameters, f"of recipe {recipe.name!r}")
+    hint = get_type_hints(recipe.make)[name]
+    if isinstance(value, str) and value.lower() in ("none", ""):
+        value = None
+    return checked(f"Parameter {name} of recipe {recipe.name!r}", hint, value, from_text=True)
+
+
+# The value of a parameter, held against the type that was declared for it.
+
+
+def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any:
+    """A value as its type has it, or one line that says what is wrong.
+
+    ``from_text``: a command line gives everything as text; elsewhere a text is no number, and a truth value neither.
+
+    >>> checked("k", int | None, "5", from_text=True), checked("spread", float, 1)
+    (5, 1.0)
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # a number of numpy's
+    if isinstance(value, tuple):
+        value = list(value)
+    parts = _parts(hint)
+    if not from_text:
+        if isinstance(value, bool) and bool not in parts:
+            raise PlanError(f"{what} must be {_said(parts)}. Got {value!r}.")
+        if isinstance(value, str) and str not in parts and not any(isinstance(part, str) for part in parts):
+            raise PlanError(f"{what} must be {_said(parts)}. Got {value!r}.")
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError as error:
+        raise PlanError(f"{what}: {error.errors()[0]['msg'].lower()}. Got {value!r}.") from None
+
+
+def _parts(hint: Any) -> tuple[Any, ...]:
+    """The types and the words that a hint allows."""
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(part for one in get_args(hint) for part in _parts(one))
+    return get_args(hint) if get_origin(hint) is Literal else (hint,)
+
+
+def _said(parts: tuple[Any, ...]) -> str:
+    words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "none"}
+    return " or ".join(words.get(part, str(part)) for part in parts)
