@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from leafcover.api import Released, measure, read, release
+    from leafcover import errors
+    from leafcover.api import Loaded, Released, load, measure, read, release, verify
     from leafcover.errors import LeafcoverError
     from leafcover.metrics.suite import Measures
     from leafcover.partition.forest import Forest
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 
 # Where each public name lives; loaded when first asked for, so that `leafcover --help` starts at once.
 _HOMES = {
+    "errors": "leafcover.errors:",
+    "verify": "leafcover.api",
+    "load": "leafcover.api",
+    "Loaded": "leafcover.api",
     "Additive": "leafcover.perturb.additive",
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
@@ -89,6 +94,7 @@ __all__ = [
     "Key",
     "LeafcoverError",
     "Leaves",
+    "Loaded",
     "Mdav",
     "Measures",
     "Multiplicative",
@@ -102,8 +108,10 @@ __all__ = [
     "Table",
     "VariableMdav",
     "Whole",
+    "errors",
     "from_frame",
     "grow",
+    "load",
     "measure",
     "parse_plan",
     "plan_text",
@@ -113,6 +121,7 @@ __all__ = [
     "release",
     "sample",
     "sweep",
+    "verify",
     "write",
 ]
 

@@ -1,37 +1,274 @@
-"""The two verbs of the library: release and measure, for tables and for frames of any library."""
+"""The public functions: everything the command line, the pages and a notebook can do.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+``read`` a table, ``inspect`` it, ``release`` it by a plan, ``save`` and ``report`` the release, ``measure`` it,
+``load`` it again, ``verify`` it, ``sweep`` over recipes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
-from leafcover.engine.evaluate import Comparison, compared_to, measure_all, refuse_same_people
+from leafcover.engine.evaluate import (
+    Comparison,
+    certain_linkage,
+    compared_to,
+    limited_risks,
+    measure_all,
+    refuse_above,
+    refuse_same_people,
+    refuse_singletons,
+)
+from leafcover.engine.evaluate import (
+    hold_out as split_rows,
+)
+from leafcover.engine.files import (
+    check_outputs,
+    check_report_name,
+    external_report,
+    read_like,
+    recall,
+    save_release,
+)
+from leafcover.engine.manifest import Record, ReleasePaths, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.summary import summary
-from leafcover.errors import PlanError
+from leafcover.engine.verify import Check
+from leafcover.engine.verify import verify as verify_record
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
+from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
-from leafcover.rng import Key
-from leafcover.table.frames import from_frame, to_frame
+from leafcover.recipes.registry import RECIPES, plan_for
+from leafcover.rng import Key, key_from_file, key_text
+from leafcover.table.atomic import atomic_group, check_place
+from leafcover.table.frames import as_table, from_frame, to_frame
 from leafcover.table.io import read as read_file
-from leafcover.table.table import Table, column_name
+from leafcover.table.table import Table, column_name, without_unused_levels
+
+SILENT: Progress = lambda words, share: None  # noqa: E731  # a default argument
 
 
 @dataclass(frozen=True, eq=False)
-class Released(Release):
-    """A release; ``frame`` is the table in the library it came from."""
+class _Measurable:
+    """What a release and a release read from files share: both can be measured and reported."""
 
-    original: Table
+    @property
+    def _compared(self) -> Comparison:
+        raise NotImplementedError
+
+    @property
+    def _facts(self) -> Release | None:
+        raise NotImplementedError
+
+    @cached_property
+    def _taken(self) -> dict[str, Measures]:
+        return {}
+
+    def measure(self, *, progress: Progress | None = None) -> Measures:
+        """Every measure of utility and disclosure risk; taken once, then kept."""
+        if "all" not in self._taken:
+            self._taken["all"] = measure_all(self._compared, tell=progress or SILENT)
+        return self._taken["all"]
+
+    def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
+        """Raise `RiskTooHigh` when the upper end of a limited risk is above ``max_risk``."""
+        if not 0 <= max_risk <= 1:
+            raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
+        (progress or SILENT)("attacking the release", 0.0)
+        refuse_above(limited_risks(self._compared), max_risk)
+
+    def write(
+        self,
+        *,
+        report: str | Path | None = None,
+        figures: str | Path | None = None,
+        publish_tree: bool = False,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Measure, and write both reports and every figure as JSON, as far as they are asked for: all files or none."""
+        texts: dict[Path, tuple[str, bool]] = {}
+        if figures is not None:
+            texts[Path(figures)] = (self.measure(progress=progress).to_json(), True)
+        if report is not None:
+            check_report_name(Path(report))
+            texts |= self._pages(Path(report), publish_tree, progress)
+        with atomic_group(force=force) as part:
+            for path, (content, private) in texts.items():
+                part(path, private).write_text(content, "utf-8")
+
+    def report(
+        self, path: str | Path, *, force: bool = False, publish_tree: bool = False, progress: Progress | None = None
+    ) -> tuple[Path, Path]:
+        """Measure and write the report.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where the steward's report goes, an ``.html`` file readable by its owner alone.
+        force : bool
+            Overwrite files that exist.
+        publish_tree : bool
+            Show plan and tree in the public report too; their cuts are original values.
+
+        Returns
+        -------
+        tuple of Path
+            The steward's report, and the public one beside it (``.external.html``).
+        """
+        place = Path(path)
+        check_report_name(place)
+        for one in (place, external_report(place)):
+            check_place(one, force=force)
+        self.write(report=place, publish_tree=publish_tree, force=force, progress=progress)
+        return place, external_report(place)
+
+    def _pages(self, path: Path, publish_tree: bool, progress: Progress | None) -> dict[Path, tuple[str, bool]]:
+        """Both reports: where each goes, its text, and whether it is private."""
+        from leafcover.reporting.page import report, require_report
+
+        require_report()
+        measures = self.measure(progress=progress)
+        given: dict[str, Any] = {"release": self._facts, "measures": measures}
+        pair = self._compared.pair
+        inner = report(pair, **given, face="internal", publish_tree=True)
+        outer = report(pair, **given, face="external", publish_tree=publish_tree)
+        return {path: (inner, True), external_report(path): (outer, False)}
+
+
+@dataclass(frozen=True, eq=False)
+class Released(_Measurable, Release):
+    """A release: the released table, what is known of how it was made, and what can be done with it.
+
+    Attributes
+    ----------
+    table : Table
+        The released table; ``frame`` is the same in the library that the original came in.
+    plan : Plan
+        How it was made.
+    original : Table
+        The rows that were released.
+    held_out : Table or None
+        The rows that were set aside first.
+    source : array
+        The original row of each released row: secret.
+    """
+
+    original: Table = field(kw_only=True)
+    held_out: Table | None = field(default=None, kw_only=True)
+    rows: Rows = field(kw_only=True)  # the numbers of the released rows in the table that was given
+    new_key: Key | None = field(default=None, kw_only=True, repr=False)  # a fresh secret key, to be kept or forgotten
 
     @property
     def frame(self) -> Any:
         """The released table as pandas, polars or pyarrow, as it came in."""
         return to_frame(self.table)
 
+    @property
+    def _facts(self) -> Release:
+        return self
+
+    @cached_property
+    def _compared(self) -> Comparison:
+        return compared_to(self.original, self, self.held_out)
+
+    @cached_property
+    def _certain(self) -> Informed | None:
+        return certain_linkage(self.original, self)
+
+    @property
+    def linkage_is_certain(self) -> bool:
+        """Whether the plan alone says how often an attacker who knows it links a row: then ``print`` shows it."""
+        return self._certain is not None
+
     def __str__(self) -> str:
-        return summary(self)
+        return summary(self, None if self._taken else self._certain)
+
+    def save(
+        self,
+        path: str | Path,
+        *,
+        report: str | Path | None = None,
+        key_file: str | Path | None = None,
+        publish_tree: bool = False,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> dict[str, Any]:
+        """Write the release and what belongs beside it, all files or none.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where the released table goes; its suffix names the format. The manifest, the internal manifest, the pairs
+            and the rows held out go beside it.
+        report : str or Path, optional
+            Also measure the release and write both reports.
+        key_file : str or Path, optional
+            Keep the secret key here, so that the release can be repeated.
+        publish_tree : bool
+            Put plan and tree into what is published; their cuts are original values.
+        force : bool
+            Overwrite files that exist.
+
+        Returns
+        -------
+        dict
+            The manifest that may be published.
+        """
+        paths = ReleasePaths(Path(path))
+        keep = None if key_file is None else Path(key_file)
+        page = None if report is None else Path(report)
+        held = self.held_out is not None
+        check_outputs(None, paths, report=page, key_file=keep, held_out=held, force=force)
+        texts = {} if page is None else self._pages(page, publish_tree, progress)
+        if keep is not None and self.new_key is not None:
+            texts[keep] = (key_text(self.new_key), True)
+        return save_release(
+            self,
+            paths,
+            original=self.original,
+            rows=self.rows,
+            force=force,
+            publish_tree=publish_tree,
+            held_out=self.held_out,
+            texts=texts,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded(_Measurable):
+    """A release read back from its files; with its original it can be measured and reported."""
+
+    table: Table
+    record: Record
+    original: Table | None = None
+    compared: Comparison | None = None
+    facts: Release | None = None
+
+    @property
+    def frame(self) -> Any:
+        """The released table, in pyarrow."""
+        return to_frame(self.table)
+
+    @property
+    def manifest(self) -> Mapping[str, Any] | None:
+        """The manifest that may be published, if there is one."""
+        return self.record.external
+
+    @property
+    def _facts(self) -> Release | None:
+        return self.facts
+
+    @property
+    def _compared(self) -> Comparison:
+        if self.compared is None:
+            raise TableError("The release was loaded without its original. Load it with original=... to measure it.")
+        return self.compared
 
 
 def read(source: Any, **options: Any) -> Table:
@@ -44,26 +281,121 @@ def read(source: Any, **options: Any) -> Table:
 
 def release(
     table: Any,
-    plan: Plan,
+    plan: Plan | str = "cover",
     *,
+    target: str | None = None,
+    settings: Mapping[str, Any] | None = None,
     key: Key | None = None,
+    key_file: str | Path | None = None,
     seed: int | None = None,
     keep_order: bool = False,
+    hold_out: float | None = None,
+    max_risk: float | None = None,
+    max_singletons: float | None = None,
     progress: Progress | None = None,
 ) -> Released:
-    """Release a table (or a pandas, polars or pyarrow frame) by a plan.
+    """Release a table by a plan or a recipe.
 
-    Without a key a fresh one is drawn and forgotten, so that nobody can repeat the noise. A seed is for experiments.
+    Parameters
+    ----------
+    table : Table or frame
+        What `read` gives, or a pandas, polars or pyarrow frame.
+    plan : Plan or str
+        A plan, or the name of a recipe that writes one.
+    target : str, optional
+        The column whose rules a recipe keeps.
+    settings : mapping, optional
+        Parameters of the recipe.
+    key, key_file, seed : Key, str or Path, int, optional
+        The secret key, a file that holds it, or a seed for experiments; without any of them a fresh key is drawn.
+    keep_order : bool
+        Leave rows in their order, for experiments: then every row can be linked.
+    hold_out : float, optional
+        The share of the rows to set aside at random, before anything is learned from the table, for measuring.
+    max_risk : float, optional
+        Raise `RiskTooHigh` when the upper end of a limited risk is above this.
+    max_singletons : float, optional
+        Raise `RiskTooHigh` when more than this share of the rows is alone in a cell.
+    progress : callable, optional
+        Called with what is being done and the share that is done.
+
+    Returns
+    -------
+    Released
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.release(table, "cover", target="union", seed=7).table.names == table.names
+    True
     """
-    if key is not None and seed is not None:
-        raise PlanError("A key and a seed were both given. Use a key to publish, a seed to experiment.")
-    _check_plan(plan)
-    if key is not None and not isinstance(key, Key):
-        raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
-    chosen = key or (Key.fresh() if seed is None else Key.from_seed(seed))
-    original = from_frame(table)
-    made = run(original, plan, key=chosen, keep_order=keep_order, progress=progress)
-    return Released(**made.__dict__, original=original)
+    tell = progress or SILENT
+    chosen, new_key = _key(key, key_file, seed)
+    if isinstance(plan, str):
+        RECIPES.named(plan)
+    else:
+        _check_plan(plan)
+    if max_risk is not None:
+        if not 0 <= max_risk <= 1:
+            raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
+        if keep_order:
+            raise PlanError("max_risk and keep_order were both given. Rows in their order can all be linked. Use one.")
+    if hold_out is not None and not 0 < hold_out < 1:
+        raise ValueOutOfRange("hold_out", hold_out, "a share above 0 and below 1")
+    whole = from_frame(table)
+    kept, held = split_rows(whole, hold_out, chosen)
+    original = without_unused_levels(whole, kept) if len(held) else whole
+    tell("writing the plan", 0.0)
+    made = run(
+        original,
+        _plan_for(original, plan, target, settings, rewrite=bool(len(held))),
+        key=chosen,
+        keep_order=keep_order,
+        progress=progress,
+    )
+    found = Released(
+        **made.__dict__,
+        original=original,
+        held_out=whole.take(held) if len(held) else None,
+        rows=kept,
+        new_key=chosen if new_key else None,
+    )
+    if max_singletons is not None:
+        refuse_singletons(found, max_singletons)
+    if max_risk is not None:
+        found.check_risk(max_risk, progress=progress)
+    return found
+
+
+def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
+    """The key to use, and whether it is new."""
+    if sum(one is not None for one in (key, key_file, seed)) > 1:
+        raise PlanError("Two of key, key_file and seed were both given. Use a key to publish, a seed to experiment.")
+    if seed is not None:
+        return Key.from_seed(seed), False
+    if key is not None:
+        if not isinstance(key, Key):
+            raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
+        return key, False
+    if key_file is not None and Path(key_file).exists():
+        return key_from_file(Path(key_file)), False
+    return Key.fresh(), True
+
+
+def _plan_for(
+    table: Table, plan: Plan | str, target: str | None, settings: Mapping[str, Any] | None, *, rewrite: bool
+) -> Plan:
+    """The plan to carry out; a recipe writes its plan again where rows were held out, so that they guide nothing."""
+    if isinstance(plan, str):
+        return plan_for(table, plan, target=target, settings=settings)
+    if target is not None and plan.target and target != plan.target:
+        raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
+    if settings:
+        raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
+    if rewrite and plan.settings is not None and plan.recipe in RECIPES:
+        return plan_for(table, plan.recipe, target=plan.target or None, settings=plan.settings)
+    return plan
 
 
 def measure(
@@ -79,19 +411,38 @@ def measure(
     weight: str = "",
     progress: Progress | None = None,
 ) -> Measures:
-    """Measure a release, or any other table, against its original (frames of any library, or tables).
+    """Measure a release, or any other table, against its original.
 
-    What `release` gives knows its own plan and pairs. Of another table, ``pairs`` names the original row of each
-    released one (without them nobody can be linked), ``control`` holds rows like the original's that were not
-    released, and ``plan`` is the plan that made it, if it was one of ours.
+    Parameters
+    ----------
+    original, released : Table or frame
+        The two tables. What `release` gives knows its own plan and pairs.
+    target : str, optional
+        The column to predict.
+    pairs : sequence of int, optional
+        The original row of each released row; without them nobody can be linked.
+    control : Table or frame, optional
+        Rows like the original's that were not released.
+    plan : Plan, optional
+        The plan that made the release, if it was one of ours.
+    quasi_identifiers, sensitive : sequence of str, optional
+        What an attacker knows of a person, and what must not be inferred.
+    weight : str, optional
+        A column of survey weights.
+
+    Returns
+    -------
+    Measures
+        Every figure; ``print`` it for a page of sentences.
     """
     if plan is not None:
         _check_plan(plan)
     before = from_frame(original)
     aside = None if control is None else from_frame(control)
-    tell = progress or (lambda words, share: None)
+    tell = progress or SILENT
     if isinstance(released, Release):
-        compared = compared_to(before, released, aside)
+        aside = aside if aside is not None else getattr(released, "held_out", None)
+        compared = compared_to(_released_rows(before, released), released, aside)
         if aside is not None:
             refuse_same_people(compared.pair)
         return measure_all(compared, tell=tell)
@@ -107,8 +458,105 @@ def measure(
     )
     if aside is not None:
         refuse_same_people(pair)
-    known = None if plan is None else Known.made_anew(pair.original, plan)
+    known = None if plan is None else Known.rebuilt(pair.original, plan)
     return measure_all(Comparison(pair, known), tell=tell)
+
+
+def _released_rows(table: Table, released: Release) -> Table:
+    """The rows of the original that were released."""
+    rows = getattr(released, "rows", None)
+    return table if rows is None or len(rows) == len(table) else without_unused_levels(table, rows)
+
+
+def load(
+    path: str | Path,
+    *,
+    original: Any = None,
+    target: str | None = None,
+    pairs: str | Path | None = None,
+    control: Any = None,
+    plan: Plan | None = None,
+    manifest: str | Path | None = None,
+) -> Loaded:
+    """Read a released table and what stands beside it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The released table, of this program or of another one.
+    original : str, Path, Table or frame, optional
+        Its original, a file or a table; needed to measure.
+    target, pairs, control, plan : optional
+        What the files beside the table do not say.
+    manifest : str or Path, optional
+        The manifest, where it is not beside the table under its name.
+
+    Returns
+    -------
+    Loaded
+    """
+    place = Path(path)
+    record = load_record(place, None if manifest is None else Path(manifest))
+    if original is None:
+        return Loaded(read_file(place, **record.text_options), record)
+    before = _original(original, record, target)
+    aside = read_like(Path(control), before) if isinstance(control, str | Path) else control
+    found = recall(
+        record,
+        before,
+        read_like(place, before),
+        target=target or record.target or "".join(before.with_role("target")[:1]),
+        pairs=None if pairs is None else Path(pairs),
+        control=None if aside is None else as_table(aside),
+        plan=plan,
+    )
+    compared = Comparison(found.pair, found.known)
+    return Loaded(found.pair.released, record, found.original, compared, found.release)
+
+
+def _original(original: Any, record: Record, target: str | None) -> Table:
+    """The original table; a file is read as the release was."""
+    if not isinstance(original, str | Path):
+        return as_table(original)
+    roles = record.roles | ({target: "target"} if target else {})
+    return read_file(original, **record.options, roles=roles)
+
+
+def verify(
+    path: str | Path,
+    *,
+    original: Any = None,
+    key: Key | None = None,
+    key_file: str | Path | None = None,
+    manifest: str | Path | None = None,
+) -> list[Check]:
+    """Check a released table against its manifest; with the original every guarantee; with the key every byte.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table that `Released.save` or ``leafcover release`` wrote; it may have been renamed.
+    original : str, Path, Table or frame, optional
+        The original, to check every guarantee.
+    key, key_file : Key, str or Path, optional
+        The key, to repeat the release byte by byte; needs the original.
+    manifest : str or Path, optional
+        The manifest, where it is not beside the table.
+
+    Returns
+    -------
+    list of Check
+        What was checked, and whether it holds.
+    """
+    if (key is not None or key_file is not None) and original is None:
+        raise PlanError("A key needs the table it was used on. Give original=... too.")
+    if key_file is not None and not Path(key_file).exists():
+        raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
+    place = Path(path)
+    record = load_record(place, None if manifest is None else Path(manifest))
+    table = None if original is None else _original(original, record, None)
+    secret = key if key_file is None else key_from_file(Path(key_file))
+    return verify_record(place, record, original=table, key=secret)
 
 
 def _check_plan(plan: Any) -> None:

@@ -332,7 +332,7 @@ def test_verify_notices_rubbish_beside_a_release(good, tmp_path):
     out = tmp_path / "out.csv"
     assert leafcover("release", good, "-o", out, "--target", "class").exit_code == 0
     manifest = tmp_path / "out.csv.manifest.json"
-    manifest.write_text(manifest.read_text().replace('"promises": [', '"promises": [\n    "anonymous",'))
+    manifest.write_text(manifest.read_text().replace('"guarantees": [', '"guarantees": [\n    "anonymous",'))
     assert "FAILED  the manifest" in leafcover("verify", out).stdout
     (tmp_path / "out.csv.pairs").write_bytes(bytes(range(256)))
     refused("verify", out, "--original", good)
@@ -351,8 +351,8 @@ def test_many_rows_alone_in_their_cell_are_refused_unless_forced(tmp_path):
     asked += ["--category", "level", "--unchanged", "level"]
     refused = leafcover(*asked)
     assert refused.exit_code == 3
-    assert "13.0% of the rows stand alone in their cell" in refused.output
+    assert "13.0% of the rows are alone in their cell" in refused.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "plan.toml"]
     done = leafcover(*asked, "--force")
     assert done.exit_code == 0, done.output
-    assert "13.0% of the rows stand alone in their cell" in done.output
+    assert "13.0% of the rows are alone in their cell" in done.output

@@ -6,7 +6,7 @@ import pytest
 
 import leafcover as lc
 from leafcover.engine.evaluate import refuse_same_people
-from leafcover.errors import PlanError, TableError, ValueOutOfRange
+from leafcover.errors import LeafcoverError, PlanError, TableError, ValueOutOfRange
 from leafcover.metrics.pair import pair_of, source_of
 from tests.tables import category, mixed, table
 
@@ -83,9 +83,10 @@ def test_recipes_take_frames(frame, plan):
 
 
 def test_what_is_no_plan_or_key_gets_one_line(frame, plan):
-    for wrong in ("cover", None):
-        with pytest.raises(PlanError, match="A plan is needed"):
-            lc.release(frame, wrong)
+    with pytest.raises(PlanError, match="A plan is needed"):
+        lc.release(frame, None)
+    with pytest.raises(LeafcoverError, match="recipe 'covr'"):
+        lc.release(frame, "covr", target="class")
     with pytest.raises(PlanError, match="A plan is needed"):
         lc.measure(frame, frame.copy(), target="class", plan="cover")
     with pytest.raises(PlanError, match=r"must be a leafcover\.Key"):

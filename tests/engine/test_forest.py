@@ -91,7 +91,7 @@ def test_fewer_rules_are_kept_and_more_room_is_left_the_larger_the_cells():
     for min_cell in (1, 5, 40):
         release = released(original, "sector", min_cell=min_cell)
         kept.append(np.mean([fact.kept for fact in release.trees if fact.target == "sector"][:60]))
-        room.append(np.mean([fact.room for fact in release.columns]))
+        room.append(np.mean([fact.range_fraction for fact in release.columns]))
     assert kept[0] == 1.0 > kept[1] > kept[2]
     assert room[0] < room[1] < room[2]
 
@@ -161,20 +161,20 @@ def test_the_command_line_refuses_rows_that_stand_alone_and_tells_of_the_forest(
     asked = ["release", table_path("cps1985"), "-o", tmp_path / "out.csv", "--recipe", "forest", "--target", "sector"]
     refused = leafcover(*asked, "--set", "min_cell=1")
     assert refused.exit_code == 3
-    assert "stand alone in their cell" in refused.output
+    assert "alone in their cell" in refused.output
     assert not list(tmp_path.iterdir())
     done = leafcover(*asked)
     assert done.exit_code == 0, done.output
     assert "as a mean over 60 trees" in done.output
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert [tree["target"] for tree in manifest["trees"][:60]] == ["sector"] * 60
-    assert manifest["rows_alone_in_their_cell"] == 0
-    assert all(0 <= column["room"] <= 1 for column in manifest["columns"])
-    assert min(column["room"] for column in manifest["columns"]) < 0.9
+    assert manifest["singleton_rows"] == 0
+    assert all(0 <= column["range_fraction"] <= 1 for column in manifest["columns"])
+    assert min(column["range_fraction"] for column in manifest["columns"]) < 0.9
     forced = leafcover(*asked, "--set", "min_cell=1", "--force")
     assert forced.exit_code == 0, forced.output
     manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
-    assert manifest["rows_alone_in_their_cell"] > 0.5
+    assert manifest["singleton_rows"] > 0.5
     assert {tree["rows_in_the_same_leaf"] for tree in manifest["trees"][:60]} == {1.0}
     checked = leafcover("verify", tmp_path / "out.csv", "--original", table_path("cps1985"))
     assert checked.exit_code == 0, checked.output

@@ -22,7 +22,7 @@ def test_ranges_known_by_the_box_and_by_the_rows_of_a_cell():
         lc.Step("class", leaves, lc.Shuffle()),
         target="class",
     )
-    known = Known.made_anew(original, plan)
+    known = Known.rebuilt(original, plan)
     found = widths(known)
     assert found["x"] == pytest.approx(((4 - 1) / 8 + (9 - 4) / 8) / 2)  # the boxes within 1..9
     assert found["y"] == pytest.approx((1 / 8 + 8 / 8) / 2)  # 5..6 in one leaf, 1..9 in the other
@@ -34,7 +34,7 @@ def test_ranges_known_by_the_box_and_by_the_rows_of_a_cell():
 
 def test_columns_that_no_step_writes_are_known():
     original = mixed(1)
-    known = Known.made_anew(original, lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class"))
+    known = Known.rebuilt(original, lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class"))
     assert (widths(known)["pay"], fixed(known)["pay"], disclosed(known)) == (0.0, 1.0, 1.0)
     assert widths(known)["age"] == 1.0
 
@@ -42,8 +42,8 @@ def test_columns_that_no_step_writes_are_known():
 def test_a_category_that_may_be_anything_is_not_known():
     original = table(category("c", ["a", "b", None, "c"]), category("class", list("pqpq")))
     plan = lc.Plan(lc.Step("c", lc.Whole(), lc.Redraw(distribution="own", others=0.5)))
-    assert widths(Known.made_anew(original, plan))["c"] == 1.0
-    assert disclosed(Known.made_anew(original, plan)) == 0.0  # no target, nothing to disclose
+    assert widths(Known.rebuilt(original, plan))["c"] == 1.0
+    assert disclosed(Known.rebuilt(original, plan)) == 0.0  # no target, nothing to disclose
 
 
 @pytest.mark.parametrize("recipe", ["cover", "framework", "detective", "random", "additive", "multiplicative"])

@@ -124,7 +124,7 @@ def test_what_is_shown_is_the_centroids_and_what_is_missing():
     assert same_as(Centroid().observable_class(part_of(label, x, c)), [0, 0, 0, 0, 1, 1, 2, 2])
     original = table(x, c, category("class", list("abababab")))
     assert same_as(Centroid().observable_class(part_of([0] * 8, x)), [0] * 6 + [1] * 2)
-    known = Known.made_anew(original, lc.Plan(lc.Step(["x", "c"], lc.Whole(), lc.Centroid())))
+    known = Known.rebuilt(original, lc.Plan(lc.Step(["x", "c"], lc.Whole(), lc.Centroid())))
     assert same_as(groups_of(known, ["x", "c"]), [0] * 6 + [1] * 2)
 
 

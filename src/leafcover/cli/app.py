@@ -1,5 +1,6 @@
 """The application: its commands, how errors end it, how it talks to a terminal."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -51,13 +52,26 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             with stoppable():
                 command(*args, **given)
         except LeafcoverError as error:
-            typer.echo(f"error: {' '.join(str(error).split())}", err=True)
+            typer.echo(f"error: {as_options(' '.join(str(error).split()))}", err=True)
             raise typer.Exit(error.exit_code) from None
         except MemoryError:
             typer.echo("error: There is not enough memory for this table. Release fewer rows or columns.", err=True)
             raise typer.Exit(1) from None
 
     return run
+
+
+# Library messages name parameters; people at a command line know options.
+PARAMETERS = re.compile(r"\b(max_risk|keep_order|key_file|hold_out|publish_tree|original)(?:\b=\.\.\.|(?<!original)\b)")
+
+
+def as_options(message: str) -> str:
+    """A message of the library with its parameters as options.
+
+    >>> as_options("max_risk must be a share from 0 to 1. Got 3.")
+    '--max-risk must be a share from 0 to 1. Got 3.'
+    """
+    return PARAMETERS.sub(lambda found: "--" + found[1].replace("_", "-"), message)
 
 
 def warn(words: str) -> None:

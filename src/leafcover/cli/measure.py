@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Reading, check_report, outward, pages, refuse_unknown, with_reading
-from leafcover.errors import OutputError, ValueOutOfRange
+from leafcover.cli.options import Reading, refuse_unknown, with_reading
+from leafcover.errors import OutputError
 
 if TYPE_CHECKING:
-    from leafcover.engine.files import Recalled
-    from leafcover.metrics.suite import Measures
+    from leafcover.engine.manifest import Record
 
 Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.", readable=False)]
 STANDARD_OUTPUT = Path("-")
@@ -69,53 +68,49 @@ def measure(
 
     Pairs, plan and held-out rows are found beside a table that `leafcover release` wrote.
     """
-    from leafcover.engine.evaluate import Comparison, limited_risks, measure_all, refuse_above
-    from leafcover.engine.files import read_like, recall
-    from leafcover.engine.manifest import load_manifest
-    from leafcover.metrics.suite import words as measured_words
+    from leafcover.api import load
+    from leafcover.engine.files import external_report
+    from leafcover.engine.manifest import load_record
     from leafcover.recipes.plan_file import read_plan
+    from leafcover.reporting.page import require_report
 
-    if max_risk is not None and not 0 <= max_risk <= 1:
-        raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
     _check_files(original, released, control, json_file, report, force)
-    told = load_manifest(released)
-    reading, target = _as_told(reading, target, told)
+    if report is not None:
+        require_report()
+    reading, target = _as_released(reading, target, load_record(released))
     before = reading.read(original, target=target)
     refuse_unknown(before, reading, target)
     for words in () if quiet else before.warnings:
         warn(words)
     with progress(quiet) as tell:
-        found = recall(
+        found = load(
             released,
-            before,
-            read_like(released, before, **reading.arguments(), drop=reading.drop),
-            target=target or "",
+            original=before,
+            target=target,
             pairs=pairs,
-            control=None if control is None else read_like(control, before, **reading.arguments(), drop=reading.drop),
+            control=control,
             plan=None if plan is None else read_plan(plan),
         )
-        compared = Comparison(found.pair, found.known)
         if max_risk is not None:
-            tell("attacking the release", 0.0)
-            refuse_above(limited_risks(compared), max_risk)
-        measures = measure_all(compared, tell=tell)
-        tell("writing", 1.0)
-        _write(json_file, report, found, measures, force=force, publish_tree=publish_tree)
+            found.check_risk(max_risk, progress=tell)
+        measures = found.measure(progress=tell)
+        figures = None if json_file == STANDARD_OUTPUT else json_file
+        found.write(report=report, figures=figures, force=force, publish_tree=publish_tree)
     if json_file == STANDARD_OUTPUT:
-        typer.echo(_figures(measures), nl=False)
+        typer.echo(measures.to_json(), nl=False)
     elif not quiet:
-        typer.echo(measured_words(measures))
+        typer.echo(str(measures))
         if json_file:
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
-            typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
+            typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
 
 
-def _as_told(reading: Reading, target: str | None, told: dict[str, Any] | None) -> tuple[Reading, str | None]:
+def _as_released(reading: Reading, target: str | None, record: "Record") -> tuple[Reading, str | None]:
     """How to read, where the user did not say: as the release was read."""
-    if told is None:
+    if record.internal is None:
         return reading, target
-    known = told["reading"]
+    known = record.internal["reading"]
     roles: dict[str, list[str]] = {}
     for name, role in known.get("roles", {}).items():
         roles.setdefault(role, []).append(name)
@@ -134,50 +129,21 @@ def _as_told(reading: Reading, target: str | None, told: dict[str, Any] | None) 
         filled["encoding"] = known.get("encoding", "utf-8")
     if reading.delimiter is None:
         filled["delimiter"] = known.get("delimiter")
-    return replace(reading, **filled), target if target is not None else told.get("target")
+    return replace(reading, **filled), target if target is not None else record.target or None
 
 
 def _check_files(
     original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
 ) -> None:
     """No output may be an input or another output."""
+    from leafcover.engine.files import check_report_name, external_report
     from leafcover.table.atomic import check_place
 
-    check_report(report)
+    check_report_name(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
     figures = [json_file] if json_file is not None and json_file != STANDARD_OUTPUT else []
-    for path in [*figures, *([report, outward(report)] if report else [])]:
+    for path in [*figures, *([report, external_report(report)] if report else [])]:
         if str(path.resolve()) in taken:
             raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
         taken.add(str(path.resolve()))
         check_place(path, force=force)
-
-
-def _write(
-    json_file: Path | None,
-    report: Path | None,
-    found: "Recalled",
-    measures: "Measures",
-    *,
-    force: bool,
-    publish_tree: bool,
-) -> None:
-    """All outputs or none."""
-    from leafcover.table.atomic import atomic_group
-
-    texts: dict[Path, tuple[str, bool]] = {}
-    if json_file is not None and json_file != STANDARD_OUTPUT:
-        texts[json_file] = (_figures(measures), True)
-    if report is not None:
-        texts |= pages(report, found.pair, found.release, measures, publish_tree=publish_tree)
-    with atomic_group(force=force) as part:
-        for path, (content, private) in texts.items():
-            part(path, private).write_text(content, "utf-8")
-
-
-def _figures(measures: "Measures") -> str:
-    import json
-
-    from leafcover.metrics.suite import plain
-
-    return json.dumps(plain(measures), indent=1, ensure_ascii=False) + "\n"

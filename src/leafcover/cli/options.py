@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.errors import NameUnknown, OutputError, ValueOutOfRange
+from leafcover.errors import NameUnknown, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.engine.run import Release
-    from leafcover.metrics.pair import Pair
-    from leafcover.metrics.suite import Measures
     from leafcover.table.table import Table
 
 
@@ -143,30 +140,3 @@ def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None
     for name in (*given, *(n for n in names if n is not None)):
         if name not in table.names:
             raise NameUnknown("column", name, table.names)
-
-
-# Where reports go: the steward's under the name given, the public one beside it.
-
-
-def outward(report: Path) -> Path:
-    """The report that may be published."""
-    return report.with_name(report.stem + ".external" + report.suffix)
-
-
-def check_report(report: Path | None) -> None:
-    """Refuse a name that is no page, or that of the public report."""
-    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
-        raise OutputError(
-            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
-        )
-
-
-def pages(
-    report: Path, pair: "Pair", release: "Release | None", measures: "Measures", *, publish_tree: bool
-) -> dict[Path, tuple[str, bool]]:
-    """Both faces: where each goes, its text, and whether it is private."""
-    from leafcover.reporting.page import report as page
-
-    inward = page(pair, release=release, measures=measures, face="internal", publish_tree=True)
-    public = page(pair, release=release, measures=measures, face="external", publish_tree=publish_tree)
-    return {report: (inward, True), outward(report): (public, False)}

@@ -1,23 +1,20 @@
 """``leafcover release``: a table goes in, a release comes out."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Reading, check_report, outward, pages, refuse_unknown, with_reading
+from leafcover.cli.options import Reading, refuse_unknown, with_reading
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
+    from leafcover.api import Released
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.engine.run import Progress, Release
-    from leafcover.metrics.suite import Measures
     from leafcover.recipes.plan import Plan
-    from leafcover.rng import Key
-    from leafcover.table.table import Table
 
 
 TableFile = Annotated[
@@ -39,8 +36,11 @@ def release(
     table: TableFile,
     *,
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="OUT", help="Where the released table goes.", readable=False)
-    ],
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="OUT", help="Where the released table goes. [TABLE.released.csv]", readable=False
+        ),
+    ] = None,
     target: Target = None,
     recipe: Annotated[str | None, typer.Option(help="Which recipe; see `leafcover recipes`. [default: cover]")] = None,
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
@@ -67,119 +67,74 @@ def release(
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Overwrite outputs that exist; release rows that stand alone, too."),
+        typer.Option("--force", help="Overwrite outputs that exist; release rows that are alone in their cell, too."),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
 ) -> None:
-    """Release TABLE: keep its patterns, hide its people, and say what that cost."""
-    from leafcover.engine.evaluate import MOST_ALONE, certain_linkage, refuse_alone
-    from leafcover.engine.evaluate import hold_out as set_aside
-    from leafcover.engine.files import deliver
+    """Release TABLE: keep its patterns, protect its individuals, and say what that cost."""
+    from leafcover.api import release as release_table
+    from leafcover.engine.evaluate import MOST_SINGLETONS
+    from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.engine.run import run
-    from leafcover.engine.summary import summary
-    from leafcover.rng import key_text
-    from leafcover.table.atomic import check_place
-    from leafcover.table.table import without_unused_levels
+    from leafcover.reporting.page import require_report
 
-    _check(max_risk, hold_out, key_file, seed, keep_order)
-    places = ReleasePaths(out)
-    _check_files(table, places, report, key_file, hold_out is not None)
-    reports = [report, outward(report)] if report else []
-    files = [places.table, places.manifest, places.internal, places.pairs, *reports]
-    for path in files if hold_out is None else [*files, places.held_out]:
-        check_place(path, force=force)
-    if key_file is not None:
-        check_place(key_file, force=True)  # one that exists is read
+    paths = ReleasePaths(out if out is not None else _beside(table))
+    check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
+    if report is not None:
+        require_report()
+    chosen = _plan(plan, recipe, settings, bins)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)
-    key, new_key = _key(key_file, seed)
-    kept, held = set_aside(original, hold_out, key)
-    aside = original.take(held) if len(held) else None
-    original = without_unused_levels(original, kept) if len(held) else original
     with progress(quiet or as_json) as tell:
-        chosen = _plan(original, plan, recipe, target, settings, bins)
-        made = run(original, chosen, key=key, keep_order=keep_order, progress=tell)
-        if not force:
-            refuse_alone(made)
-        elif made.alone > MOST_ALONE:
-            warn(f"{made.alone:.1%} of the rows stand alone in their cell; they are released because of --force.")
-        measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, tell)
-        if key_file is not None and new_key:
-            texts[key_file] = (key_text(key), True)
-        told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
-        told["drop"] = list(reading.drop)
-        tell("writing", 1.0)
-        manifest = deliver(
-            made,
-            places,
-            reading=told,
-            rows=kept,
-            force=force,
-            publish_tree=publish_tree,
-            held_out=aside,
-            texts=texts,
+        made = release_table(
+            original,
+            chosen.plan,
+            target=target,
+            settings=chosen.settings,
+            key_file=key_file,
+            seed=seed,
+            keep_order=keep_order,
+            hold_out=hold_out,
+            max_risk=max_risk,
+            max_singletons=None if force else MOST_SINGLETONS,
+            progress=tell,
+        )
+        if made.singletons > MOST_SINGLETONS:
+            warn(f"{made.singletons:.1%} of the rows are alone in their cell; they are released because of --force.")
+        manifest = made.save(
+            paths.table, report=report, key_file=key_file, publish_tree=publish_tree, force=force, progress=tell
         )
     if as_json:
         typer.echo(json.dumps(manifest, ensure_ascii=False))
     elif not quiet:
-        linked = None if measures else certain_linkage(original, made)
-        said = summary(made, linked)
-        if not measures and max_risk is not None:
-            said += f"\nLinkage by an informed attacker, and inference above control, stay below {max_risk:g}."
-        elif not measures and linked is None:  # the law of this plan is costly to weigh, so only when asked for
-            said += "\nHow often a person can be found was not measured: add --report or --max-risk."
-        _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in said), quiet)
-        typer.echo(said)
-        if measures:
-            typer.echo(f"\n{measures}")
-        typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")
-        if report:
-            typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
-        kept_back = [] if aside is None else [places.held_out.name]
-        private = ", ".join([places.internal.name, places.pairs.name, *kept_back])
-        typer.echo(f"private   {private}: never publish these")
+        _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
+        _print(made, paths, report, max_risk)
 
 
-def _check(
-    max_risk: float | None, hold_out: float | None, key_file: Path | None, seed: int | None, keep_order: bool
-) -> None:
-    if max_risk is not None and not 0 <= max_risk <= 1:
-        raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
-    if hold_out is not None and not 0 < hold_out < 1:
-        raise ValueOutOfRange("--hold-out", hold_out, "a share above 0 and below 1")
-    if max_risk is not None and keep_order:
-        raise PlanError(
-            "--max-risk and --keep-order were both given. Rows in their order are all found. Use one of them."
-        )
-    if key_file is not None and seed is not None:
-        raise PlanError("--key-file and --seed were both given. Use --key-file to publish, --seed to experiment.")
+def _beside(table: Path) -> Path:
+    """Where a release goes that was given no place: TABLE.released.csv."""
+    stem, *endings = table.name.split(".")
+    return table.with_name(".".join([stem, "released", *endings]))
 
 
-def _check_files(
-    table: Path, places: "ReleasePaths", report: Path | None, key_file: Path | None, held_out: bool
-) -> None:
-    """No file of a release may be another of them, or the original."""
-    if not places.table.name or places.table.name == "..":
-        raise OutputError(f"Output '{places.table}' has no file name. Give one, such as -o released.csv.")
-    check_report(report)
-    named = {"the original": table, "the released table": places.table, "its manifest": places.manifest}
-    named |= {"its internal manifest": places.internal, "its pairs": places.pairs}
-    if held_out:
-        named["the rows held out"] = places.held_out
+def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_risk: float | None) -> None:
+    from leafcover.engine.files import external_report
+
+    typer.echo(str(made))
     if report is not None:
-        named |= {"the report": report, "the public report": outward(report)}
-    if key_file is not None:
-        named["the key file"] = key_file
-    taken: dict[str, str] = {}
-    for words, path in named.items():
-        place = str(path.resolve())
-        if place in taken:
-            raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
-        taken[place] = words
+        typer.echo(f"\n{made.measure()}")
+    elif max_risk is not None:
+        typer.echo(f"Every limited risk is at most {max_risk:g}.")
+    elif not made.linkage_is_certain:  # the distribution of this plan is costly to weigh, so only when asked for
+        typer.echo("The re-identification risk was not measured: add --report or --max-risk.")
+    typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
+    if report:
+        typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
+    held = [] if made.held_out is None else [paths.held_out.name]
+    typer.echo(f"private   {', '.join([paths.internal.name, paths.pairs.name, *held])}: never publish these")
 
 
 def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
@@ -187,48 +142,27 @@ def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
         warn(words)
 
 
-def _key(key_file: Path | None, seed: int | None) -> tuple["Key", bool]:
-    """The key to use, and whether it is new; a new one is kept only when the release is written."""
-    from leafcover.rng import Key, key_from_file
+@dataclass(frozen=True)
+class _Chosen:
+    """A plan, or a recipe and its settings, as the command line gives them."""
 
-    if seed is not None:
-        return Key.from_seed(seed), False
-    if key_file is not None and key_file.exists():
-        return key_from_file(key_file), False
-    return Key.fresh(), True
+    plan: "Plan | str"
+    settings: dict[str, Any] | None = None
 
 
-def _plan(
-    table: "Table",
-    file: Path | None,
-    recipe: str | None,
-    target: str | None,
-    settings: list[str],
-    bins: int | None,
-) -> "Plan":
+def _plan(file: Path | None, recipe: str | None, settings: list[str], bins: int | None) -> "_Chosen":
+    if file is None:
+        return chosen_recipe(recipe or "cover", settings, bins)
     from leafcover.recipes.plan_file import read_plan
 
-    if file is not None:
-        if recipe is not None or settings or bins is not None:
-            raise PlanError(
-                "--plan and --recipe, --set or --bins were both given. Say it in the plan, or use a recipe."
-            )
-        plan = read_plan(file)
-        if target is not None and plan.target and target != plan.target:
-            raise PlanError(f"--target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
-        return plan
-    return plan_from(table, recipe or "cover", target, settings, bins)
+    if recipe is not None or settings or bins is not None:
+        raise PlanError("--plan and --recipe, --set or --bins were both given. Say it in the plan, or use a recipe.")
+    return _Chosen(read_plan(file))
 
 
-def plan_from(
-    table: "Table",
-    recipe: str,
-    target: str | None,
-    settings: list[str],
-    bins: int | None,
-) -> "Plan":
-    """The plan of a recipe with what the command line set."""
-    from leafcover.recipes import RECIPES, plan_for
+def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen:
+    """A recipe with what the command line set."""
+    from leafcover.recipes.registry import RECIPES
 
     given: dict[str, Any] = {}
     for one in settings:
@@ -244,38 +178,10 @@ def plan_from(
         if "bins" in given:
             raise PlanError("--bins and --set bins were both given. Use --bins.")
         given["bins"] = bins
-    return plan_for(table, recipe, target=target, settings=given)
+    return _Chosen(recipe, given)
 
 
-def _measured(
-    original: "Table",
-    made: "Release",
-    control: "Table | None",
-    max_risk: float | None,
-    report: Path | None,
-    publish_tree: bool,
-    tell: "Progress",
-) -> tuple["Measures | None", dict[Path, tuple[str, bool]]]:
-    """Hold the release against its limit and write its reports, where either was asked for."""
-    if max_risk is None and report is None:
-        return None, {}
-    from leafcover.engine.evaluate import compared_to
-
-    compared = compared_to(original, made, control)
-    if max_risk is not None:
-        from leafcover.engine.evaluate import limited_risks, refuse_above
-
-        tell("attacking the release", 0.0)
-        refuse_above(limited_risks(compared), max_risk)
-    if report is None:
-        return None, {}
-    from leafcover.engine.evaluate import measure_all
-
-    measures = measure_all(compared, tell=tell)
-    return measures, pages(report, compared.pair, made, measures, publish_tree=publish_tree)
-
-
-# ``leafcover verify``: is this the table that was released, and does it keep its promises?
+# ``leafcover verify``: is this the table that was released, and do its guarantees hold?
 
 
 @app.command()
@@ -285,39 +191,22 @@ def verify(
         Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", readable=False)
     ],
     original: Annotated[
-        Path | None, typer.Option(metavar="TABLE", help="The original: check every promise.", readable=False)
+        Path | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", readable=False)
     ] = None,
     key_file: Annotated[
-        Path | None, typer.Option(metavar="K", help="The key: release it again, byte by byte.", readable=False)
+        Path | None, typer.Option(metavar="K", help="The key: repeat the release, byte by byte.", readable=False)
+    ] = None,
+    manifest: Annotated[
+        Path | None,
+        typer.Option(metavar="M.json", help="The manifest of a table that was moved. [beside OUT]", readable=False),
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Check hash and schema; with the original every promise; with the key every byte. Exit 1 when one fails."""
-    from leafcover.engine.manifest import ReleasePaths, check_manifests, manifest_of
-    from leafcover.engine.verify import verify as checked
-    from leafcover.rng import key_from_file
+    """Check hash and schema; with the original every guarantee; with the key every byte. Exit 1 when one fails."""
+    from leafcover.api import verify as verify_table
 
-    if key_file is not None and original is None:
-        raise PlanError("--key-file needs the table it was used on. Add --original TABLE.")
-    if key_file is not None and not key_file.exists():
-        raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
-    check_manifests(released)
-    table = None
-    if original is not None:
-        told = manifest_of(ReleasePaths(released).internal)["reading"]
-        roles = told["roles"]
-        lists = {role: tuple(n for n, r in roles.items() if r == role) for role in set(roles.values()) - {"target"}}
-        reading = Reading(
-            drop=tuple(told["drop"]),
-            category=tuple(told["category"]),
-            missing=tuple(f"{name}={','.join(tokens)}" for name, tokens in told["missing"].items()),
-            encoding=told["encoding"],
-            delimiter=told["delimiter"],
-            **lists,
-        )
-        table = reading.read(original, target=told["target"])
-    checks = checked(released, original=table, key=None if key_file is None else key_from_file(key_file))
+    checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
     elif not quiet:
@@ -370,12 +259,14 @@ def plan(
 ) -> None:
     """Print the plan a recipe writes for TABLE, as TOML to read, change and hand to `release --plan`."""
     from leafcover.recipes.plan_file import plan_text
+    from leafcover.recipes.registry import plan_for
 
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     for words in data.warnings:
         warn(words)
-    typer.echo(plan_text(plan_from(data, recipe, target, settings, bins)), nl=False)
+    chosen = chosen_recipe(recipe, settings, bins)
+    typer.echo(plan_text(plan_for(data, recipe, target=target, settings=chosen.settings)), nl=False)
 
 
 # ``leafcover demo``: the main job on a table that ships with the package.

@@ -24,8 +24,8 @@ class Known:
     partitions: Mapping[PartitionMethod, Partition]
 
     @classmethod
-    def made_anew(cls, table: Table, plan: Plan) -> "Known":
-        """The same from the original and the plan alone."""
+    def rebuilt(cls, table: Table, plan: Plan) -> "Known":
+        """The same, rebuilt from the original and the plan alone."""
         return cls(table, plan, partitions_of(table, plan, lambda words, share: None))
 
 

@@ -220,7 +220,7 @@ def refuse_same_people(pair: Pair) -> None:
 # Both count by the upper end of their interval: a small table, of which little is known, must not pass for a safe one.
 
 
-MOST_ALONE = 0.05  # share of rows in cells of their own that is released without being forced
+MOST_SINGLETONS = 0.05  # share of rows alone in their cell that is released without being forced
 
 
 @dataclass(frozen=True)
@@ -260,13 +260,12 @@ def certain_linkage(original: Table, release: Release) -> Informed | None:
     return None if evidence is None else informed(evidence)
 
 
-def refuse_alone(release: Release) -> None:
-    """End with one line when many rows share their cell with nobody."""
-    if release.alone > MOST_ALONE:
+def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
+    """Raise when many rows are alone in a cell."""
+    if release.singletons > limit:
         raise RiskTooHigh(
-            f"{release.alone:.1%} of the rows stand alone in their cell, more than {MOST_ALONE:.0%}: what their leaves "
-            "say of them would be published. Nothing was written. Raise min_cell, or add --force to release them all "
-            "the same."
+            f"{release.singletons:.1%} of the rows are alone in their cell, more than {limit:.0%}: what their leaves "
+            "say about them would be published. Nothing was written. Raise min_cell, or allow singletons (--force)."
         )
 
 

@@ -1,7 +1,7 @@
-"""Write a release and what belongs beside it, all or nothing."""
+"""The files of a release: written all or nothing, and read back."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from hashlib import file_digest, sha256
 from io import StringIO
@@ -13,22 +13,22 @@ import numpy as np
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
-from leafcover.engine.manifest import ReleasePaths, external, internal, load_manifest
+from leafcover.engine.manifest import Record, ReleasePaths, external, internal
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, not_reached
-from leafcover.errors import LeafcoverError, TableError
+from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import parse_plan
-from leafcover.table.atomic import atomic_group
+from leafcover.table.atomic import atomic_group, check_place
 from leafcover.table.io import beside, fill, read
 from leafcover.table.table import Table, without_unused_levels
 
 
-def deliver(
+def save_release(
     release: Release,
     places: ReleasePaths,
     *,
-    reading: Mapping[str, Any],
+    original: Table,
     rows: Rows,
     force: bool = False,
     publish_tree: bool = False,
@@ -37,8 +37,9 @@ def deliver(
 ) -> dict[str, Any]:
     """Write the table, both manifests, the pairs and further texts (path → content and whether it is private).
 
-    ``rows`` are the rows of the original file that were released (all but those held out); pairs speak of the file.
-    Everything is written beside its place first; only when all of it stands are the files renamed, the table last.
+    ``original`` holds the rows that were released and ``rows`` their numbers in the original file (all but those
+    held out); pairs refer to the file. Everything is written to temporary files first; only when all of them are
+    complete are they renamed, the table last.
     """
     with atomic_group(force=force) as part:
         # Renamed in reverse order of entry: the table, entered first, appears last.
@@ -51,7 +52,7 @@ def deliver(
         outward = external(release, file=places.table.name, sha256=mark, publish_tree=publish_tree)
         if few := not_reached(release.plan, release.partitions, published=True):
             outward["not_reached"] = list(few)
-        inward = internal(release, outward, reading=reading)
+        inward = internal(release, outward, reading=_reading(original, release.plan.target))
         text = _json(outward)
         inward["manifest_sha256"] = sha256_of(text.encode())
         part(places.manifest, False).write_text(text, "utf-8")
@@ -64,9 +65,64 @@ def deliver(
     return outward
 
 
+def _reading(original: Table, target: str) -> dict[str, Any]:
+    """How the original was read, for the internal manifest."""
+    options = original.reading
+    return {
+        "table": options.name,
+        "target": target or None,
+        "roles": dict(original.roles),
+        "drop": list(options.drop),
+        "category": list(options.category),
+        "missing": {name: list(tokens) for name, tokens in options.missing.items()},
+        "encoding": options.encoding,
+        "delimiter": options.delimiter,
+    }
+
+
 def sha256_of(data: bytes) -> str:
     """The hash of some bytes, as text."""
     return sha256(data).hexdigest()
+
+
+def external_report(report: Path) -> Path:
+    """Where the report goes that may be published: beside the steward's own."""
+    return report.with_name(report.stem + ".external" + report.suffix)
+
+
+def check_report_name(report: Path | None) -> None:
+    """Refuse a report that is not a page, or has the name of a public one."""
+    if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
+        raise OutputError(
+            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
+        )
+
+
+def check_outputs(
+    table: Path | None, paths: ReleasePaths, *, report: Path | None, key_file: Path | None, held_out: bool, force: bool
+) -> None:
+    """Refuse outputs that cannot be written, that exist, or of which one is another or the original."""
+    if not paths.table.name or paths.table.name == "..":
+        raise OutputError(f"Output '{paths.table}' has no file name. Give one, such as -o released.csv.")
+    check_report_name(report)
+    outputs = {"the released table": paths.table, "its manifest": paths.manifest}
+    outputs |= {"its internal manifest": paths.internal, "its pairs": paths.pairs}
+    if held_out:
+        outputs["the rows held out"] = paths.held_out
+    if report is not None:
+        outputs |= {"the report": report, "the public report": external_report(report)}
+    named = {} if table is None else {"the original": table}
+    named |= outputs | ({} if key_file is None else {"the key file": key_file})
+    taken: dict[str, str] = {}
+    for words, path in named.items():
+        place = str(path.resolve())
+        if place in taken:
+            raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
+        taken[place] = words
+    for path in outputs.values():
+        check_place(path, force=force)
+    if key_file is not None:
+        check_place(key_file, force=True)  # one that exists is read
 
 
 def _json(content: Mapping[str, Any]) -> str:
@@ -108,31 +164,25 @@ class Recalled:
     release: Release | None
 
 
-def read_like(
-    path: Path,
-    original: Table,
-    *,
-    missing: Mapping[str, Sequence[str]],
-    category: Sequence[str],
-    drop: Sequence[str],
-    **text: Any,
-) -> Table:
-    """A second table, read as the original was, as far as it has the columns; categories of the original are some here.
+def read_like(path: Path, original: Table) -> Table:
+    """A second table, read as the original was, as far as it has the columns; its categories are categories here, too.
 
-    A category may look like a number where the values that do not are gone. ``text`` is encoding and delimiter.
+    A category may look like a number where the values that do not are gone.
     """
+    options = original.reading
+    text: dict[str, Any] = {"encoding": options.encoding, "delimiter": options.delimiter}
     table = read(path, **text)
     looks = [c.name for c in table if c.name in original.names and original[c.name].is_category and not c.is_category]
     chosen: dict[str, Any] = {
-        "missing": {name: tokens for name, tokens in missing.items() if name in table.names},
-        "category": [name for name in dict.fromkeys([*category, *looks]) if name in table.names],
-        "drop": [name for name in drop if name in table.names],
+        "missing": {name: tokens for name, tokens in options.missing.items() if name in table.names},
+        "category": [name for name in dict.fromkeys([*options.category, *looks]) if name in table.names],
+        "drop": [name for name in options.drop if name in table.names],
     }
     return read(path, **text, **chosen) if any(chosen.values()) else table
 
 
 def recall(
-    path: Path,
+    record: Record,
     original: Table,
     released: Table,
     *,
@@ -142,10 +192,10 @@ def recall(
     plan: Plan | None = None,
 ) -> Recalled:
     """Put an original and a released table together; pairs, plan and facts come from the files beside it."""
-    source = read_pairs(ReleasePaths(path).pairs if pairs is None else pairs)
+    source = read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
-    told = load_manifest(path)
+    told = record.internal
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     weight = [n for n in original.with_role("weight") if n in released.names]
     pair = pair_of(
@@ -166,7 +216,7 @@ def recall(
     known = None
     if chosen is not None:
         try:
-            known = Known.made_anew(original.select(pair.names), chosen)
+            known = Known.rebuilt(original.select(pair.names), chosen)
         except LeafcoverError as error:
             raise TableError(f"The plan of the release does not fit the original: {error}") from None
     release = None if told is None or known is None or source is None else _release(told, known, released, source)

@@ -8,6 +8,7 @@ import json
 import platform
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from hashlib import file_digest
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -41,14 +42,14 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
                 "name": fact.name,
                 "kind": column.kind,
                 "changed": _coarse(fact.changed, rows),
-                "room": _coarse(fact.room, rows),
+                "range_fraction": _coarse(fact.range_fraction, rows),
             }
             for fact, column in zip(release.columns, release.table, strict=True)
         ],
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
-        "rows_alone_in_their_cell": _coarse(release.alone, rows),
+        "singleton_rows": _coarse(release.singletons, rows),
         "not_protected": list(release.unprotected),
-        "promises": _promises(release),
+        "guarantees": _guarantees(release),
         "versions": versions(),
     }
     if not release.publishable:
@@ -64,14 +65,14 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
     """Everything the steward may want to know, and what ``verify`` needs to do it all again."""
     return {
         **outward,
-        "face": "internal: not for publication",
+        "audience": "internal: not for publication",
         "plan": plan_text(release.plan),
         "recipe_settings": None if release.plan.settings is None else dict(release.plan.settings),
         "reading": dict(reading),
         "columns": [asdict(fact) for fact in release.columns],
         "trees": [asdict(fact) for fact in release.trees],
         "cells": [{**asdict(fact), "columns": list(fact.columns)} for fact in release.cells],
-        "rows_alone_in_their_cell": release.alone,
+        "singleton_rows": release.singletons,
         "warnings": list(release.warnings),
     }
 
@@ -93,8 +94,8 @@ def _coarse(share: float, rows: int) -> float:
     return round(min(1.0, step * round(share / step)), 2)
 
 
-def _promises(release: Release) -> list[str]:
-    return list(dict.fromkeys(promise for step in release.plan.steps for promise in step.perturb.guarantees))
+def _guarantees(release: Release) -> list[str]:
+    return list(dict.fromkeys(one for step in release.plan.steps for one in step.perturb.guarantees))
 
 
 # What the manifests beside a release must tell before it can be checked or measured; damaged ones get one line.
@@ -112,7 +113,7 @@ class _Named:
 
 
 @dataclass(frozen=True)
-class _Outward:
+class _External:
     """What is read of the external manifest."""
 
     output: _Output
@@ -134,7 +135,7 @@ class _Reading:
 
 
 @dataclass(frozen=True)
-class _Inward:
+class _Internal:
     """What is read of the internal manifest."""
 
     output: _Output
@@ -149,16 +150,70 @@ class _Inward:
     input_fingerprint: str
 
 
-def load_manifest(path: Path) -> dict[str, Any] | None:
-    """The internal manifest beside a released table, if there is one."""
-    place = ReleasePaths(path).internal
-    return _checked(place, _Inward) if place.exists() else None
+@dataclass(frozen=True)
+class Record:
+    """What is written beside a released table, each file parsed and checked once."""
+
+    paths: "ReleasePaths"
+    external: Mapping[str, Any] | None  # the manifest that may be published
+    internal: Mapping[str, Any] | None  # the steward's own
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """The role of each column of the original."""
+        return {} if self.internal is None else dict(self.internal["reading"]["roles"])
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How the original was read, as arguments of `leafcover.read`."""
+        known = {} if self.internal is None else self.internal["reading"]
+        return {name: known[name] for name in ("drop", "category", "missing", "encoding", "delimiter") if name in known}
+
+    @property
+    def text_options(self) -> dict[str, Any]:
+        """How the released table is read: the same, without the columns that were dropped."""
+        return {name: content for name, content in self.options.items() if name != "drop"}
+
+    @property
+    def target(self) -> str:
+        """The target of the release, if one is recorded."""
+        return "" if self.internal is None else self.internal.get("target") or ""
 
 
-def check_manifests(path: Path) -> None:
-    """Refuse manifests that lack what is read of them."""
-    _checked(ReleasePaths(path).manifest, _Outward)
-    load_manifest(path)
+def load_record(path: Path, manifest: Path | None = None) -> Record:
+    """What stands beside a released table; a table that was renamed is found by its hash among the manifests there.
+
+    ``manifest`` names the external manifest where it is elsewhere.
+    """
+    paths = ReleasePaths(path) if manifest is None else _paths_of(manifest)
+    if manifest is None and not paths.manifest.exists() and path.is_file():
+        paths = _renamed(path) or paths
+    outer = _checked(paths.manifest, _External) if manifest is not None or paths.manifest.exists() else None
+    inner = _checked(paths.internal, _Internal) if paths.internal.exists() else None
+    return Record(paths, outer, inner)
+
+
+def _paths_of(manifest: Path) -> "ReleasePaths":
+    ending = ReleasePaths(Path("x")).manifest.name[1:]
+    if not manifest.name.endswith(ending):
+        raise TableError(f"A manifest is called something{ending}. Got {str(manifest)!r}.")
+    return ReleasePaths(manifest.with_name(manifest.name.removesuffix(ending)))
+
+
+def _renamed(path: Path) -> "ReleasePaths | None":
+    """The files of a release whose table was renamed, if a manifest in its folder has its hash."""
+    candidates = sorted(path.parent.glob("*" + ReleasePaths(Path("x")).manifest.name[1:]))
+    if not candidates:
+        return None
+    with path.open("rb") as file:
+        mark = file_digest(file, "sha256").hexdigest()
+    for candidate in candidates:
+        try:
+            if manifest_of(candidate)["output"]["sha256"] == mark:
+                return _paths_of(candidate)
+        except (TableError, TypeError, KeyError):
+            continue
+    return None
 
 
 def _checked(place: Path, form: type) -> dict[str, Any]:

@@ -109,7 +109,7 @@ class ColumnFact:
     name: str
     changed: float  # the value is another one than before
     fixed: float  # the value could not change: its law gives it at least 0.95 (known values only)
-    room: float = 1.0  # what the boxes allow of its domain, as a mean over known values
+    range_fraction: float = 1.0  # the share of its domain that the boxes allow, as a mean over known values
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ class Release:
     partitions: Mapping[PartitionMethod, Partition]
 
     @property
-    def alone(self) -> float:
+    def singletons(self) -> float:
         """The share of rows that share their cell with nobody, in the step with most of them."""
         return max((cell.single for cell in self.cells), default=0.0)
 
@@ -203,7 +203,7 @@ def run(
         fixed.update(stuck)
 
     tell("checking what was kept", 0.9)
-    allowed = _rooms(table, plan, partitions)
+    allowed = _range_fractions(table, plan, partitions)
     columns = tuple(
         ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
         if c.name in after
@@ -212,7 +212,6 @@ def run(
     )
     trees = _tree_facts(table, after, partitions)
     released = Table(tuple(_column(c, after.get(c.name), order) for c in table), roles=table.roles, source=table.source)
-    tell("done", 1.0)
     return Release(
         table=released,
         plan=plan,
@@ -306,7 +305,7 @@ def _share_changed(column: Column, values: Array) -> float:
     return float((~same).mean())
 
 
-def _rooms(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:
+def _range_fractions(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:
     """Of every column that is written, what the narrowest of its step's boxes leave it."""
     found = dict.fromkeys(plan.columns, 1.0)
     for step in plan.steps:

@@ -43,9 +43,9 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         words = "Every value is hidden among the rows of its cell; the" if hidden else "The"
         lines.append(f"{words} smallest cell has {smallest} {'row' if smallest == 1 else 'rows'}.")
     lines += not_reached(release.plan, release.partitions)
-    if release.alone:
+    if release.singletons:
         lines.append(
-            f"{release.alone:.1%} of the rows stand alone in their cell: what their leaf pins down is published."
+            f"{release.singletons:.1%} of the rows stand alone in their cell: what their leaf pins down is published."
         )
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]
     if blocks:

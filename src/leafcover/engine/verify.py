@@ -1,5 +1,6 @@
-"""Check a release: its bytes against its manifest; with the original every promise again; with the key every byte."""
+"""Check a release: its bytes against its manifest; with the original every guarantee; with the key every byte."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -9,10 +10,11 @@ import numpy as np
 
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
-from leafcover.engine.manifest import ReleasePaths, manifest_of
+from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
-from leafcover.recipes.plan import Plan
+from leafcover.partition.base import Partition, PartitionMethod
+from leafcover.recipes.plan import Made, Plan
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.rng import Key
 from leafcover.table.io import read
@@ -21,47 +23,49 @@ from leafcover.table.table import Column, Table, without_unused_levels
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at."""
+    """One thing that was checked."""
 
     what: str
     holds: bool
     detail: str = ""
 
 
-def verify(path: Path, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
+def verify(path: Path, record: Record, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
     """Every check that what is at hand allows."""
-    places = ReleasePaths(path)
-    manifest = manifest_of(places.manifest)
+    manifest, inner, paths = record.external, record.internal, record.paths
+    if manifest is None:
+        raise TableError(f"There is no manifest {str(paths.manifest)!r} beside the table. Name it, or release again.")
     checks = [_bytes(path, manifest)]
-    released = read(path, **_reading(places))
+    released = read(path, **record.text_options)
     names = [column["name"] for column in manifest["columns"]]
-    checks.append(Check("columns and rows are those of the manifest", _same_shape(released, names, manifest)))
+    checks.append(Check("columns and rows match the manifest", _same_shape(released, names, manifest)))
     why = manifest.get("why_not_publishable", "")
     checks.append(Check("made with a secret key, rows in a secret order", bool(manifest["publishable"]), why))
-    if places.internal.exists():
-        told = manifest_of(places.internal).get("manifest_sha256")
-        same = told == sha256_of(places.manifest.read_bytes())
+    if inner is not None:
+        same = inner.get("manifest_sha256") == sha256_of(paths.manifest.read_bytes())
         checks.append(Check("the manifest is the one that was written", same))
     if original is None:
         return checks
-    inward = manifest_of(places.internal)
-    plan = parse_plan(inward["plan"])
-    pairs = read_pairs(places.pairs)
+    if inner is None:
+        raise TableError(f"There is no internal manifest {str(paths.internal)!r}, which says how the release was made.")
+    plan = parse_plan(inner["plan"])
+    pairs = read_pairs(paths.pairs)
     if pairs is None:
-        return [*checks, Check("promises", False, f"the pairs {places.pairs.name!r} are not there")]
+        return [*checks, Check("guarantees", False, f"the pairs {paths.pairs.name!r} are missing")]
     rows = np.sort(pairs)  # of the original file; rows that were held out are not among them
     if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"
         return [*checks, Check("the original, the release and the pairs belong together", False, detail)]
     original = without_unused_levels(original, rows)
     original = original.select(name for name in original.names if original.roles.get(name) != "unit")
-    checks += _promises(original, released, plan, np.searchsorted(rows, pairs))
+    partitions = partitions_of(original, plan, lambda words, share: None)
+    checks += _guarantees(original, released, plan, np.searchsorted(rows, pairs), partitions)
     if key is not None:
-        checks += _replay(original, plan, key, inward, places)
+        checks += _replay(original, plan, key, inner, paths, partitions)
     return checks
 
 
-def _bytes(path: Path, manifest: dict[str, Any]) -> Check:
+def _bytes(path: Path, manifest: Mapping[str, Any]) -> Check:
     try:
         with path.open("rb") as file:
             same = file_digest(file, "sha256").hexdigest() == manifest["output"]["sha256"]
@@ -70,15 +74,20 @@ def _bytes(path: Path, manifest: dict[str, Any]) -> Check:
     return Check("the file is byte for byte the one that was released", same)
 
 
-def _same_shape(released: Table, names: list[str], manifest: dict[str, Any]) -> bool:
+def _same_shape(released: Table, names: list[str], manifest: Mapping[str, Any]) -> bool:
     return list(released.names) == names and len(released) == manifest["output"]["rows"]
 
 
-def _promises(original: Table, released: Table, plan: Plan, pairs: Rows) -> list[Check]:
-    """Make the cells anew from the original and ask every noise whether its promises hold."""
+def _guarantees(
+    original: Table,
+    released: Table,
+    plan: Plan,
+    pairs: Rows,
+    partitions: Mapping[PartitionMethod, Partition],
+) -> list[Check]:
+    """Ask every perturbation whether its guarantees hold, in the cells of the original."""
     back = np.empty(len(pairs), np.int64)
     back[pairs] = np.arange(len(pairs))
-    partitions = partitions_of(original, plan, lambda words, share: None)
     checks = []
     for number, step in enumerate(plan.steps, 1):
         whole = whole_part(original, step, partitions)
@@ -106,26 +115,26 @@ def _aligned(original: Column, released: Column) -> Array:
     return lookup[released.values]
 
 
-def _replay(original: Table, plan: Plan, key: Key, inward: dict[str, Any], places: ReleasePaths) -> list[Check]:
+def _replay(
+    original: Table,
+    plan: Plan,
+    key: Key,
+    inner: Mapping[str, Any],
+    paths: ReleasePaths,
+    partitions: Mapping[PartitionMethod, Partition],
+) -> list[Check]:
     """The same table, plan and key must give the same bytes."""
-    same_table = fingerprint(original, key) == inward["input_fingerprint"]
+    same_table = fingerprint(original, key) == inner["input_fingerprint"]
     checks = [Check("the key and the original are those of the release", same_table)]
     if same_table:
         from tempfile import TemporaryDirectory
 
         from leafcover.table.io import fill
 
-        again = run(original, plan, key=key, keep_order=inward["row_order"] == "kept")
-        with TemporaryDirectory(dir=places.table.parent) as folder:
-            part = Path(folder) / places.table.name
-            fill(again.table, places.table, part)
-            checks.append(replace(_bytes(part, inward), what="the same key gives the same bytes again"))
+        made = Plan(*plan.steps, recipe=plan.recipe, target=plan.target, made=Made(original, partitions))
+        again = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
+        with TemporaryDirectory(dir=paths.table.parent) as folder:
+            part = Path(folder) / paths.table.name
+            fill(again.table, paths.table, part)
+            checks.append(replace(_bytes(part, inner), what="the same key gives the same bytes again"))
     return checks
-
-
-def _reading(places: ReleasePaths) -> dict[str, Any]:
-    """How the original was read, so that the release is read alike; nothing where only the table was handed on."""
-    if not places.internal.exists():
-        return {}
-    reading = manifest_of(places.internal)["reading"]
-    return {name: reading[name] for name in ("missing", "category", "encoding", "delimiter") if name in reading}

@@ -1,5 +1,6 @@
 """Everything that is measured of a release, in one frozen object."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from inspect import getdoc
@@ -128,6 +129,10 @@ class Measures:
     def __str__(self) -> str:
 
         return words(self)
+
+    def to_json(self) -> str:
+        """Every figure as JSON; its schema is in the documentation."""
+        return json.dumps(plain(self), indent=1, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,8 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
         whole = subject.step_of(name) is None
         yield "changed", "0%" if whole else voice.share(fact.changed)
         yield "could not change", "100%" if whole else voice.share(fact.fixed)
-        if not whole and fact.room < 1:
-            yield "room left", voice.share(fact.room)
+        if not whole and fact.range_fraction < 1:
+            yield "room left", voice.share(fact.range_fraction)
     elif subject.measures is not None and (unmoved := subject.measures.risks.unmoved) is not None:
         stayed = next(one for one in unmoved.columns if one.column == name)
         yield "changed", voice.share(1 - stayed.unchanged.value)

@@ -5,6 +5,7 @@ tells no count under five, no extreme, no rare value, and no tree or plan unless
 """
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from leafcover.engine.manifest import versions
@@ -35,6 +36,7 @@ def report(
 
     ``release`` is None for a table that was made elsewhere, ``measures`` when nothing was measured.
     """
+    require_report()
     page = _template()
     strict = face == "external"
     voice = DisclosureRules(len(pair.released), strict)
@@ -50,14 +52,18 @@ def report(
     )
 
 
+def require_report() -> None:
+    """Refuse in one line where what a report needs is not installed, before anything slow is done for it."""
+    for module in ("jinja2", "matplotlib", "sklearn"):
+        if find_spec(module) is None:
+            raise LeafcoverError(
+                f"Install leafcover[report] to write a report ({module} is missing): pip install 'leafcover[report]'."
+            )
+
+
 def _template() -> Any:
-    try:
-        import matplotlib  # noqa: F401  # asked for here, so that its absence is told in one line
-        from jinja2 import Environment, PackageLoader, StrictUndefined
-    except ImportError as error:
-        raise LeafcoverError(
-            f"Install leafcover[report] to write a report ({error.name} is missing): pip install 'leafcover[report]'."
-        ) from None
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     setting = Environment(
         loader=PackageLoader("leafcover.reporting"),
         autoescape=True,

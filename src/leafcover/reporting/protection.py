@@ -64,8 +64,8 @@ def _fixed(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]
 
 def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
     voice = subject.voice
-    if release.alone:
-        yield _item("singletons", share=_share(voice, release.alone))
+    if release.singletons:
+        yield _item("singletons", share=_share(voice, release.singletons))
     if pooled := max((c.pooled for c in release.cells), default=0):
         yield _item("pooled", share=_share(voice, pooled / voice.rows))
 

@@ -16,7 +16,7 @@ from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import TOKENS, Read, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
-from leafcover.table.table import Raw, Role, Source, Table, check_names, check_rows
+from leafcover.table.table import Raw, ReadingOptions, Role, Source, Table, check_names, check_rows
 
 SUFFIXES = {
     ".csv": "csv",
@@ -73,7 +73,10 @@ def read(
         raws, source = _raws(place, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{place}' cannot be read: {error.strerror or error}. Check the file.") from error
-    return assembled(raws, source, place, missing=missing, category=category, drop=drop, roles=roles)
+    table = assembled(raws, source, place, missing=missing, category=category, drop=drop, roles=roles)
+    tokens = {name: tuple(given) for name, given in (missing or {}).items()}
+    options = ReadingOptions(place.name, tuple(drop), tuple(category), tokens, encoding, delimiter)
+    return replace(table, reading=options)
 
 
 def _raws(place: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:

@@ -126,6 +126,18 @@ class Spelling:
     pattern: str = ""  # strptime form of dates and times
 
 
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a table was read, so that it, its release or a control can be read the same way."""
+
+    name: str = ""  # of the file
+    drop: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """One column: values to compute with, and the stored form they came from.
@@ -179,6 +191,7 @@ class Table:
     roles: Mapping[str, Role] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     source: Any = None  # how it came in (a file's format or a frame's library), so that it can go out alike
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

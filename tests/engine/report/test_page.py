@@ -1,8 +1,8 @@
 """The page: it says what it must, in every situation, and is whole in itself."""
 
-import builtins
 import re
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -45,7 +45,7 @@ def test_the_internal_page_says_what_it_must(mixed_release):
         "Fixed values",
         "Unchanged values",
         "not differential privacy",
-        "all counts are exact",
+        "every count is exact",
         "How it was made",
         "What could not be measured",
         "weighted totals".capitalize(),
@@ -295,13 +295,7 @@ def test_tiny_tables_have_a_page(rows, face):
 def test_without_jinja_or_matplotlib_one_line_says_what_to_install(monkeypatch):
     original = mixed(1, rows=100)
     release = released(original, target="class")
-    real = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name.partition(".")[0] == "jinja2":
-            raise ImportError("no", name="jinja2")
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    real = find_spec
+    monkeypatch.setattr("leafcover.reporting.page.find_spec", lambda name: None if name == "jinja2" else real(name))
     with pytest.raises(LeafcoverError, match=r"^Install leafcover\[report\] .*jinja2 is missing"):
         page(original, release)
