@@ -50,8 +50,8 @@ linkage-head-attempts = Attempts
 linkage-attacker-maximum-knowledge = Maximum knowledge: knows the method and everything but the secret key
 linkage-attacker-probabilistic =
     Probabilistic (Fellegi–Sunter): learned how values change from half of the people, whose rows it knows
-linkage-attacker-nearest = Distance-based: picks the nearest released row
-linkage-attacker-two-nearest = Distance-based: is right if the row is one of the two nearest
+linkage-attacker-nearest = Distance-based: the row is the nearest
+linkage-attacker-two-nearest = Distance-based: the row is one of the two nearest
 linkage-attacker-assignment = Optimal assignment: matches a sample of people to their rows, one to one
 linkage-note =
     A random guess is right once in { $rows } attempts. Optimal assignment runs on a sample, which holds fewer rows to
@@ -202,7 +202,7 @@ standards-unique = Singletons: rows in a class of their own
 standards-l = l-diversity: fewest values in a class
 standards-l-entropy = { $entropy } by entropy
 standards-t = t-closeness: largest distance of a class from the table
-standards-t-spread = mean { $mean }; most exposed 1% { $worst }
+standards-t-spread = mean { $mean }; most exposed 1%: { $worst }
 
 individual-table = Individual risk
 individual-head-value = Value
@@ -272,8 +272,8 @@ trees-grade = { $grade ->
 }
 trees-agreement =
     A rule that both trees have (thresholds may move by 5% of a column’s range) covers { $rules } of the rows. The trees
-    predict the same class for { $answers } of the rows; always predicting the most frequent prediction of the original’s
-    tree would match it on { $guess }. This is agreement between the trees, not accuracy.
+    predict the same class for { $answers } of the rows. A constant answer, the class that the original’s tree predicts
+    most often, would agree with that tree on { $guess }. This is agreement between trees, not accuracy.
 trees-pruned = { $smaller ->
     [original] They count as similar although fewer rows keep their rule: the original’s tree is a pruned form of the release’s. It makes the same tests, but some of its branches end earlier.
    *[released] They count as similar although fewer rows keep their rule: the release’s tree is a pruned form of the original’s. It makes the same tests, but some of its branches end earlier.
@@ -286,7 +286,7 @@ trees-identical = 100% if identical
 trees-partition = Grouping of the rows into leaves
 trees-partition-how = adjusted Rand index: 1 if identical, 0 by chance
 trees-answers = Rows with the same predicted class
-trees-answers-how = { $guess } by the most frequent prediction of the original’s tree
+trees-answers-how = { $guess } by a constant answer
 trees-leaves = Leaves
 trees-misclassified = Rows misclassified
 trees-columns-tested = Columns tested
@@ -339,7 +339,7 @@ forest-lead = { $trees ->
 forest-pooled =
     Cells with too few rows were merged with the most similar cell, so their rows may have moved to another leaf of some
     trees.
-forest-closed = Its tests and rules are not shown, because some of them describe few rows.
+forest-closed = The tests and rules of these trees are not shown, because some of them describe few rows.
 forest-trees-fold = Tree by tree
 forest-trees-table = Trees of the forest
 forest-head-tree = Tree
