@@ -81,8 +81,10 @@ def _guide(subject: ReportContext, *, after_others: bool = False) -> Iterator[Pa
         yield Words(say("trees-closed"))
     else:
         found = next(t for p in release.partitions.values() for t in p.trees if t.target == subject.target)
-        lead = say("trees-guide-lead", place="after-others" if after_others else "alone")
-        yield Words(f"{lead} {say('trees-guide-legend', target=subject.target)}", tone="lead")
+        words = [say("trees-guide-lead", place="after-others" if after_others else "alone")]
+        if not subject.voice.silent:
+            words.append(say("trees-guide-kept", kept=subject.voice.kept(subject.guide.kept)))
+        yield Words(" ".join([*words, say("trees-guide-legend", target=subject.target)]), tone="lead")
         yield Pictures((Picture("", _drawing(subject, found, subject.pair.original)),))
 
 

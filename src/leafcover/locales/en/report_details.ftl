@@ -251,9 +251,10 @@ trees-guide-fold = { $kind ->
    *[tree] The tree that guided the release
 }
 trees-guide-lead = { $place ->
-    [after-others] This tree is not one of the two above. Its leaves shaped the cells of the release, which preserves its rules.
-   *[alone] The leaves of this tree shaped the cells of the release, which preserves its rules.
+    [after-others] This tree is not one of the two above. Its leaves shaped the cells of the release.
+   *[alone] The leaves of this tree shaped the cells of the release.
 }
+trees-guide-kept = Its rules hold for { $kept } of the rows: these are still in the same leaf.
 trees-guide-legend =
     Each line is a test or a predicted class; the bar shows the distribution of { $target } among the rows that reach it.
 trees-no-guide = No tree for a target guided this release.
@@ -361,7 +362,7 @@ forest-rules-heading = Rules of a forest
 forest-rules-lead =
     One forest for { $target } was trained on the original and one on the release (SysFor: { $trees ->
         [one] { $trees } C4.5 tree
-       *[other] { $trees } C4.5 trees, each with another first test
+       *[other] { $trees } C4.5 trees with alternative tests near the root
     }). The table shows how many of the original forest’s rules, weighted by the rows they cover, are also in some tree of
     the release’s forest. Floor: the same for a forest trained on a resample of the original. By chance: the same for a
     forest trained after { $target } was shuffled.
