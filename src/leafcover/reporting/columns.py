@@ -1,9 +1,16 @@
-"""The columns before and after, one card each."""
+"""The sections on columns: each column before and after, and what became of the relations between columns.
+
+A column is a card: its chart, how much of it changed, and how. Relations are associations of two columns and pairs of
+values that no original row has; folded below them, for the internal report, the statistics of several columns at once:
+biases, information loss, regression, clusters, weighted totals.
+"""
 
 from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
+from leafcover.messages import catalogue
+from leafcover.metrics.estimates import Estimate
 from leafcover.metrics.suite import Measures, Utility
 from leafcover.metrics.utility.bivariate import Relation
 from leafcover.metrics.utility.clusters import Clusters
@@ -28,49 +35,50 @@ from leafcover.reporting.components import (
     section,
 )
 from leafcover.reporting.context import ReportContext
-from leafcover.reporting.disclosure_rules import counted, curled, started
+from leafcover.reporting.disclosure_rules import NONE, curled, started
 from leafcover.reporting.method import column_words
 from leafcover.table.table import Column
 
-MOST_CHARTS = 60  # columns that are drawn, in table order: a chart takes 30 ms and a reader's patience
-MOST_HEAPS = 2  # of a column that are told
-SMALL = 0.0005  # a difference below this is said to be none
+say = catalogue("report_details")
+
+MAX_CHARTS = 60  # columns that are drawn, in table order: a chart takes 30 ms and a reader's patience
+MAX_HEAPS = 2  # of a column, those of most rows first
+MAX_PAIRS_LISTED = 10  # associations, and pairs of columns with new pairs of values
+MAX_ROWS_LISTED = 12  # coefficients and totals
+NEGLIGIBLE = 0.0005  # a smaller change of a share is not worth a figure
 
 
 def columns_section(subject: ReportContext) -> Section | None:
     """Every column: its chart, how much of it changed, and how."""
-    everywhere = _everywhere(subject)
+    cells = _common_cells(subject)
     names = subject.pair.names
-    cards = tuple(_card(subject, name, number < MOST_CHARTS, not everywhere) for number, name in enumerate(names))
-    undrawn = max(0, len(names) - MOST_CHARTS)
+    cards = tuple(_card(subject, name, number < MAX_CHARTS, not cells) for number, name in enumerate(names))
+    undrawn = max(0, len(names) - MAX_CHARTS)
     return section(
         "columns",
-        "Columns before and after" if subject.internal else "Columns as released",
-        *_lead(subject, everywhere),
-        Words(f"Without a chart, for their number: the last {counted(undrawn, 'column')}.") if undrawn else None,
+        say("columns-title", audience="internal" if subject.internal else "external"),
+        *_lead(subject, cells),
+        Words(say("columns-without-chart", count=undrawn)) if undrawn else None,
         Cards(cards, before=subject.internal),
     )
 
 
-def _everywhere(subject: ReportContext) -> str:
-    """The cells that all columns changed in, when there is one sort alone."""
-    splits = {step.within for step in subject.release.plan.steps} if subject.release is not None else set()
-    return next(iter(splits)).describe() if subject.opened and len(splits) == 1 else ""
+def _common_cells(subject: ReportContext) -> str:
+    """The cells in which all columns were perturbed, if they are the same for all."""
+    found = {step.within for step in subject.release.plan.steps} if subject.release is not None else set()
+    return next(iter(found)).describe() if subject.opened and len(found) == 1 else ""
 
 
-def _lead(subject: ReportContext, everywhere: str) -> Iterator[Part]:
-    cells = f" All columns changed within the same cells: {everywhere}." if everywhere else ""
-    if subject.internal:
-        numbers = not all(column.is_category for column in subject.pair.released)
-        ends = "The lowest and the highest 1% of the numbers lie outside their charts." if numbers else ""
-        if ends or cells:
-            yield Words(f"{ends}{cells}".strip(), tone="lead")
-    else:
-        yield Words(
-            "Charts leave out the lowest and the highest values and join bars of fewer than 5 rows; rare values stand "
-            f"among the others.{cells}",
-            tone="lead",
-        )
+def _lead(subject: ReportContext, cells: str) -> Iterator[Part]:
+    words = []
+    if not subject.internal:
+        words.append(say("columns-lead-external"))
+    elif not all(column.is_category for column in subject.pair.released):
+        words.append(say("columns-lead-internal"))
+    if cells:
+        words.append(say("columns-one-partition", cells=cells))
+    if words:
+        yield Words(" ".join(words), tone="lead")
 
 
 def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
@@ -88,12 +96,11 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
 
 
 def _tag(subject: ReportContext, column: Column) -> str:
-    if column.name == subject.target:
-        return "target"
     roles = {} if subject.release is None else subject.release.table.roles
+    role = roles.get(column.name) or ("weight" if column.name == subject.pair.weight else column.kind)
     if column.name in subject.pair.sensitive:
-        return "sensitive"
-    return roles.get(column.name) or ("weight" if column.name == subject.pair.weight else column.kind)
+        role = "sensitive"
+    return say("column-tag", role="target" if column.name == subject.target else role)
 
 
 def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
@@ -103,22 +110,22 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
     if subject.release is not None:
         fact = next(f for f in subject.release.columns if f.name == name)
         whole = subject.step_of(name) is None
-        yield "changed", "0%" if whole else voice.share(fact.changed)
-        yield "could not change", "100%" if whole else voice.share(fact.fixed)
+        yield say("column-changed"), "0%" if whole else voice.share(fact.changed)
+        yield say("column-fixed"), "100%" if whole else voice.share(fact.fixed)
         if not whole and fact.range_fraction < 1:
-            yield "room left", voice.share(fact.range_fraction)
+            yield say("column-range"), voice.share(fact.range_fraction)
     elif subject.measures is not None and (unmoved := subject.measures.risks.unmoved) is not None:
         stayed = next(one for one in unmoved.columns if one.column == name)
-        yield "changed", voice.share(1 - stayed.unchanged.value)
+        yield say("column-changed"), voice.share(1 - stayed.unchanged.value)
     missing = float(column.missing.mean())
     if missing > 0:
-        yield "missing", voice.share(missing)
+        yield say("column-missing"), voice.share(missing)
     if subject.internal and subject.measures is not None:
         yield from _measured(subject.measures, name)
 
 
 def _measured(measures: Measures, name: str) -> Iterator[tuple[str, str]]:
-    """What became of the column's distribution."""
+    """How far the column's distribution moved."""
     utility = measures.utility
     number = next((one for one in utility.columns.numbers if one.name == name), None)
     category = next((one for one in utility.columns.categories if one.name == name), None)
@@ -126,245 +133,262 @@ def _measured(measures: Measures, name: str) -> Iterator[tuple[str, str]]:
     if found is None:
         return
     if found.distance == 0:
-        yield "distribution", "exactly kept"
+        yield say("column-distribution"), say("column-distribution-identical")
         return
-    yield "shares moved by", _points(found.distance)
+    yield say("column-shift"), _points(found.distance)
     if category is not None and (category.lost or category.new):
-        yield "values lost, new", f"{category.lost}, {category.new}"
+        yield say("column-levels"), say("column-levels-counts", lost=category.lost, new=category.new)
     tail = next((one for one in utility.tails.columns if one.column == name), None)
     if tail is not None:
-        for words, end, moved in (
-            ("lowest 5%", tail.lowest, tail.lowest_difference),
-            ("highest 5%", tail.highest, tail.highest_difference),
+        for name_of_end, end, moved in (
+            (say("column-lowest"), tail.lowest, tail.lowest_difference),
+            (say("column-highest"), tail.highest, tail.highest_difference),
         ):
-            if not isnan(moved) and abs(moved) >= SMALL:
-                yield words, f"{_short(end.before)} → {_short(end.after)}"
+            if not isnan(moved) and abs(moved) >= NEGLIGIBLE:
+                yield name_of_end, say("column-before-after", before=_short(end.before), after=_short(end.after))
     heaps = sorted((h for h in utility.heaps.heaps if h.column == name), key=lambda h: -h.share.before)
-    for heap in heaps[:MOST_HEAPS]:
-        yield f"heap at {_short(heap.value)}", f"{heap.share.before:.0%} → {heap.share.after:.0%}"
+    for heap in heaps[:MAX_HEAPS]:
+        shares = say("column-before-after", before=f"{heap.share.before:.0%}", after=f"{heap.share.after:.0%}")
+        yield say("column-heap", value=_short(heap.value)), shares
 
 
 def _points(value: float) -> str:
-    return "under 0.1 points" if value < SMALL else f"{100 * value:.1f} points"
+    if value < NEGLIGIBLE:
+        return say("column-shift-negligible")
+    return say("column-shift-points", points=f"{100 * value:.1f}")
 
 
 def _short(value: float) -> str:
     return compact(float(f"{value:.3g}"))
 
 
-# What became of the relations between columns, and what statistics of several columns would say.
-
-
-MOST_RELATIONS = 10  # relations, and pairs of columns, that are listed
+# Relations between columns: association of two columns, and pairs of values that no original row has.
 
 
 def relations_section(subject: ReportContext) -> Section | None:
-    """Relations of two columns; for others without a figure of any two."""
+    """Relations of two columns; in an external report without a figure of any two."""
     if subject.measures is None:
         return None
     utility = subject.measures.utility
-    parts: list[Part | None] = [*_words(subject, utility)]
+    parts: list[Part | None] = [*_relations_lead(subject, utility)]
     if subject.internal:
-        parts += [*_moved(subject, utility), *_new_pairs(subject, utility), *figures(subject, utility)]
-    return section("relations", "Relations between columns", *parts)
+        parts += [*_associations(subject, utility), *_value_pairs(subject, utility), *_statistics(subject, utility)]
+    return section("relations", say("relations-title"), *parts)
 
 
-def _words(subject: ReportContext, utility: Utility) -> Iterator[Part]:
-    found, voice = utility.relations, subject.voice
-    if found.every.count:
-        yield Words(
-            "How strongly two columns go together, from 0 (not at all) to 1 (one tells the other): correlation of two "
-            "numbers, Cramér’s V of two categories, the correlation ratio of a number and a category. "
-            + _moved_by(subject, utility),
-            tone="lead",
-        )
+def _relations_lead(subject: ReportContext, utility: Utility) -> Iterator[Part]:
+    if utility.relations.every.count:
+        yield Words(f"{say('relations-lead')} {_association_change(subject, utility)}", tone="lead")
     pairs = utility.value_pairs
     if pairs.pairs and not subject.internal:
-        yield Words(f"{started(voice.share(pairs.rows_with_new))} of the rows show a pair of values that nobody had.")
+        yield Words(say("value-pairs-external", share=started(subject.voice.share(pairs.rows_with_new))))
 
 
-def _moved_by(subject: ReportContext, utility: Utility) -> str:
+def _association_change(subject: ReportContext, utility: Utility) -> str:
     every, voice = utility.relations.every, subject.voice
     if every.count == 1:
-        return f"The strength of the one relation there is moved by {voice.coarse(every.largest)}."
-    return (
-        f"Of {counted(every.count, 'relation')} the strength moved by {voice.figure(every.mean)} on average, of the "
-        f"worst 1% by {voice.coarse(every.worst)}."
-    )
+        return say("relations-one-moved", largest=voice.coarse(every.largest))
+    mean, worst = voice.figure(every.mean), voice.coarse(every.worst)
+    return say("relations-moved", count=every.count, mean=mean, worst=worst)
 
 
-def _moved(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
+def _associations(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
     from markupsafe import Markup
 
     found = utility.relations
-    worst = [one for one in found.worst(MOST_RELATIONS) if one.difference]
+    worst = [one for one in found.worst(MAX_PAIRS_LISTED) if one.difference]
     if found.every.count and not worst:
-        yield Words("No relation moved at all.")
+        yield Words(say("relations-unchanged"))
     table = listing(
-        "The relations that moved most",
-        ("Columns", "Before", "After", "Moved by"),
-        [_row(subject, one) for one in worst],
-        f"Over {curled(found.how)}; {found.pairs:,} of {counted(found.of_pairs, 'pair')} of columns.",
+        say("relations-table"),
+        (
+            say("head-columns"),
+            say("relations-head-before"),
+            say("relations-head-after"),
+            say("relations-head-change"),
+        ),
+        [_association_row(subject, one) for one in worst],
+        say("coverage-by-pairs", coverage=curled(found.how), pairs=found.pairs, of=found.of_pairs),
     )
     drawn = square(found)
-    title = "Strength before (below the diagonal) and after (above it): alike when kept"
-    picture = Pictures((Picture(title, Markup(drawn)),)) if drawn else None  # matplotlib escapes every text
+    # matplotlib escapes every text
+    picture = Pictures((Picture(say("relations-picture"), Markup(drawn)),)) if drawn else None
     if picture is not None and table is not None:
         yield Beside((picture, table))
     else:
         yield picture or table
 
 
-def _row(subject: ReportContext, one: Relation) -> list[str | Cell]:
-    said = subject.voice.figure
-    columns = Cell(f"{one.first} with {one.second}", curled(one.figure))
-    return [columns, said(one.before), said(one.after), said(one.difference)]
+def _association_row(subject: ReportContext, one: Relation) -> list[str | Cell]:
+    figure = subject.voice.figure
+    columns = Cell(say("pair-of-columns", first=one.first, second=one.second), curled(one.figure))
+    return [columns, figure(one.before), figure(one.after), figure(one.difference)]
 
 
-def _new_pairs(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
+def _value_pairs(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
     found, voice = utility.value_pairs, subject.voice
     if not found.pairs:
         return
-    yield Heading("Pairs of values that nobody had")
+    yield Heading(say("value-pairs-heading"))
     yield Words(
-        f"Of values that now stand in one row but never did before there are {counted(found.new, 'pair')}; "
-        f"{voice.share(found.rows_with_new)} of the released rows show at least one, the worst 1% of the rows "
-        f"{found.new_in_worst_rows:.1f} on average. Lost from the original: {counted(found.lost, 'pair')}, which "
-        f"{voice.share(found.rows_with_lost)} of the original rows had."
+        say(
+            "value-pairs-lead",
+            new=found.new,
+            rows_with_new=started(voice.share(found.rows_with_new)),
+            in_worst=f"{found.new_in_worst_rows:.1f}",
+            lost=found.lost,
+            rows_with_lost=voice.share(found.rows_with_lost),
+        )
     )
     yield fold(
-        "Where they are",
+        say("value-pairs-fold"),
         listing(
-            "Pairs of columns with most of them",
-            ("Columns", "New pairs", "Released rows", "Lost pairs", "Original rows"),
+            say("value-pairs-table"),
+            (
+                say("head-columns"),
+                say("value-pairs-head-new"),
+                say("value-pairs-head-new-rows"),
+                say("value-pairs-head-lost"),
+                say("value-pairs-head-lost-rows"),
+            ),
             [
-                [f"{e.first} with {e.second}", f"{e.new:,}", f"{e.new_rows:,}", f"{e.lost:,}", f"{e.lost_rows:,}"]
-                for e in found.worst(MOST_RELATIONS)
+                [
+                    say("pair-of-columns", first=e.first, second=e.second),
+                    *(f"{count:,}" for count in (e.new, e.new_rows, e.lost, e.lost_rows)),
+                ]
+                for e in found.worst(MAX_PAIRS_LISTED)
             ],
-            f"Categories and numbers of at most 20 values; {found.pairs:,} of {counted(found.of_pairs, 'pair')} of "
-            "columns.",
+            say("value-pairs-note", pairs=found.pairs, of=found.of_pairs),
         ),
     )
 
 
-# Statistics of several columns at once, for those who know them by name; folded away for all others.
+# Statistics of several columns at once, folded away.
 
 
-MOST_LINES = 12  # lines of a table
-
-
-def figures(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
-    """Biases, models of the difference, regression, clusters, totals."""
-    yield fold("Biases, loss and models that tell the tables apart", *_biases(utility.biases), _loss(subject, utility))
+def _statistics(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
+    yield fold(say("biases-fold"), _biases(utility.biases), _loss(utility))
     if utility.regression is not None:
-        yield fold("What a regression would say", *_regression(subject, utility.regression))
+        yield fold(say("regression-fold"), *_regression(subject, utility.regression))
     if utility.clusters:
-        yield fold("Clusters", _clusters(subject, utility.clusters))
+        yield fold(say("clusters-fold"), _clusters(subject, utility.clusters))
     if utility.totals is not None:
-        yield fold("Weighted totals", *_totals(utility.totals))
+        yield fold(say("totals-fold"), *_totals(utility.totals))
 
 
-def _sizes(found: Differences) -> tuple[str, str, str]:
-    return (_said(found.mean), _said(found.worst), f"{found.count:,}")
+def _decimals(value: float) -> str:
+    return NONE if isnan(value) else f"{value:.3f}".replace("-", "−")
 
 
-def _said(value: float) -> str:
-    return "–" if isnan(value) else f"{value:.3f}".replace("-", "−")
+def _mean_and_largest(found: Differences) -> tuple[str, str, str]:
+    return (_decimals(found.mean), _decimals(found.worst), f"{found.count:,}")
 
 
-def _biases(found: Biases) -> Iterator[Part | None]:
+def _biases(found: Biases) -> Part | None:
     rows = [
-        ("A: spread of a number", *_sizes(found.spread)),
-        ("B: correlations among confidential numbers", *_sizes(found.among)),
-        ("C: correlations with other numbers", *_sizes(found.across)),
-        ("D: distribution, largest difference of shares", *_sizes(found.distance)),
-        ("D: quantiles, in standard deviations", *_sizes(found.quantiles)),
-        ("DM: accuracy of a model, release less original", _said(found.accuracy_difference), "–", "1"),
-        ("DM: rules that both trees share", _said(found.rule_similarity), "–", "1"),
+        (say("biases-spread"), *_mean_and_largest(found.spread)),
+        (say("biases-among"), *_mean_and_largest(found.among)),
+        (say("biases-across"), *_mean_and_largest(found.across)),
+        (say("biases-distance"), *_mean_and_largest(found.distance)),
+        (say("biases-quantiles"), *_mean_and_largest(found.quantiles)),
+        (say("biases-accuracy"), _decimals(found.accuracy_difference), NONE, "1"),
+        (say("biases-rules"), _decimals(found.rule_similarity), NONE, "1"),
     ]
-    yield listing(
-        "Biases of numbers",
-        ("Bias", "Mean size", "Worst 1%", "Of"),
-        rows,
-        " ".join(["0 is none; for shared rules 1 is best.", *(curled(reason) for reason in found.reasons)]),
-    )
+    head = (say("biases-head-bias"), say("biases-head-mean"), say("biases-head-worst"), say("biases-head-count"))
+    notes = [say("biases-note"), *(curled(reason) for reason in found.reasons)]
+    return listing(say("biases-table"), head, rows, " ".join(notes))
 
 
-def _loss(subject: ReportContext, utility: Utility) -> Part | None:
+def _loss(utility: Utility) -> Part | None:
     loss, forest = utility.information_loss, utility.forest
     rows: list[tuple[str | Cell, ...]] = [
-        ("IL1s: how far numbers moved", _said(loss.il1s), f"worst 1%: {_said(loss.il1s_worst)}; 0 is nothing"),
-        ("Squared moves by squared spread", _said(loss.squares), "0 is nothing"),
-        ("Eigenvalues of the correlations", _said(loss.eigenvalues), "0 is nothing"),
+        (say("loss-il1s"), _decimals(loss.il1s), say("loss-il1s-how", worst=_decimals(loss.il1s_worst))),
+        (say("loss-squares"), _decimals(loss.squares), say("loss-zero-best")),
+        (say("loss-eigenvalues"), _decimals(loss.eigenvalues), say("loss-zero-best")),
     ]
     rows += [
         (
-            f"pMSE ratio, by {one.model}",
-            "–" if isnan(one.ratio) else f"{one.ratio:.2f}",
-            f"about 1 or less: tables cannot be told apart; {curled(one.how)}",
+            say("loss-propensity", model=one.model),
+            NONE if isnan(one.ratio) else f"{one.ratio:.2f}",
+            say("loss-propensity-how", coverage=curled(one.how)),
         )
         for one in utility.propensity
     ]
     if forest is not None:
+        worst, chance = _decimals(forest.eduds.worst), _decimals(forest.eduds.chance)
         rows += [
-            (
-                "EDUDS: same room under two forests (our definition)",
-                _said(forest.eduds.value),
-                f"worst 1%: {_said(forest.eduds.worst)}; 1 is best, {_said(forest.eduds.chance)} by chance",
-            ),
-            ("EDUSC: what columns alone tell of the target (our definition)", _said(forest.edusc.value), "1 is best"),
+            (say("loss-eduds"), _decimals(forest.eduds.value), say("loss-eduds-how", worst=worst, chance=chance)),
+            (say("loss-edusc"), _decimals(forest.edusc.value), say("loss-one-best")),
         ]
-    return listing("Loss", ("Figure", "Value", "How to read it"), rows, curled(loss.reason))
+    head = (say("head-measure"), say("loss-head-value"), say("head-how-to-read"))
+    return listing(say("loss-table"), head, rows, curled(loss.reason))
 
 
 def _regression(subject: ReportContext, found: Regression) -> Iterator[Part | None]:
     if found.reason or isnan(found.overlap):
-        yield Words(curled(found.reason) or "There was no regression to run.")
+        yield Words(curled(found.reason) or say("regression-not-run"))
         return
-    voice = subject.voice
-    yield Words(
-        f"A {found.model} of {found.target} on all other columns was run on both tables. The 95% intervals of a "
-        f"coefficient share {_said(found.overlap)} of their width on average (1 is best, intervals that lie apart "
-        f"count 0), of the worst 1% {_said(found.worst)}; {voice.share(found.disjoint)} of the coefficients lie apart."
+    model = "logistic" if found.model == "logistic regression" else "linear"
+    overlap = say(
+        "regression-overlap",
+        overlap=_decimals(found.overlap),
+        worst=_decimals(found.worst),
+        disjoint=subject.voice.share(found.disjoint),
     )
-    worst = sorted(found.coefficients, key=lambda c: c.overlap)[:MOST_LINES]
+    yield Words(f"{say('regression-lead', model=model, target=found.target)} {overlap}")
+    worst = sorted(found.coefficients, key=lambda c: c.overlap)[:MAX_ROWS_LISTED]
     yield listing(
-        "The coefficients that agree least",
-        ("Coefficient", "Before", "After", "Overlap"),
+        say("regression-table"),
+        (
+            say("regression-head-coefficient"),
+            say("relations-head-before"),
+            say("relations-head-after"),
+            say("regression-head-overlap"),
+        ),
         [
             [
-                f"{c.column} = {c.level}" if c.level else c.column,
-                Cell(_said(c.before.value), f"{_said(c.before.low)} to {_said(c.before.high)}"),
-                Cell("–", "cannot be told")
-                if c.after is None
-                else Cell(_said(c.after.value), f"{_said(c.after.low)} to {_said(c.after.high)}"),
-                _said(c.overlap),
+                say("regression-level", column=c.column, level=c.level) if c.level else c.column,
+                _coefficient(c.before),
+                _coefficient(c.after),
+                _decimals(c.overlap),
             ]
             for c in worst
         ],
-        "Overlap: the part of their width that both intervals share; below 0 they lie apart, and the mean above counts "
-        f"that as 0. {started(curled(found.how))}; {counted(len(found.coefficients), 'coefficient')}.",
+        say("regression-note", coverage=curled(found.how), count=len(found.coefficients)),
     )
+
+
+def _coefficient(found: Estimate | None) -> Cell:
+    if found is None:
+        return Cell(NONE, say("regression-not-estimated"))
+    interval = say("regression-interval", low=_decimals(found.low), high=_decimals(found.high))
+    return Cell(_decimals(found.value), interval)
 
 
 def _clusters(subject: ReportContext, found: tuple[Clusters, ...]) -> Part | None:
     share = subject.voice.share
     return listing(
-        "k-means on both tables",
-        ("Clusters", "Rows in another cluster", "By chance", "Adjusted Rand", "Centres: rows moved", "Floor"),
+        say("clusters-table"),
+        (
+            say("clusters-head-count"),
+            say("clusters-head-error"),
+            say("head-chance"),
+            say("clusters-head-rand"),
+            say("clusters-head-centre"),
+            say("head-floor"),
+        ),
         [
             [
                 f"{one.count}",
                 share(one.error),
                 share(one.chance),
-                _said(one.rand),
+                _decimals(one.rand),
                 share(one.centre_error),
                 share(one.centre_floor),
             ]
             for one in found
         ],
-        "Rows in another cluster: of a person’s released row, when clusters are matched best. Centres: original rows "
-        f"that the release’s centres put elsewhere; the floor is a new sample’s. Over {curled(found[0].how)}.",
+        say("clusters-note", coverage=curled(found[0].how)),
     )
 
 
@@ -372,21 +396,33 @@ def _totals(found: Totals) -> Iterator[Part | None]:
     if found.reason:
         yield Words(curled(found.reason))
         return
+    weights = say("totals-note", weights="released" if "release" in found.weights else "original")
+    changes = say(
+        "totals-changes",
+        mean=_percent(found.totals.mean),
+        worst=_percent(found.totals.worst),
+        count_mean=_percent(found.counts.mean),
+        count_worst=_percent(found.counts.worst),
+    )
     yield listing(
-        "Weighted totals and means",
-        ("Column", "Total before", "After", "Mean before", "After"),
+        say("totals-table"),
+        (
+            say("head-column"),
+            say("totals-head-total-before"),
+            say("totals-head-total-after"),
+            say("totals-head-mean-before"),
+            say("totals-head-mean-after"),
+        ),
         [
             [
                 t.column,
                 *(compact(float(f"{x:.4g}")) for x in (t.total.before, t.total.after, t.mean.before, t.mean.after)),
             ]
-            for t in found.numbers[:MOST_LINES]
+            for t in found.numbers[:MAX_ROWS_LISTED]
         ],
-        f"Counted with {curled(found.weights)} weights. Totals moved by {_percent(found.totals.mean)} on average, the "
-        f"worst by {_percent(found.totals.worst)}; counts of levels by {_percent(found.counts.mean)} and "
-        f"{_percent(found.counts.worst)}.",
+        f"{weights} {changes}",
     )
 
 
 def _percent(value: float) -> str:
-    return "–" if isnan(value) else f"{value:.1%}"
+    return NONE if isnan(value) else f"{value:.1%}"

@@ -1,14 +1,23 @@
-"""Whom the release still shows: what attackers find, what did not move."""
+"""The section on disclosure risk: record linkage, attacks with a control, risk by column, the standard measures.
+
+Everybody sees linkage and the table of attacks. Risk by column, k-anonymity and its relatives, individual risk and
+distances describe the original table and are for the internal report alone. What the cells fix and what did not change
+comes from `protection`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
+from typing import Literal
 
+from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
-from leafcover.metrics.disclosure.k_anonymity import RULES, KAnonymity
+from leafcover.metrics.disclosure.attribution import ReconstructionAttack
+from leafcover.metrics.disclosure.interval_disclosure import Intervals
+from leafcover.metrics.disclosure.k_anonymity import KAnonymity
 from leafcover.metrics.disclosure.nearest_record import Low
 from leafcover.metrics.disclosure.record_linkage import Crowd, Informed
-from leafcover.metrics.disclosure.singling_out import FEWEST as NEEDED
+from leafcover.metrics.disclosure.singling_out import FEWEST as MIN_CONTROL_ROWS
 from leafcover.metrics.estimates import Attack, Risk
 from leafcover.metrics.suite import Measures
 from leafcover.reporting.components import (
@@ -24,435 +33,447 @@ from leafcover.reporting.components import (
     strip,
     upper_end,
 )
-from leafcover.reporting.context import ReportContext, above_of, by_what, risk_cell
-from leafcover.reporting.disclosure_rules import FEW, NONE, counted, curled, listed, started
+from leafcover.reporting.context import ReportContext, above_of, risk_cell
+from leafcover.reporting.disclosure_rules import FEW, NONE, curled, listed
 from leafcover.reporting.protection import averages, stuck, unmoved
 
-TEN = 10  # rows or fewer, among which ten guesses are always right
+say = catalogue("report_details")
+
+TOP_CANDIDATES = 10  # among so few rows the ten best candidates always hold the right one
+MAX_COLUMNS_LISTED = 40  # in each table of risks by column
 
 
 def risks_section(subject: ReportContext) -> Section | None:
-    """Attacks, most dangerous first; then what stayed."""
+    """Attacks, most dangerous first; then what did not change."""
     measures = subject.measures
     parts: list[Part | None] = []
     if measures is None:
-        parts.append(Words(f"How often people can be found {subject.untold}, so nothing here says that it is seldom."))
+        parts.append(Words(say("risks-not-measured", reason="few-rows" if subject.voice.silent else "not-measured")))
     else:
-        parts += [*_linkage(subject, measures), *attacks(subject, measures)]
+        parts += [*_linkage(subject, measures), *_attacks(subject, measures)]
         if subject.internal:
-            parts += [*by_column(subject, measures), *standards(subject, measures)]
-    return section("risks", "Risks", *parts, *stuck(subject), *unmoved(subject), *averages(subject))
+            parts += [*_by_column(subject, measures), *_standard_measures(subject, measures)]
+    return section("risks", say("risks-title"), *parts, *stuck(subject), *unmoved(subject), *averages(subject))
+
+
+# Record linkage: how often an attacker picks a person's own released row.
 
 
 def _linkage(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
-    risks, voice = measures.risks, subject.voice
-    yield Words(
-        "Every risk is a share of tries that succeed, with its 95% interval. A mean can hide a few people who are easy "
-        "to find, so the 1% of people attacked most successfully stand beside it. Where a try either succeeds or "
-        "fails, that is 100% as soon as one try in a hundred succeeds.",
-        tone="lead",
-    )
-    yield Heading("Finding a person’s row")
-    found = list(_linkages(measures))
+    strongest, voice = measures.risks.informed, subject.voice
+    yield Words(say("risks-lead"), tone="lead")
+    yield Heading(say("linkage-heading"))
+    found = list(_attackers(measures))
     if not found:
-        yield Words("It is not known which released row is whose, so no linkage could be scored.")
+        yield Words(say("linkage-not-scored"))
         return
-    if (first := risks.informed) is not None and voice.tells(first.ten) and voice.rows > TEN:
-        yield Words(
-            f"Among the ten best guesses of the strongest attacker the right row stands in {voice.said(first.ten)} of "
-            "cases"
-            + (
-                f"; in the middle case its place among all {voice.rows:,} is {first.median_rank:,.0f}. Whoever is "
-                f"hidden worst has {counted(first.smallest_crowd, 'row')} that could be theirs."
-                if subject.internal
-                else "."
-            )
-        )
+    if strongest is not None and voice.tells(strongest.ten) and voice.rows > TOP_CANDIDATES:
+        yield Words(_top_ten(subject, strongest))
     ends = upper_end([risk for _, risk in found])
     yield listing(
-        "Linkage",
-        ("Attacker", span_words(ends), "Right", "Worst 1%", "Tries"),
-        [_row(subject, name, risk, ends) for name, risk in found],
-        f"A blind guess is right once in {voice.rows:,}. Who pairs a sample has fewer rows to choose from, so that "
-        "figure is too high for a larger table.",
+        say("linkage-table"),
+        (say("linkage-head-attacker"), span_words(ends), *_linkage_heads(), say("linkage-head-attempts")),
+        [_linkage_row(subject, name, risk, ends) for name, risk in found],
+        say("linkage-note", rows=voice.rows),
     )
-    if subject.internal and risks.informed is not None:
-        yield _crowds(subject, risks.informed)
+    if subject.internal and strongest is not None:
+        yield _by_anonymity_set(subject, strongest)
 
 
-def _linkages(measures: Measures) -> Iterator[tuple[str, Risk]]:
+def _linkage_heads() -> tuple[str, str]:
+    return say("linkage-head-correct"), say("head-most-exposed")
+
+
+def _top_ten(subject: ReportContext, found: Informed) -> str:
+    share = subject.voice.said(found.ten)
+    if not subject.internal:
+        return say("linkage-top-ten", found=share)
+    return say(
+        "linkage-top-ten-internal",
+        found=share,
+        rank=f"{found.median_rank:,.0f}",
+        rows=subject.voice.rows,
+        smallest=found.smallest_crowd,
+    )
+
+
+def _attackers(measures: Measures) -> Iterator[tuple[str, Risk]]:
     risks = measures.risks
-    if risks.informed is not None:
-        yield f"Informed: knows the law of the noise ({_law(risks.informed)})", risks.informed.first
-    if risks.learned is not None and risks.learned is not risks.informed:
-        yield f"Informed: knows the law of the noise ({_law(risks.learned)})", risks.learned.first
+    if risks.informed is not None and risks.informed is not risks.learned:
+        yield say("linkage-attacker-maximum-knowledge"), risks.informed.first
+    if risks.learned is not None:
+        yield say("linkage-attacker-probabilistic"), risks.learned.first
     if (linkage := risks.linkage) is not None:
-        yield "Takes the released row most like the person", linkage.nearest
-        yield "Looks at the two released rows most like the person", linkage.second
+        yield say("linkage-attacker-nearest"), linkage.nearest
+        yield say("linkage-attacker-two-nearest"), linkage.second
         if linkage.optimal is not None:
-            yield "Pairs a sample of people with their rows as a whole, so that all fit best", linkage.optimal
+            yield say("linkage-attacker-assignment"), linkage.optimal
 
 
-def _law(found: Informed) -> str:
-    return curled(found.law)
-
-
-def _row(subject: ReportContext, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
+def _linkage_row(subject: ReportContext, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
     value, interval = subject.voice.risk(risk)
     shown = subject.voice.draws(risk.value, risk.tries)
-    dots = strip(subject.voice.drawn(risk), f"{value}, interval {interval}", ends) if shown else None
+    label = say("strip-label", value=value, interval=interval)
     return [
         name,
-        Cell("", strip=dots),
+        Cell("", strip=strip(subject.voice.drawn(risk), label, ends) if shown else None),
         Cell(value, interval),
-        subject.voice.worst(risk) or "–",
+        subject.voice.worst(risk) or NONE,
         subject.voice.count(risk.tries),
     ]
 
 
-def _crowds(subject: ReportContext, found: Informed) -> Part | None:
-    """The same by how many rows could be a person's."""
+def _by_anonymity_set(subject: ReportContext, found: Informed) -> Part | None:
+    """The same risk by the number of rows that could be a person's."""
     shown = [crowd for crowd in found.crowds if crowd.risk.tries]
     ends = upper_end([crowd.risk for crowd in shown])
     return listing(
-        "Informed linkage by the size of the crowd",
-        ("Rows that could be the person’s", span_words(ends), "Right", "Worst 1%", "People tried"),
-        [_row(subject, _size(crowd), crowd.risk, ends) for crowd in shown],
-        "The attacker can rule out every row outside the crowd for certain.",
+        say("anonymity-sets-table"),
+        (say("anonymity-sets-head-size"), span_words(ends), *_linkage_heads(), say("anonymity-sets-head-people")),
+        [_linkage_row(subject, _set_size(crowd), crowd.risk, ends) for crowd in shown],
+        say("anonymity-sets-note"),
     )
 
 
-def _size(crowd: Crowd) -> str:
-    if crowd.most is None:
-        return f"{crowd.fewest} or more"
-    return f"{crowd.fewest}" if crowd.most == crowd.fewest else f"{crowd.fewest} to {crowd.most}"
+def _set_size(crowd: Crowd) -> str:
+    kind = "open" if crowd.most is None else "single" if crowd.most == crowd.fewest else "range"
+    return say("anonymity-set-size", kind=kind, fewest=crowd.fewest, most=crowd.most or crowd.fewest)
 
 
-# Attacks on people in the release, on people who are not in it, and by guessing.
+# Attacks on people in the release, on people outside it (the control), and without the release (the baseline).
 
 
-MOST_ATTACKED = 40  # columns in a table
-
-
-def attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
-    """The table of attacks, each with its control."""
-    yield Heading("Learning about a person")
-    control = (
-        f"Control: {curled(measures.control)}."
-        if measures.control != "no control"
-        else "There is no control: no rows are known that were not released, so patterns cannot be told from people."
-    )
-    if subject.repeated:
-        control += " The attacks are on the first of these releases, and on the rows that it was made without."
-    yield Words(
-        "The same attack on people who are not in the release shows what patterns alone tell; only what lies above "
-        "that is owed to a person’s own row, and where the interval of the difference holds 0 no effect was shown. "
-        f"{control}"
-    )
-    tried = [one for one in _attacks(subject, measures) if subject.voice.tells(one.attack.main)]
+def _attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
+    yield Heading(say("attacks-heading"))
+    yield Words(f"{say('attacks-lead')} {_control(subject, measures)}")
+    tried = [one for one in _attack_rows(subject, measures) if subject.voice.tells(one.attack.main)]
     if not tried:
-        yield Words(f"No attack was tried on more than {FEW} people, so that none can be told here.")
+        yield Words(say("attacks-too-few", few=FEW))
     yield listing(
-        "Attacks",
-        HEAD,
-        [[Cell(one.name, one.what), *_cells(subject, one.attack, one.uncontrolled)] for one in tried],
-        f"Small print: 95% interval, then the worst 1% of the people (or descriptions) tried. {GUESSING}",
+        say("attacks-table"),
+        (say("attacks-head-attack"), *_attack_heads()),
+        [[Cell(one.name, one.how), *_attack_cells(subject, one.attack, one.no_control)] for one in tried],
+        say("attacks-note"),
     )
     member = measures.risks.membership
     if member is not None and subject.voice.tells(member.area):
-        yield Words(
-            f"Whether somebody is in the release at all: of two people, one of them in it, the one nearer to a "
-            f"released row is the right one in {subject.voice.said(member.area)} of cases; 50% is a coin."
-        )
+        yield Words(say("membership-area", area=subject.voice.said(member.area)))
 
 
-HEAD = ("Attack", "People in the release", "People not in it", "By guessing", "Above control, points")
-GUESSING = (
-    "By guessing means: for inference, giving everybody the one value that is right most often; for singling out, a "
-    "description as narrow as these but of random values; for joined columns, two released rows at random; for "
-    "membership, calling as many people members as the attack does, but at random; for attribution, the value of any "
-    "released row."
-)
+def _control(subject: ReportContext, measures: Measures) -> str:
+    control = curled(measures.control)
+    if measures.control == "no control":
+        return say("attacks-no-control")
+    return (
+        say("attacks-control-repeated", control=control)
+        if subject.repeated
+        else say("attacks-control", control=control)
+    )
+
+
+def _attack_heads() -> tuple[str, ...]:
+    return (
+        say("attacks-head-members"),
+        say("attacks-head-control"),
+        say("attacks-head-baseline"),
+        say("attacks-head-difference"),
+    )
 
 
 @dataclass(frozen=True)
-class _Try:
-    """One line of the table."""
+class _AttackRow:
+    """One row of the table of attacks."""
 
     name: str
-    what: str
+    how: str
     attack: Attack
-    uncontrolled: str = ""  # why it has no control where others have one
+    no_control: str = ""  # why it has no control where others have one
 
 
-def _attacks(subject: ReportContext, measures: Measures) -> Iterator[_Try]:
+def _attack_rows(subject: ReportContext, measures: Measures) -> Iterator[_AttackRow]:
     risks = measures.risks
-    if (one := _furthest(subject, measures)) is not None:
-        beyond = "above control" if subject.told else "beyond guessing"
-        name = f"Inference of {one.column}"
-        for attack in _ways(one):
-            told = f"by {by_what(one, attack)}"
-            if attack is one.strongest:
-                told += f"; furthest {beyond} of {subject.columns_tried}"
-            yield _Try(name, told, attack, "nobody in it has a value there")
-    out, why = risks.singling_out, _uncontrolled(subject)
-    described = "a description that fits one released row fits one person, too"
-    yield _Try("Singling out by one column", described, out.univariate, why)
-    yield _Try("Singling out by two to four columns", "the same with a longer description", out.multivariate, why)
+    if (one := _most_inferable(subject, measures)) is not None:
+        name, no_control = say("attack-inference", column=one.column), say("attack-inference-no-control")
+        for attack in _inference_attacks(one):
+            yield _AttackRow(name, _inference_how(subject, one, attack), attack, no_control)
+    out, why = risks.singling_out, _singling_out_no_control(subject)
+    yield _AttackRow(say("attack-singling-out-one"), say("attack-singling-out-one-how"), out.univariate, why)
+    yield _AttackRow(say("attack-singling-out-several"), say("attack-singling-out-several-how"), out.multivariate, why)
     sets = risks.column_sets
     if sets.one and sets.other:
-        halves = f"{len(sets.one)} and {counted(len(sets.other), 'column')} of the same people"
-        yield _Try("Joining two parties’ columns", f"{halves}, joined by way of the release", sets.attack)
+        how = say("attack-linkability-how", one=len(sets.one), other=len(sets.other))
+        yield _AttackRow(say("attack-linkability"), how, sets.attack)
     if (member := risks.membership) is not None:
-        called = "called a member because a released row is near; by guessing: as many called so, but at random"
-        yield _Try("Membership", called, member.attack)
+        yield _AttackRow(say("attack-membership"), say("attack-membership-how"), member.attack)
     given = risks.attribution
-    rows = f"released rows with the same {listed(given.keys, most=4)}" if given.keys else "any released row"
-    yield _Try(f"Attribution of {given.target}", f"by {rows}", given.attack)
+    known = say("attack-attribution-how", columns=listed(given.keys, most=4)) if given.keys else ""
+    how = known or say("attack-attribution-how-any-row")
+    yield _AttackRow(say("attack-attribution", target=given.target), how, given.attack)
 
 
-def _uncontrolled(subject: ReportContext) -> str:
+def _inference_how(subject: ReportContext, one: Inference, attack: Attack) -> str:
+    method: Literal["model", "reliable", "nearest"] = (
+        "model" if attack is one.learned else "reliable" if attack is one.trusted else "nearest"
+    )
+    how = say("attack-inference-how", method=method)
+    if attack is not one.strongest:
+        return how
+    measure = "difference" if subject.told else "gain"
+    return say("attack-inference-how-strongest", how=how, measure=measure, **_columns_tried(subject))
+
+
+def _columns_tried(subject: ReportContext) -> dict[str, int]:
+    tried = 0 if subject.measures is None else len(subject.measures.risks.inferences)
+    return {"tried": tried, "columns": len(subject.pair.names)}
+
+
+def _singling_out_no_control(subject: ReportContext) -> str:
     """Why singling out has no control where other attacks have one."""
-    if subject.pair.paired or subject.repeated:
-        return f"fewer than {NEEDED} rows were not released"
-    return "needs pairs, or as many rows that were not released as were"
+    reason = "too-few" if subject.pair.paired or subject.repeated else "not-paired"
+    return say("attack-singling-out-no-control", reason=reason, needed=MIN_CONTROL_ROWS)
 
 
-def _furthest(subject: ReportContext, measures: Measures) -> Inference | None:
-    """The column told furthest above control; without a control, furthest beyond guessing."""
+def _most_inferable(subject: ReportContext, measures: Measures) -> Inference | None:
+    """The column with the largest difference from control; without a control, with the largest gain over baseline."""
     tried = measures.risks.inferences
     if subject.told:
         return next(one for one in tried if one.column == subject.told[0].column)
-    return max(tried, key=_above, default=None)
+    return max(tried, key=_gain, default=None)
 
 
-def _cells(subject: ReportContext, attack: Attack, uncontrolled: str = "") -> list[Cell]:
-    above = above_of(attack)
-    known = subject.measures is not None and subject.measures.control != "no control"
-    missing = Cell("no control", uncontrolled if known else "")
+def _attack_cells(subject: ReportContext, attack: Attack, no_control: str = "") -> list[Cell]:
+    above, missing = above_of(attack), say("attacks-cell-no-control")
+    others_have_one = subject.measures is not None and subject.measures.control != "no control"
     return [
         risk_cell(subject, attack.main),
-        missing if attack.control is None else risk_cell(subject, attack.control),
+        Cell(missing, no_control if others_have_one else "")
+        if attack.control is None
+        else risk_cell(subject, attack.control),
         risk_cell(subject, attack.baseline),
-        Cell(NONE if attack.control is not None else "no control")
+        Cell(NONE if attack.control is not None else missing)
         if above is None
         else Cell(*subject.voice.points(above, above.runs)),
     ]
 
 
-def by_column(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
-    """Inference, reconstruction and intervals, column by column."""
-    risks, voice = measures.risks, subject.voice
-    ranked = sorted(risks.inferences, key=_above, reverse=True)[:MOST_ATTACKED]
-    tried = [(one, attack) for one in ranked for attack in _ways(one)]
-    head = ("Column", *HEAD[1:])
-    yield fold(
-        "Inference, column by column",
-        listing(
-            "Read off the nearest released row",
-            head,
-            [[one.column, *_cells(subject, attack)] for one, attack in tried if attack is one.nearest],
-            f"{started(subject.columns_tried)}. All other columns are known. A number counts as right when it is off "
-            "by at most 5% of its middle range. By guessing: the one value that is right most often.",
-        ),
-        listing(
-            "The same by the columns that moved least",
-            head,
-            [[one.column, *_cells(subject, attack)] for one, attack in tried if attack is one.trusted],
-            "Who knows the noise goes by the columns by which people are found, and leaves the others aside.",
-        ),
-        listing(
-            "By a model grown on the release",
-            head,
-            [[one.column, *_cells(subject, attack)] for one, attack in tried if attack is one.learned],
-        ),
-    )
-    if (rebuilt := risks.reconstruction) is not None:
-        most = sorted(rebuilt.columns, key=lambda c: c.attack.baseline.value - c.best.value)[:MOST_ATTACKED]
-        yield fold(
-            "Reconstruction, column by column",
-            Words(
-                "How well an original value is told by the whole released row of the same person, to somebody who has "
-                "seen both tables of half of the people. There is no control: nobody else has a row in the release."
-            ),
-            listing(
-                "Reconstruction",
-                ("Column", "Told by the released row", "By guessing", "Released value taken as it is"),
-                [
-                    [c.column, *(risk_cell(subject, r) for r in (c.best, c.attack.baseline, c.as_released))]
-                    for c in most
-                ],
-                "Told by the released row: the best of a model, of a list of what each released value mostly was, and "
-                f"of the value as it is. {rebuilt.rows:,} of {counted(rebuilt.of, 'person', 'people')}, half to learn "
-                "from.",
-            ),
-        )
-    if (found := risks.intervals) is not None and found.columns:
-        yield fold(
-            "Narrow intervals around released numbers",
-            Words(
-                f"Every number of a record lies near its released value, by rank in {voice.said(found.rank)} of the "
-                f"records, within {found.deviations:g} standard deviations in {voice.said(found.deviation)}."
-            ),
-            listing(
-                "Interval disclosure",
-                ("Column", "By rank", "By chance", "By deviation", "By chance"),
-                [
-                    [
-                        one.column,
-                        *(
-                            risk_cell(subject, r)
-                            for r in (one.rank, one.rank_chance, one.deviation, one.deviation_chance)
-                        ),
-                    ]
-                    for one in found.columns[:MOST_ATTACKED]
-                ],
-                f"Over {curled(found.how)}.",
-            ),
-        )
-
-
-def _ways(one: Inference) -> list[Attack]:
+def _inference_attacks(one: Inference) -> list[Attack]:
     return [attack for attack in (one.nearest, one.trusted, one.learned) if attack is not None]
 
 
-def _above(one: Inference) -> float:
+def _gain(one: Inference) -> float:
+    """How far the strongest attack on a column exceeds its control, or its baseline where it has no control."""
     above = above_of(one.strongest)
     value = one.strongest.main.value - one.strongest.baseline.value if above is None else above.value
     return -1.0 if isnan(value) else value
 
 
-# The standard figures of disclosure control: of the original's keys, and of the pair.
+# Attribute inference, reconstruction and interval disclosure, column by column.
 
 
-def standards(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
-    """All of them, folded away."""
+def _by_column(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     risks = measures.risks
-    keys = listed(measures.quasi_identifiers, most=6)
-    yield fold(
-        "Standard figures: k, l, t, special uniques, individual risk",
-        Words(
-            f"Of rows with the same key; the key columns are {keys}."
-            if measures.quasi_identifiers
-            else "There is no key column."
+    yield _inference_by_column(subject, measures)
+    if (rebuilt := risks.reconstruction) is not None:
+        yield _reconstruction_by_column(subject, rebuilt)
+    if (found := risks.intervals) is not None and found.columns:
+        yield _intervals_by_column(subject, found)
+
+
+def _inference_by_column(subject: ReportContext, measures: Measures) -> Part | None:
+    ranked = sorted(measures.risks.inferences, key=_gain, reverse=True)[:MAX_COLUMNS_LISTED]
+    tried = [(one, attack) for one in ranked for attack in _inference_attacks(one)]
+    head = (say("head-column"), *_attack_heads())
+    return fold(
+        say("inference-fold"),
+        listing(
+            say("inference-nearest-table"),
+            head,
+            [[one.column, *_attack_cells(subject, attack)] for one, attack in tried if attack is one.nearest],
+            say("inference-nearest-note", **_columns_tried(subject)),
         ),
         listing(
-            "Keys",
-            ("Figure", "Original", _heading(risks.k_anonymity_of_release)),
-            [*_anonymity(subject, risks.k_anonymity, risks.k_anonymity_of_release), *_sameness(subject, measures)],
-            curled(risks.k_anonymity_of_release.why),
+            say("inference-reliable-table"),
+            head,
+            [[one.column, *_attack_cells(subject, attack)] for one, attack in tried if attack is one.trusted],
+            say("inference-reliable-note"),
         ),
-        _people(subject, measures),
+        listing(
+            say("inference-model-table"),
+            head,
+            [[one.column, *_attack_cells(subject, attack)] for one, attack in tried if attack is one.learned],
+        ),
     )
-    yield fold("Distances between released and original rows", _distances(subject, measures))
 
 
-def _heading(found: KAnonymity) -> str:
-    return f"Release ({found.label})" if found.label else "Release"
+def _reconstruction_by_column(subject: ReportContext, found: ReconstructionAttack) -> Part | None:
+    most = sorted(found.columns, key=lambda c: c.attack.baseline.value - c.best.value)[:MAX_COLUMNS_LISTED]
+    return fold(
+        say("reconstruction-fold"),
+        Words(say("reconstruction-lead")),
+        listing(
+            say("reconstruction-table"),
+            (
+                say("head-column"),
+                say("reconstruction-head-best"),
+                say("reconstruction-head-baseline"),
+                say("reconstruction-head-as-released"),
+            ),
+            [[c.column, *(risk_cell(subject, r) for r in (c.best, c.attack.baseline, c.as_released))] for c in most],
+            say("reconstruction-note", rows=found.rows, of=found.of),
+        ),
+    )
 
 
-def _anonymity(subject: ReportContext, before: KAnonymity, after: KAnonymity) -> Iterator[list[str | Cell]]:
-    for one, other in zip(before.anonymity, after.anonymity, strict=True):
-        yield [
-            Cell("k: the fewest rows that share a key", RULES[one.rule]),
-            f"{one.smallest:,}",
-            Cell(f"{other.smallest:,}", after.label),
-        ]
-        yield [
-            Cell("Rows whose key nobody shares", RULES[one.rule]),
-            risk_cell(subject, one.unique),
-            _labelled(risk_cell(subject, other.unique), after.label),
-        ]
+def _intervals_by_column(subject: ReportContext, found: Intervals) -> Part | None:
+    voice = subject.voice
+    return fold(
+        say("intervals-fold"),
+        Words(
+            say(
+                "intervals-lead",
+                rank=voice.said(found.rank),
+                deviation=voice.said(found.deviation),
+                deviations=f"{found.deviations:g}",
+            )
+        ),
+        listing(
+            say("intervals-table"),
+            (
+                say("head-column"),
+                say("intervals-head-rank"),
+                say("intervals-head-rank-chance"),
+                say("intervals-head-deviation"),
+                say("intervals-head-deviation-chance"),
+            ),
+            [
+                [
+                    one.column,
+                    *(risk_cell(subject, r) for r in (one.rank, one.rank_chance, one.deviation, one.deviation_chance)),
+                ]
+                for one in found.columns[:MAX_COLUMNS_LISTED]
+            ],
+            say("intervals-note", coverage=curled(found.how)),
+        ),
+    )
 
 
-def _labelled(cell: Cell, label: str) -> Cell:
-    return Cell(cell.text, f"{cell.note}; {label}" if label else cell.note)
+# The standard measures of disclosure control: equivalence classes, individual risk, distances.
 
 
-def _sameness(subject: ReportContext, measures: Measures) -> Iterator[list[str | Cell]]:
+def _standard_measures(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     before, after = measures.risks.k_anonymity, measures.risks.k_anonymity_of_release
-    for one, other in zip(before.diversity, after.diversity, strict=True):
+    names = listed(measures.quasi_identifiers, most=6)
+    yield fold(
+        say("standards-fold"),
+        Words(
+            say("standards-quasi-identifiers", columns=names)
+            if measures.quasi_identifiers
+            else say("standards-no-quasi-identifiers")
+        ),
+        listing(
+            say("standards-classes-table"),
+            (
+                say("head-measure"),
+                say("head-original"),
+                say("standards-head-release", guarantee="none" if after.label else "unknown"),
+            ),
+            [*_class_sizes(subject, before, after), *_diversity_and_closeness(before, after)],
+            say("standards-classes-note") if after.label else "",
+        ),
+        _individual_risk(subject, measures),
+    )
+    yield fold(say("distances-fold"), _distances(subject, measures))
+
+
+def _class_sizes(subject: ReportContext, before: KAnonymity, after: KAnonymity) -> Iterator[list[str | Cell]]:
+    for one, other in zip(before.anonymity, after.anonymity, strict=True):
+        rule = say("standards-missing-values", rule=one.rule)
+        yield [Cell(say("standards-k"), rule), f"{one.smallest:,}", f"{other.smallest:,}"]
         yield [
-            Cell("l: the fewest values in a class", one.column),
-            Cell(f"{one.distinct:,}", f"{one.entropy:.1f} by entropy"),
-            Cell(f"{other.distinct:,}", f"{other.entropy:.1f} by entropy; {after.label}".rstrip("; ")),
+            Cell(say("standards-unique"), rule),
+            risk_cell(subject, one.unique),
+            risk_cell(subject, other.unique),
         ]
-    for near, far in zip(before.closeness, after.closeness, strict=True):
+
+
+def _diversity_and_closeness(before: KAnonymity, after: KAnonymity) -> Iterator[list[str | Cell]]:
+    for diverse in zip(before.diversity, after.diversity, strict=True):
         yield [
-            Cell("t: the class most unlike the table", near.column),
-            Cell(_figure(near.farthest), f"mean {_figure(near.mean)}; worst 1% {_figure(near.worst)}"),
-            Cell(
-                _figure(far.farthest),
-                f"mean {_figure(far.mean)}; worst 1% {_figure(far.worst)}; {after.label}".rstrip("; "),
+            Cell(say("standards-l"), diverse[0].column),
+            *(Cell(f"{one.distinct:,}", say("standards-l-entropy", entropy=f"{one.entropy:.1f}")) for one in diverse),
+        ]
+    for close in zip(before.closeness, after.closeness, strict=True):
+        yield [
+            Cell(say("standards-t"), close[0].column),
+            *(
+                Cell(
+                    _distance(one.farthest),
+                    say("standards-t-spread", mean=_distance(one.mean), worst=_distance(one.worst)),
+                )
+                for one in close
             ),
         ]
 
 
-def _figure(value: float) -> str:
-    return "–" if isnan(value) else f"{value:.3f}"
+def _distance(value: float) -> str:
+    return NONE if isnan(value) else f"{value:.3f}"
 
 
 def _short(value: float) -> str:
-    """A count or score without digits that say nothing."""
+    """A count or score in about three digits."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _people(subject: ReportContext, measures: Measures) -> Part | None:
-    """What the original's keys alone say of people, had the table been published as it was."""
+def _individual_risk(subject: ReportContext, measures: Measures) -> Part | None:
+    """What the original's quasi-identifiers alone would disclose, and how surely a released row leads back."""
     risks = measures.risks
     special, people = risks.suda, risks.individual
     most = listed([one.column for one in special.contributions[:3]])
-    few = f"alone on few columns; most by {most}" if special.contributions else "alone on few columns"
+    how = say("special-uniques-how-columns", columns=most) if special.contributions else say("special-uniques-how")
+    model = "prosecutor" if people.model == "prosecutor" else "weights"
     rows: list[list[str | Cell]] = [
-        ["Individual risk, on average", risk_cell(subject, people.risk), f"the {people.model} model"],
-        ["Expected re-identifications", f"{people.expected:,.0f}", f"of {people.rows:,}, were everybody looked up"],
-        ["People with a risk above 20%", risk_cell(subject, people.high), "fewer than five to hide among"],
-        ["Special uniques", risk_cell(subject, special.special), few],
+        [say("individual-mean"), risk_cell(subject, people.risk), say("individual-mean-how", model=model)],
+        [say("individual-expected"), f"{people.expected:,.0f}", say("individual-expected-how", rows=people.rows)],
+        [say("individual-high"), risk_cell(subject, people.high), say("individual-high-how")],
+        [say("special-uniques"), risk_cell(subject, special.special), how],
         [
-            "Special uniques score",
-            Cell(_short(special.mean), f"worst 1% {_short(special.worst)}"),
-            f"ranks rows of one table; {curled(special.how)}",
+            say("special-uniques-score"),
+            Cell(_short(special.mean), say("most-exposed", figure=_short(special.worst))),
+            say("special-uniques-score-how", coverage=curled(special.how)),
         ],
     ]
     if (sers := risks.sers) is not None:
+        share = Cell(f"{sers.share.value:.1%}", say("most-exposed", figure=f"{sers.worst:.1%}"))
+        rows.append([say("sers"), share, say("sers-how", coverage=curled(sers.how))])
+    if (found := risks.candidates) is not None:
+        spread = say("candidates-spread", fifth=_short(found.fifth), worst=_short(found.worst))
         rows.append(
             [
-                "SERS: original rows as near as one’s own",
-                Cell(f"{sers.share.value:.1%}", f"worst 1% {sers.worst:.1%}"),
-                f"0% is bad; our definition; {curled(sers.how)}",
+                say("candidates"),
+                Cell(_short(found.median), spread),
+                say("candidates-how", coverage=curled(found.how)),
             ]
         )
-    if (who := risks.candidates) is not None:
-        rows.append(
-            [
-                "Original rows a released one may come from",
-                Cell(_short(who.median), f"5th percentile {_short(who.fifth)}; worst 1% {_short(who.worst)}"),
-                f"by the entropy of a posterior; {curled(who.how)}",
-            ]
-        )
-    return listing("People", ("Figure", "Value", "How to read it"), rows, "The first five are of the original alone.")
+    head = (say("head-measure"), say("individual-head-value"), say("head-how-to-read"))
+    return listing(say("individual-table"), head, rows, say("individual-note"))
 
 
 def _distances(subject: ReportContext, measures: Measures) -> Part | None:
-    found = measures.risks.distances
+    found, missing = measures.risks.distances, Cell(say("attacks-cell-no-control"))
 
     def low(one: Low | None) -> Cell:
-        return Cell("no control") if one is None else Cell(f"{one.fifth:.3f}", f"median {one.median:.3f}")
+        if one is None:
+            return missing
+        return Cell(f"{one.fifth:.3f}", say("distances-median", median=f"{one.median:.3f}"))
 
+    copies = missing if found.control_copies is None else risk_cell(subject, found.control_copies)
     rows: list[list[str | Cell]] = [
-        ["DCR: distance to the closest original row, 5th percentile", low(found.closest), low(found.control_closest)],
-        ["NNDR: nearest by second nearest distance, 5th percentile", low(found.ratio), low(found.control_ratio)],
-        [
-            "Rows equal to an original one",
-            risk_cell(subject, found.copies),
-            Cell("no control") if found.control_copies is None else risk_cell(subject, found.control_copies),
-        ],
+        [say("distances-closest"), low(found.closest), low(found.control_closest)],
+        [say("distances-ratio"), low(found.ratio), low(found.control_ratio)],
+        [say("distances-copies"), risk_cell(subject, found.copies), copies],
     ]
-    note = "Small distances are no harm by themselves; much smaller ones than the control’s are. "
-    note += f"{started(curled(found.how))}."
+    notes = [say("distances-note", coverage=curled(found.how))]
     if found.closer is not None:
-        note += (
-            f" Released rows are nearer to the original than to as many control rows in "
-            f"{subject.voice.said(found.closer)} of cases; 50% is ideal."
-        )
-    return listing("Distances", ("Figure", "Released rows", "Control rows"), rows, note)
+        notes.append(say("distances-closer", share=subject.voice.said(found.closer)))
+    head = (say("head-measure"), say("distances-head-released"), say("distances-head-control"))
+    return listing(say("distances-table"), head, rows, " ".join(notes))

@@ -1,4 +1,9 @@
-"""The trees of original and release side by side, and what became of every rule."""
+"""The section on decision trees: those of original and release side by side, and the trees that guided the release.
+
+Three parts. The comparison of two trees trained for the report, with the outcome of every rule. The tree or forest
+whose leaves became the cells of the release; of a forest, only the internal report shows tests and rules, because some
+branches hold few rows. The comparison of two whole forests, which the section on models shows.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from leafcover.engine.run import Release, least_kept
+from leafcover.messages import catalogue
 from leafcover.metrics.utility.forest import ForestComparison
-from leafcover.metrics.utility.rules import KINDS, Difference, difference_in_words, rule_differences, rule_in_words
+from leafcover.metrics.utility.rules import KINDS, Difference, rule_differences, rule_in_words
 from leafcover.metrics.utility.trees import SIMILAR, VERY_SIMILAR, TreeComparison, TwoTrees, differing_nodes, two_trees
 from leafcover.reporting.components import (
     Cell,
@@ -25,246 +31,250 @@ from leafcover.reporting.components import (
     section,
 )
 from leafcover.reporting.context import ReportContext
-from leafcover.reporting.disclosure_rules import FEWEST, RARE, counted, curled, rare_levels, started
+from leafcover.reporting.disclosure_rules import FEWEST, RARE, curled, rare_levels, started
 from leafcover.table.table import Table
 from leafcover.tree.export import Spell, asked, largest_branch, rule_text, spelling
 from leafcover.tree.plot import picture
 from leafcover.tree.sysfor import shared_rules
 from leafcover.tree.tree import Attribute, Tree
 
-DEPTH = 3  # tests one below another that are drawn; what lies deeper is counted
-MOST_RULES = 30  # that are listed, those of most rows first
-PUBLISHED = 20  # rows in a branch of a tree that is shown to others, where no plan says how many
-RARE_NAME = "a rare value"
-MOST_KD = 3  # kd trees that are drawn
-GRADES = {"exactly same": "exactly the same"}  # in a sentence
+say = catalogue("report_details")
+
+MAX_DRAWN_DEPTH = 3  # tests one below another that are drawn; what is deeper is counted
+MAX_RULES_LISTED = 30  # those that cover most rows first
+MAX_SHARED_RULES_LISTED = 20  # of a forest, those of most trees first
+MAX_KD_TREES_DRAWN = 3
+MIN_PUBLISHED_BRANCH = 20  # rows in a branch of a published tree, where no plan sets a minimum
 
 
 def trees_section(subject: ReportContext) -> Section | None:
     """The trees, as far as the reader may see them."""
-    title = f"Trees for {subject.target}" if subject.target else "Trees"
+    title = say("trees-title-for", target=subject.target) if subject.target else say("trees-title")
     measured = None if subject.measures is None else subject.measures.utility.trees
     if measured is None:
         return section("trees", title, *_guide(subject))
-    guide = list(_guide(subject, another=True)) if subject.internal or subject.forest else []
-    shown = _shown(subject)
+    guide = list(_guide(subject, after_others=True)) if subject.internal or subject.forest else []
+    shown = _trees_to_show(subject)
     return section(
         "trees",
         title,
-        *_figures(subject, measured),
+        *_comparison(subject, measured),
         *([] if shown is None else _side_by_side(subject, shown)),
-        *([] if subject.opened else [Words(_CLOSED)]),
-        fold(f"The {'forest' if subject.forest else 'tree'} that guided the release", *guide) if guide else None,
+        *([] if subject.opened else [Words(say("trees-closed"))]),
+        fold(say("trees-guide-fold", kind="forest" if subject.forest else "tree"), *guide) if guide else None,
     )
 
 
-_CLOSED = "The trees are not shown, because the cuts of a tree are values of the original table."
+# The tree whose leaves became the cells of the release.
 
 
-def _guide(subject: ReportContext, *, another: bool = False) -> Iterator[Part]:
-    """The tree by which cells were made."""
+def _guide(subject: ReportContext, *, after_others: bool = False) -> Iterator[Part]:
     release = subject.release
     if release is None:
         return
     if subject.forest:
-        yield from forest_parts(subject, release)
+        yield from _guiding_forest(subject, release)
     elif subject.guide is None:
         yield from _kd_trees(subject, release)
     elif not subject.opened:
-        yield Words(_CLOSED)
+        yield Words(say("trees-closed"))
     else:
         found = next(t for p in release.partitions.values() for t in p.trees if t.target == subject.target)
-        yield Words(
-            f"{'Another tree than those above: its' if another else 'Its'} leaves shaped the cells, and its rules are "
-            "those that the release keeps. Each line is a test or an answer; the bar shows the mix of "
-            f"{subject.target} among the rows that arrive there.",
-            tone="lead",
-        )
-        yield Pictures((Picture("", _drawn(subject, found, subject.pair.original)),))
+        words = [say("trees-guide-lead", place="after-others" if after_others else "alone")]
+        if not subject.voice.silent:
+            words.append(say("trees-guide-kept", kept=subject.voice.kept(subject.guide.kept)))
+        yield Words(" ".join([*words, say("trees-guide-legend", target=subject.target)]), tone="lead")
+        yield Pictures((Picture("", _drawing(subject, found, subject.pair.original)),))
 
 
 def _kd_trees(subject: ReportContext, release: Release) -> Iterator[Part]:
-    """Trees that made cells of near rows, whatever the target."""
+    """Trees that group close rows, whatever the target."""
     found = [tree for p in release.partitions.values() for tree in p.trees if not tree.answers]
     if not found:
-        yield Words("No tree for a target guided this release, so there is none to show.")
+        yield Words(say("trees-no-guide"))
     elif not subject.opened:
-        yield Words(_CLOSED)
+        yield Words(say("trees-closed"))
     else:
-        yield Words("Its leaves are the cells in which values were averaged: near rows stand in the same.", tone="lead")
-        yield Pictures(tuple(Picture("", _drawn(subject, tree, subject.pair.original)) for tree in found[:MOST_KD]))
+        shown = found[:MAX_KD_TREES_DRAWN]
+        yield Words(say("trees-kd-lead"), tone="lead")
+        yield Pictures(tuple(Picture("", _drawing(subject, tree, subject.pair.original)) for tree in shown))
 
 
-def _figures(subject: ReportContext, found: TreeComparison) -> Iterator[Part]:
+# Two trees trained for the report, one on each table.
+
+
+def _comparison(subject: ReportContext, found: TreeComparison) -> Iterator[Part]:
+    yield Words(" ".join(_comparison_words(subject, found)), tone="lead")
+    notes = [say("trees-note", very=f"{100 * VERY_SIMILAR:.0f}", similar=f"{100 * SIMILAR:.0f}")]
+    if subject.internal:
+        notes.append(say("trees-note-basis", basis=started(curled(found.how))))
+    head = (say("head-measure"), say("head-release"), say("trees-head-comparison"))
+    note = " ".join(notes)
+    yield listing(say("trees-table"), head, _comparison_rows(subject, found), note) or Words(note)
+
+
+def _comparison_words(subject: ReportContext, found: TreeComparison) -> Iterator[str]:
     voice = subject.voice
-    guide = " Neither is the tree that guided the release and whose leaves were kept." if subject.guide else ""
-    guide = " Neither is one of the forest that guided the release." if subject.forest else guide
-    yield Words(
-        f"To measure, a decision tree for {found.target} was grown on the original and another on the release.{guide} "
-        f"They are {GRADES.get(found.grade, found.grade)}: {voice.share(found.tolerant)} of the rows stand in a leaf "
-        "whose rule is also in the other tree (cuts may move by 5% of a column’s range), and both trees answer "
-        f"{voice.share(found.answers)} of the rows alike. Had the release’s tree always given the original tree’s most "
-        f"frequent answer, that would be {voice.share(found.guess)} (of answers, not of true values).{_pruned(found)}",
-        tone="lead",
+    yield say("trees-compared", target=found.target)
+    if subject.guide or subject.forest:
+        yield say("trees-compared-not-the-guide", kind="forest" if subject.forest else "tree")
+    yield say("trees-grade", grade=_key(found.grade))
+    yield say(
+        "trees-agreement",
+        rules=voice.share(found.tolerant),
+        answers=voice.share(found.answers),
+        guess=voice.share(found.guess),
     )
+    if found.grade == "similar" and found.tolerant < SIMILAR:
+        yield say("trees-pruned", smaller=found.pruned)
+
+
+def _comparison_rows(subject: ReportContext, found: TreeComparison) -> list[tuple[str, str, str]]:
+    voice, ours, theirs = subject.voice, found.original, found.released
     rows = [
-        ("Rows whose rule is kept, cuts equal", voice.share(found.strict), "100% when the same"),
-        ("Rows whose rule is kept, cuts near", voice.share(found.tolerant), "100% when the same"),
-        ("Rows put together alike", voice.figure(found.partition), "adjusted Rand index: 1 when the same, 0 by chance"),
-        (
-            "Rows answered alike",
-            voice.share(found.answers),
-            f"{voice.share(found.guess)} by the original tree’s most frequent answer",
-        ),
+        (say("trees-rules-exact"), voice.share(found.strict), say("trees-identical")),
+        (say("trees-rules-near"), voice.share(found.tolerant), say("trees-identical")),
+        (say("trees-partition"), voice.figure(found.partition), say("trees-partition-how")),
+        (say("trees-answers"), voice.share(found.answers), say("trees-answers-how", guess=voice.share(found.guess))),
     ]
     if subject.internal:
-        ours, theirs = found.original, found.released
+        tested = say("trees-before-and-both", count=len(ours.attributes), both=len(found.tested_in_both))
         rows += [
-            ("Leaves", f"{theirs.leaves:,}", f"{ours.leaves:,} before"),
-            ("Rows answered wrongly", f"{theirs.misclassified:,}", f"{ours.misclassified:,} before"),
-            ("Columns tested", f"{len(theirs.attributes)}", _tested(found)),
+            (say("trees-leaves"), f"{theirs.leaves:,}", say("trees-before", count=ours.leaves)),
+            (say("trees-misclassified"), f"{theirs.misclassified:,}", say("trees-before", count=ours.misclassified)),
+            (say("trees-columns-tested"), f"{len(theirs.attributes)}", tested),
         ]
-    note = (
-        f"Grades go by the rows whose rule is kept, cuts near: from {100 * VERY_SIMILAR:.0f}% very similar, from "
-        f"{100 * SIMILAR:.0f}% similar, or when one tree is a pruned form of the other. Trees change easily; a low "
-        "grade alone says little."
-    )
-    if subject.internal:
-        note += f" {started(curled(found.how))}."
-    yield listing("How alike the trees are", ("Figure", "Release", "Beside it"), rows, note) or Words(note)
+    return rows
 
 
-def _pruned(found: TreeComparison) -> str:
-    """Why trees are called similar that share few rules."""
-    if found.grade != "similar" or found.tolerant >= SIMILAR:
-        return ""
-    ours, theirs = "the original’s tree", "the release’s"
-    small, large = (ours, theirs) if found.pruned == "original" else ("the release’s tree", "the original’s")
-    return (
-        f" They count as similar although fewer rows keep their rule, because {small} is a pruned form of {large}: the "
-        "same tests, but some branches end earlier, so that rules there are shorter."
-    )
+def _key(name: str) -> str:
+    """A grade or an outcome as the key of a variant in the catalogue."""
+    return name.replace(" ", "-")
 
 
-def _tested(found: TreeComparison) -> str:
-    both, ours = len(found.tested_in_both), len(found.original.attributes)
-    return f"{ours} before, {both} in both"
-
-
-def _shown(subject: ReportContext) -> TwoTrees | None:
-    """Both trees: the ones that were measured, or for others such that no branch holds few rows."""
+def _trees_to_show(subject: ReportContext) -> TwoTrees | None:
+    """Both trees: those that were compared, or in an external report two without branches of few rows."""
     if not subject.opened:
         return None
     plan = None if subject.release is None else subject.release.plan
     cells = [] if plan is None else [one.min_rows for one in plan.partitions if one.tree_target is not None]
-    least = 2 if subject.internal else max(PUBLISHED, *cells, FEWEST)
+    least = 2 if subject.internal else max(MIN_PUBLISHED_BRANCH, *cells, FEWEST)
     return two_trees(subject.pair, min_records=least, bins=None if plan is None else plan.bins)
 
 
 def _side_by_side(subject: ReportContext, two: TwoTrees) -> Iterator[Part]:
     marks = differing_nodes(two.original, two.released)
-    yield Words(
-        "Each line is a test or an answer; the bar shows the mix of answers among the rows that arrive there. What the "
-        "other tree has not is marked.",
-        tone="aside",
-    )
+    yield Words(say("trees-legend"), tone="aside")
     yield Pictures(
         (
-            Picture("Original", _drawn(subject, two.original, two.table, marks[0])),
-            Picture("Release", _drawn(subject, two.released, two.table, marks[1])),
+            Picture(say("picture-original"), _drawing(subject, two.original, two.table, marks[0])),
+            Picture(say("picture-release"), _drawing(subject, two.released, two.table, marks[1])),
         )
     )
     found = rule_differences(two.original, two.released, two.table)
     if (rules := _rules(subject, found, two.table)) is not None:
         counts = Counter(difference.kind for difference in found)
-        told = ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS if counts[kind])
-        yield fold(f"Rule by rule: {told}" if subject.internal else "Rule by rule", rules) or rules
+        named = [say("rules-count", kind=_key(kind), count=counts[kind]) for kind in KINDS if counts[kind]]
+        title = say("rules-fold-counts", counts=", ".join(named)) if subject.internal else say("rules-fold")
+        yield fold(title, rules) or rules
 
 
 def _rules(subject: ReportContext, found: Sequence[Difference], table: Table) -> Listing | None:
-    """What became of the rules that most rows obey."""
+    """The outcome of the rules that cover most rows."""
     rare, few = rare_levels(table), max(FEWEST, RARE * len(table))
-    named = [one for one in found if subject.internal or (one.rows >= few and not _names(one, rare, subject.target))]
+    shown = [
+        one
+        for one in found
+        if subject.internal or (one.rows >= few and not _names_rare_value(one, rare, subject.target))
+    ]
     spell = spelling(table)
     rows: list[tuple[str | Cell, ...]] = [
-        (one.kind.capitalize(), _said(one, spell), *([f"{one.rows:,.0f}"] if subject.internal else []))
-        for one in named[:MOST_RULES]
+        (
+            say("rules-outcome", kind=_key(one.kind)),
+            _rule_cell(one, spell),
+            *([f"{one.rows:,.0f}"] if subject.internal else []),
+        )
+        for one in shown[:MAX_RULES_LISTED]
     ]
-    left = len(named) - len(rows)
-    note = f"{left:,} more rules, of fewer rows each, are not listed." if left and subject.internal else ""
+    left = len(shown) - len(rows)
+    note = say("rules-not-listed", count=left) if left and subject.internal else ""
     if not subject.internal:
-        note = "Rules of few rows, and rules that name a rare value, are not listed."
-    head = ("What became of it", "Rule", *(["Rows"] if subject.internal else []))
-    return listing("What became of each rule", head, rows, note)
+        note = say("rules-not-published")
+    head = (say("rules-head-outcome"), say("rules-head-rule"), *([say("head-rows")] if subject.internal else []))
+    return listing(say("rules-table"), head, rows, note)
 
 
-def _said(one: Difference, spell: Spell) -> Cell:
-    """A rule, and what of it is otherwise in the release."""
+def _rule_cell(one: Difference, spell: Spell) -> Cell:
+    """A rule, and where the release's form of it differs."""
     rule = one.original or one.released
-    changed = difference_in_words(one, spell=spell).partition("; in the release ")[2].rstrip(".")
-    said = "" if rule is None else rule_in_words(rule, spell=spell)
-    return Cell(said, f"in the release {changed}" if changed else "")
+    changes = ", ".join(_rule_changes(one, spell))
+    text = "" if rule is None else rule_in_words(rule, spell=spell)
+    return Cell(text, say("rules-in-release", changes=changes) if changes else "")
 
 
-def _names(one: Difference, rare: dict[str, set[str]], target: str) -> bool:
-    """Whether a rule names a rare value."""
+def _rule_changes(one: Difference, spell: Spell) -> Iterator[str]:
+    before, after = one.original, one.released
+    if before is None or after is None:
+        return
+    for old, new in zip(before.conditions, after.conditions, strict=True):
+        if old.low != new.low:
+            yield say("rules-threshold-above", column=new.attribute, value=spell(new.attribute, new.low))
+        if old.high != new.high:
+            yield say("rules-threshold-at-most", column=new.attribute, value=spell(new.attribute, new.high))
+    if after.answer != before.answer:
+        yield after.answer
+
+
+def _names_rare_value(one: Difference, rare: dict[str, set[str]], target: str) -> bool:
     rules = [rule for rule in (one.original, one.released) if rule is not None]
     levels = {(c.attribute, level) for rule in rules for c in rule.conditions for level in c.levels}
     levels |= {(target, rule.answer) for rule in rules}
     return any(level in rare.get(name, ()) for name, level in levels)
 
 
-def _drawn(subject: ReportContext, tree: Tree, table: Table, marks: Any = None) -> Any:
-    """A tree's picture; for others without counts and without the names of rare values."""
+def _drawing(subject: ReportContext, tree: Tree, table: Table, marks: Any = None) -> Any:
+    """A tree's picture; in an external report without counts and without the names of rare values."""
     from markupsafe import Markup
 
     shown = tree if subject.internal else without_rare(tree, table)
     # made by our own drawing, which escapes every name
-    return Markup(picture(shown, depth=DEPTH, table=table, counts=subject.internal, marks=marks))
+    return Markup(picture(shown, depth=MAX_DRAWN_DEPTH, table=table, counts=subject.internal, marks=marks))
 
 
 def without_rare(tree: Tree, table: Table) -> Tree:
-    """The same tree with rare levels and classes unnamed, and counts only in fives."""
-    rare = rare_levels(table)
+    """The same tree without the names of rare levels and classes, and with counts in steps of five."""
+    rare, name_of_rare = rare_levels(table), say("rare-value")
 
     def unnamed(name: str, levels: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(RARE_NAME if level in rare.get(name, ()) else level for level in levels)
+        return tuple(name_of_rare if level in rare.get(name, ()) else level for level in levels)
 
     attributes = tuple(
         a if a.is_number else Attribute(a.name, unnamed(a.name, a.levels), False) for a in tree.attributes
     )
-    counts = np.ceil(tree.counts / FEWEST) * FEWEST  # up, so that a small branch is not called empty
+    counts = np.ceil(tree.counts / FEWEST) * FEWEST  # up, so that a small branch is never shown as empty
     return replace(tree, attributes=attributes, classes=unnamed(tree.target, tree.classes), counts=counts)
 
 
-# The forest that guided a release: its trees, what became of each, and the rules they share.
-#
-# Only the steward sees tests and rules: a forest looks for many, and some of its branches hold few rows.
+# The forest whose leaves became the cells of the release.
 
 
-MOST_SHARED_RULES = 20  # that are listed, those of most trees first
-
-
-def forest_parts(subject: ReportContext, release: Release) -> Iterator[Part]:
+def _guiding_forest(subject: ReportContext, release: Release) -> Iterator[Part]:
     """Trees and shared rules, as far as the reader may see them."""
-    trees = _trees(subject, release)
-    pooled = (
-        " Cells of too few rows were pooled with the most alike; rows of these pools may change some of their leaves."
-    )
-    closed = " Its tests and rules are not shown, because some of them tell of few rows."
-    yield Words(
-        f"{len(trees):,} trees for {subject.target} shaped the cells: rows stand together where their leaves of all "
-        f"trees meet.{pooled if least_kept(subject.forest) < 1 else ''}{'' if subject.internal else closed}",
-        tone="lead",
-    )
+    trees = _trees_of_forest(subject, release)
+    words = [say("forest-lead", trees=len(trees), target=subject.target)]
+    if least_kept(subject.forest) < 1:
+        words.append(say("forest-pooled"))
+    if not subject.internal:
+        words.append(say("forest-closed"))
+    yield Words(" ".join(words), tone="lead")
     table = subject.pair.original
     if subject.internal:
-        yield _shared(trees, table)
-    if (each := fold("Tree by tree", _tree_by_tree(subject, trees, spelling(table)))) is not None:
+        yield _shared_rules(trees, table)
+    if (each := fold(say("forest-trees-fold"), _tree_by_tree(subject, trees, spelling(table)))) is not None:
         yield each
 
 
-def _trees(subject: ReportContext, release: Release) -> tuple[Tree, ...]:
+def _trees_of_forest(subject: ReportContext, release: Release) -> tuple[Tree, ...]:
     found = {id(tree): tree for part in release.partitions.values() for tree in part.trees}
     return tuple(tree for tree in found.values() if tree.target == subject.target)
 
@@ -278,72 +288,66 @@ def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell)
             rows.append([f"{number}. {asked(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
         else:
             rows.append([f"{number}", kept])
-    head = ["First test", "Then, for most rows", "Leaves"] if subject.internal else ["Tree"]
-    return listing("The trees of the forest", [*head, "Rows in the same leaf as before"], rows)
+    tests = [say("forest-head-first-test"), say("forest-head-second-test"), say("forest-head-leaves")]
+    head = tests if subject.internal else [say("forest-head-tree")]
+    return listing(say("forest-trees-table"), [*head, say("forest-head-same-leaf")], rows)
 
 
-def _shared(trees: tuple[Tree, ...], table: Table) -> Part:
+def _shared_rules(trees: tuple[Tree, ...], table: Table) -> Part:
     """The rules that most trees hold."""
     every = [rule for rule in shared_rules(trees) if len(rule.trees) > 1]
     spell = spelling(table)
     rows = [
         [rule_text(rule.tests, rule.label, spell, at_most="≤"), f"{len(rule.trees):,}", f"{rule.rows:,.0f}"]
-        for rule in every[:MOST_SHARED_RULES]
+        for rule in every[:MAX_SHARED_RULES_LISTED]
     ]
-    note = f"{len(every) - len(rows):,} more rules stand in several trees." if len(every) > len(rows) else ""
-    found = listing("Rules that several trees share", ("Rule", "Trees", "Rows"), rows, note)
-    return found or Words("No two trees share a whole rule.", tone="aside")
+    left = len(every) - len(rows)
+    note = say("forest-shared-more", count=left) if left else ""
+    head = (say("rules-head-rule"), say("forest-head-trees"), say("head-rows"))
+    return listing(say("forest-shared-table"), head, rows, note) or Words(say("forest-shared-nothing"), tone="aside")
 
 
-# What became of the rules of a whole forest, for both faces.
-
-
-NOTE = (
-    "100% when the same. Cuts near: they may move by 5% of a column’s range. In the original forest’s leaves: nothing "
-    "is grown on the release here, but its rows are led down the original’s forest, and what its leaves hold of each "
-    "class is compared; 100% by construction when the release was made within the cells of this very forest."
-)
+# Two whole forests, one trained on each table: how many rules of the original's the release's has, too.
 
 
 def forest_comparison_parts(subject: ReportContext, found: ForestComparison) -> Iterator[Part | None]:
-    """Rules kept over the forest, and whether the original's own still hold."""
+    """Rules preserved over the forest, and whether the original's own still hold."""
     if not found.rules.rules:
         return
-    target = subject.pair.target
-    yield Heading("Rules of a forest")
-    yield Words(
-        f"A forest for {target} was grown on the original and another on the release (SysFor: "
-        f"{counted(found.trees[0], 'tree')} of C4.5 that begin with different tests). How many of the original’s rules "
-        "are also in the release’s forest, in whatever tree, counted by the rows that each covers? The floor is the "
-        f"same for one grown on a new sample of the same people; by chance, for one grown after {target} was shuffled."
+    yield Heading(say("forest-rules-heading"))
+    yield Words(say("forest-rules-lead", target=subject.pair.target, trees=found.trees[0]))
+    head = (say("head-measure"), say("head-release"), say("head-floor"), say("head-chance"))
+    note = say("forest-rules-note")
+    if subject.internal:
+        note = f"{note} {_forest_basis(found)}"
+    yield listing(say("forest-rules-table"), head, _forest_rows(subject, found), note)
+
+
+def _forest_basis(found: ForestComparison) -> str:
+    return say(
+        "forest-rules-basis",
+        rules=found.rules.rules,
+        trees=found.trees[0],
+        released=found.rules.released,
+        released_trees=found.trees[1],
+        resamples=found.resamples,
+        coverage=curled(found.how),
     )
-    head = ("Figure", "Release", "Floor", "By chance")
-    note = f"{NOTE} {_rests_on(found)}" if subject.internal else NOTE
-    yield listing("Rules kept over the forest", head, _rows(subject, found), note)
 
 
-def _rests_on(found: ForestComparison) -> str:
-    rules, trees = found.rules, found.trees
-    return (
-        f"{counted(rules.rules, 'rule')} in {counted(trees[0], 'tree')} before, {counted(rules.released, 'rule')} in "
-        f"{counted(trees[1], 'tree')} after; one that stands in several trees counts once. The floor is the mean of "
-        f"{counted(found.resamples, 'new sample')}. Grown on {curled(found.how)}."
-    )
-
-
-def _rows(subject: ReportContext, found: ForestComparison) -> list[tuple[str, str, str, str]]:
+def _forest_rows(subject: ReportContext, found: ForestComparison) -> list[tuple[str, str, str, str]]:
     voice = subject.voice
     rules = found.rules.kept, found.rules.floor, found.rules.chance
     leaves = found.leaves.kept, found.leaves.floor, found.leaves.chance
     rows = [
-        ("Rules kept, cuts near", [shares.near for shares in rules]),
-        ("Rules kept, cuts equal", [shares.exact for shares in rules]),
-        ("Rows of the same class in the original forest’s leaves", [shares.rows for shares in leaves]),
+        (say("forest-rules-near"), [shares.near for shares in rules]),
+        (say("forest-rules-exact"), [shares.exact for shares in rules]),
+        (say("forest-rules-leaf-rows"), [shares.rows for shares in leaves]),
     ]
     if subject.internal:
         rows[2:2] = [
-            ("Rules kept, cuts near, each counted as one", [shares.near_alike for shares in rules]),
-            ("Rules kept, cuts equal, each counted as one", [shares.exact_alike for shares in rules]),
+            (say("forest-rules-near-unweighted"), [shares.near_alike for shares in rules]),
+            (say("forest-rules-exact-unweighted"), [shares.exact_alike for shares in rules]),
         ]
-        rows.append(("Leaves of that forest with the same classes", [shares.leaves for shares in leaves]))
+        rows.append((say("forest-rules-leaves"), [shares.leaves for shares in leaves]))
     return [(name, voice.kept(kept), voice.share(floor), voice.share(chance)) for name, (kept, floor, chance) in rows]

@@ -9,11 +9,14 @@ import pytest
 
 from leafcover.engine.evaluate import pair_from
 from leafcover.engine.manifest import external
+from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.reporting.disclosure_rules import FEWEST
 from leafcover.reporting.page import report
 from tests.engine.report.pages import RARE, RECIPES, page, planted, released
 from tests.tables import category, mixed, table
+
+say = catalogue("report_details")
 
 SECRETS = (RARE, "Zyx", "987654", "987,654", "987k", "988k", "1M", "43.217")
 
@@ -42,11 +45,11 @@ def test_the_external_page_tells_no_figure_of_the_original(mixed_release):
     original, release, measures = mixed_release
     outward, inward = (page(original, release, face, measures=measures) for face in ("external", "internal"))
     for words in (
-        "Special uniques",
-        "Reconstruction",
-        "moved most",
-        "Standard figures",
-        "fewest rows that share a key",
+        say("special-uniques"),
+        say("reconstruction-table"),
+        say("relations-table"),
+        say("standards-fold"),
+        say("standards-k"),
     ):
         assert words not in outward, words
         assert words in inward, words
@@ -89,7 +92,7 @@ def test_the_external_page_knows_no_cut_warning_or_plan_unless_published():
     release = replace(released(original, "framework", target="class"), warnings=("Row 17 stands out.",))
     tight, wide = (page(original, release, "external", publish_tree=p) for p in (False, True))
     assert "Decision tree for class" not in tight
-    assert "cuts of a tree are values of the original" in tight
+    assert say("trees-closed") in tight
     assert "[[step]]" not in tight
     assert "Decision tree for class" in wide
     assert "[[step]]" in wide

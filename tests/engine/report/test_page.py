@@ -10,13 +10,17 @@ import pytest
 
 from leafcover.engine.evaluate import Comparison, measure_all, pair_from
 from leafcover.errors import LeafcoverError
+from leafcover.messages import catalogue
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.utility.forest import LeafShares, RuleShares
+from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.page import report
 from leafcover.rng import Key
 from tests.engine.report.pages import outline, page, released, text_of
 from tests.metrics.pairs import copy_of
 from tests.tables import category, mixed, number, table
+
+say = catalogue("report_details")
 
 
 def test_the_internal_page_says_what_it_must(mixed_release):
@@ -34,21 +38,21 @@ def test_the_internal_page_says_what_it_must(mixed_release):
         "points of inference above control",
         "agreement on unseen rows",
         "Decision tree for class",
-        "Rule by rule",
-        "Accuracy",
-        "Floor",
-        "Columns before and after",
-        "The relations that moved most",
-        "by the size of the crowd",
-        "Reconstruction, column by column",
-        "not protection",
+        say("rules-fold"),
+        say("models-accuracy-table"),
+        say("head-floor"),
+        say("columns-title", audience="internal"),
+        say("relations-table"),
+        say("anonymity-sets-table"),
+        say("reconstruction-fold"),
+        say("standards-head-release", guarantee="none"),
         "Fixed values",
         "Unchanged values",
         "not differential privacy",
         "every count is exact",
         "How it was made",
         "What could not be measured",
-        "weighted totals".capitalize(),
+        "Weighted totals",
         "cryptography",
     ):
         assert words in html, words
@@ -105,20 +109,21 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
     for face in ("internal", "external"):
         html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
         assert "no control" in html.casefold()
-        assert "It is not known which released row is whose" in html
+        assert say("linkage-not-scored") in html
         assert ("Give --pairs" in html) == (face == "internal")
-        assert "Tested on rows that no model had seen" not in html
-        assert "Rules kept over the forest" in html
+        assert say("models-lead", control="#").partition("#")[0] not in html
+        assert say("models-accuracy-table") not in text_of(html).splitlines()
+        assert say("forest-rules-table") in html
 
 
 def test_a_risk_never_stands_without_its_interval(mixed_release):
     original, release, measures = mixed_release
     risks = (
-        "Right",
-        "People in the release",
-        "People not in it",
-        "By guessing",
-        "Told by the released row",
+        say("linkage-head-correct"),
+        say("attacks-head-members"),
+        say("attacks-head-control"),
+        say("attacks-head-baseline"),
+        say("reconstruction-head-best"),
         "Unchanged",
     )
     for face in ("internal", "external"):
@@ -206,33 +211,29 @@ def test_the_trees_compared_are_told_from_the_tree_that_guided_the_release(mixed
     original, release, measures = mixed_release
     for face in ("internal", "external"):
         html = text_of(page(original, release, face, measures=measures))
-        assert "Neither is the tree that guided the release and whose leaves were kept." in html
+        assert say("trees-compared-not-the-guide", kind="tree") in html
         assert "same leaf as before of the tree for class that guided the release" in html
         assert "of the tree for class that guided the release\n" in html  # the tile
-    assert "Another tree than those above" in text_of(page(original, release, measures=measures))
+    assert say("trees-guide-lead", place="after-others") in text_of(page(original, release, measures=measures))
     elsewhere = report(
         pair_from(original, release), release=None, measures=measures, face="internal", publish_tree=False
     )
-    assert "Neither is the tree that guided" not in elsewhere
+    assert say("trees-compared-not-the-guide", kind="tree") not in elsewhere
 
 
 @pytest.mark.parametrize(
-    ("tolerant", "pruned", "words"),
-    [
-        (0.44, "released", "because the release’s tree is a pruned form of the original’s"),
-        (0.44, "original", "because the original’s tree is a pruned form of the release’s"),
-        (0.8, "released", ""),
-    ],
+    ("tolerant", "pruned", "said"), [(0.44, "released", True), (0.44, "original", True), (0.8, "released", False)]
 )
-def test_trees_called_similar_for_being_pruned_say_so(mixed_release, tolerant, pruned, words):
+def test_trees_called_similar_for_being_pruned_say_so(mixed_release, tolerant, pruned, said):
     original, release, measures = mixed_release
     trees = replace(measures.utility.trees, grade="similar", tolerant=tolerant, pruned=pruned)
     measures = replace(measures, utility=replace(measures.utility, trees=trees))
+    other = {"released": "original", "original": "released"}[pruned]
     for face in ("internal", "external"):
         html = text_of(page(original, release, face, measures=measures))
-        assert ("They count as similar" in html) == bool(words)
-        assert words in html
-    assert ("They count as similar because" in str(measures)) == bool(words)
+        assert (say("trees-pruned", smaller=pruned) in html) == said
+        assert say("trees-pruned", smaller=other) not in html
+    assert ("They count as similar because" in str(measures)) == said
 
 
 def test_rules_of_a_forest_stand_beside_floor_and_chance_in_both_faces(mixed_release):
@@ -247,15 +248,16 @@ def test_rules_of_a_forest_stand_beside_floor_and_chance_in_both_faces(mixed_rel
         re.sub(r"\n+", "\n", text_of(page(original, release, face, measures=measures)))
         for face in ("internal", "external")
     )
-    assert "Rules kept, cuts near\n46%\n48%\n0%" in inward
-    assert "Rules kept, cuts near\n46%\n48%\nunder 1%" in outward
-    assert "77 rules in 20 trees before, 1 rule in 20 trees after" in inward
-    assert "The floor is the mean of 1 new sample. Grown on every row." in inward
+    near = say("forest-rules-near")
+    assert f"\n{near}\n46%\n48%\n0%" in inward
+    assert f"\n{near}\n46%\n48%\nunder 1%" in outward
+    counts = {"rules": 77, "trees": 20, "released": 1, "released_trees": 20, "resamples": 1}
+    assert say("forest-rules-basis", **counts, coverage="every row") in inward
     for told in (inward, outward):
-        assert "Rows of the same class in the original forest’s leaves\n100%" in told
-        assert "SysFor, a forest" in told
-        assert "Both answer alike" in told
-    for words in ("77 rules", "each counted as one", "Leaves of that forest"):
+        assert f"\n{say('forest-rules-leaf-rows')}\n100%" in told
+        assert say("models-sysfor") in told
+        assert say("models-head-same-answer") in told
+    for words in ("77 rules", say("forest-rules-near-unweighted"), say("forest-rules-leaves")):
         assert words in inward
         assert words not in outward
 
@@ -264,24 +266,27 @@ def test_every_guess_is_named(mixed_release):
     original, release, measures = mixed_release
     for face in ("internal", "external"):
         html = text_of(page(original, release, face, measures=measures))
-        assert "by guessing: as many called so, but at random" in html
-        assert "for membership, calling as many people members as the attack does" in html
-        assert "the original tree’s most frequent answer, that would be" in html
-        assert "(of answers, not of true values)" in html
-        assert "Always giving the value that most rows have is right in" in html
+        assert say("attack-membership-how") in html
+        assert say("attacks-note") in html
+        voice, trees = DisclosureRules(len(original), face == "external"), measures.utility.trees
+        shares = {name: voice.share(getattr(trees, name)) for name in ("answers", "guess")}
+        assert say("trees-agreement", rules=voice.share(trees.tolerant), **shares) in html
+        found = measures.utility.prediction
+        majority = voice.told(found.majority, found.tests)
+        assert say("models-accuracy-lead", target="class", majority=majority) in html
+    for attack in ("attribute inference", "singling out", "linkability", "membership inference", "attribution"):
+        assert f"for {attack}," in re.sub(r"\s+", " ", say("attacks-note"))
 
 
-@pytest.mark.parametrize(
-    ("paired", "why"),
-    [(True, "fewer than 100 rows were not released"), (False, "needs pairs, or as many rows that were not released")],
-)
-def test_singling_out_without_a_control_says_why(paired, why):
+@pytest.mark.parametrize(("paired", "reason"), [(True, "too-few"), (False, "not-paired")])
+def test_singling_out_without_a_control_says_why(paired, reason):
+    why = re.escape(say("attack-singling-out-no-control", reason=reason, needed=100))
     original = mixed(1, rows=150)
     pair = pair_of(original, original, np.arange(150) if paired else None, target="class", control=mixed(2, rows=60))
     measures = measure_all(Comparison(pair))
     for face in ("internal", "external"):
         html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
-        assert re.search(rf"no control<small>{why}[^<]*</small>", html)
+        assert re.search(rf"no control<small>{why}</small>", html)
 
 
 @pytest.mark.parametrize("rows", [2, 3, 8, 12, 40])

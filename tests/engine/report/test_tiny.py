@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from leafcover.engine.evaluate import Comparison, measure_all
+from leafcover.messages import catalogue
 from leafcover.metrics.pair import pair_of
 from leafcover.reporting.disclosure_rules import FEW
 from leafcover.reporting.page import report
@@ -108,6 +109,6 @@ def test_an_external_page_tells_no_accuracy_of_few_rows():
     )
     assert "Neural network" in inward
     assert "Neural network" not in outward
-    assert "Too few unseen rows have a known y" in outward
+    assert catalogue("report_details")("models-accuracy-too-few", target="y") in outward
     assert "Too few rows outside the release are known to test models on" in outward
     assert "too few people were tried to tell" in outward

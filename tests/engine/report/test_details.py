@@ -1,0 +1,155 @@
+"""The detail sections: their catalogue holds what they use and nothing else; their prose is as in the golden file."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from leafcover.engine.evaluate import compared_to, measure_all, pair_from
+from leafcover.messages import ENGLISH, catalogue
+from leafcover.reporting import columns, models, risks, trees
+from leafcover.reporting.context import ReportContext
+from leafcover.reporting.disclosure_rules import DisclosureRules
+from leafcover.rng import Key
+from tests.engine.report.pages import released
+from tests.tables import mixed
+
+GOLDEN = Path(__file__).parents[2] / "golden" / "report_details.txt"
+FILES = (risks, trees, models, columns)
+SECTIONS = (
+    trees.trees_section,
+    models.models_section,
+    columns.columns_section,
+    columns.relations_section,
+    risks.risks_section,
+)
+FIGURE = re.compile(r"(?:under |over |about |less than )?[+−]?(?<![A-Za-z.\d])\d[\d,.]*(?<![,.])%?")
+
+
+def ids_used():
+    """Every message that the four files ask for by name."""
+    calls = (node for file in FILES for node in ast.walk(ast.parse(Path(file.__file__).read_text("utf-8"))))
+    asked = [one for one in calls if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "say"]
+    assert all(isinstance(one.args[0], ast.Constant) for one in asked)  # else this list would not be whole
+    return {one.args[0].value for one in asked}
+
+
+def test_every_message_of_the_catalogue_exists_and_is_used():
+    resource = Path(risks.__file__).parents[1] / "locales" / ENGLISH / "report_details.ftl"
+    written = re.findall(r"^([a-z][a-z0-9-]*) =", resource.read_text("utf-8"), re.M)
+    assert len(written) == len(set(written))
+    assert set(written) == ids_used()
+    bundle = catalogue("report_details").bundles[0]
+    assert all(bundle.has_message(name) for name in written)  # a message that does not parse is left out silently
+
+
+def test_every_attack_stands_with_control_baseline_and_difference(mixed_release):
+    original, release, measures = mixed_release
+    subject = ReportContext(pair_from(original, release), release, measures, DisclosureRules(600, False), True)
+    say = catalogue("report_details")
+    heads = [say(f"attacks-head-{name}") for name in ("members", "control", "baseline", "difference")]
+    found = [part for part in flat(risks.risks_section(subject).parts) if heads[0] in getattr(part, "head", ())]
+    assert len(found) >= 3  # all attacks; inference by nearest row and by a model
+    for table in found:
+        assert list(table.head[1:]) == heads
+        for row in table.rows:
+            main, control, baseline, difference = row[1:]
+            assert all(" to " in cell.note for cell in (main, control, baseline))
+            assert difference.note.count(" to ") == 1
+            assert difference.text.lstrip("+−").replace(".", "").isdigit()
+
+
+def flat(parts):
+    """Every part, those inside others too."""
+    for part in parts:
+        yield part
+        yield from flat(getattr(part, "parts", ()))
+
+
+# The golden file: the words of these sections. A measured figure is a #, so that its last digit on another machine
+# changes nothing; rows of a table are in the order of their words, for the same reason. Words that come from other
+# parts of the report are left out.
+
+
+def prose(section):
+    yield f"== {section.title} =="
+    for part in flat(section.parts):
+        match part.kind:
+            case "heading":
+                yield f"-- {part.text}"
+            case "words":
+                yield part.text
+            case "fold":
+                yield f"[+] {part.summary}"
+            case "listing":
+                yield f"| {part.name}: {' | '.join(part.head)}"
+                yield from sorted({f"|   {row_words(row)}" for row in part.rows})
+                if part.note:
+                    yield f"| ({part.note})"
+            case "pictures":
+                yield from (f"<{one.title}>" for one in part.items if one.title)
+            case "cards":
+                yield from sorted(f"* {one.name} [{one.tag}] {facts_words(one.facts)}" for one in part.items)
+
+
+def row_words(row):
+    if any(re.match(r"if |always |\d+\. ", cell.text) for cell in row):
+        return "(a rule or a tree)"
+    fields = [(without_figures(cell.text), without_figures(cell.note)) for cell in row]
+    return " | ".join(f"{text} ({note})" if note else text for text, note in fields)
+
+
+def facts_words(facts):
+    return "; ".join(f"{name} {without_figures(figure)}" for name, figure in facts)
+
+
+def without_figures(text):
+    """A field that is nothing but figures, without them; a field of words as it is."""
+    found = masked(text)
+    return found if re.fullmatch(r"(?:#|→|to|worst|points|[;,:. ])+", found) else text
+
+
+def masked(text):
+    return FIGURE.sub("#", text.replace("–", "#"))
+
+
+def golden_text():
+    """The sections of a small release: internal, external, made elsewhere, and by a forest without any measures."""
+    say, key, original = catalogue("report_details"), Key.from_seed(1), mixed(1, rows=300)
+    release, forest = (released(original, recipe, target="class", key=key) for recipe in ("cover", "forest"))
+    compared = compared_to(original, release, mixed(2, rows=120))
+    measures, lines = measure_all(compared), []
+
+    def say_without_figures(message, **values):
+        return say(message, **{name: masked(one) if isinstance(one, str) else one for name, one in values.items()})
+
+    with pytest.MonkeyPatch.context() as patch:
+        for file in FILES:
+            patch.setattr(file, "say", say_without_figures)
+        for file in (risks, models):
+            patch.setattr(file, "span_words", lambda _: "(scale)")
+        for name in ("stuck", "unmoved", "averages"):
+            patch.setattr(risks, name, lambda _: ())
+        patch.setattr(columns, "within_words", lambda _: "(cells)")
+        for name, pair, made, found, strict in (
+            ("internal", compared.pair, release, measures, False),
+            ("external", compared.pair, release, measures, True),
+            ("internal, made elsewhere", compared.pair, None, measures, False),
+            ("internal, forest, not measured", pair_from(original, forest), forest, None, False),
+            ("external, forest, not measured", pair_from(original, forest), forest, None, True),
+        ):
+            subject = ReportContext(pair, made, found, DisclosureRules(len(original), strict), not strict)
+            lines.append(f"######## {name} ########")
+            for section in (make(subject) for make in SECTIONS):
+                lines += [] if section is None else prose(section)
+    return "\n".join(lines) + "\n"
+
+
+def rewrite():
+    """Write the golden file: ``python -c 'from tests.engine.report.test_details import rewrite; rewrite()'``."""
+    GOLDEN.write_text(golden_text(), "utf-8")
+
+
+def test_the_prose_is_as_in_the_golden_file():
+    assert golden_text().splitlines() == GOLDEN.read_text("utf-8").splitlines(), "see rewrite()"
