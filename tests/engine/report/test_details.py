@@ -131,7 +131,7 @@ def golden_text():
             patch.setattr(file, "span_words", lambda _: "(scale)")
         for name in ("stuck", "unmoved", "averages"):
             patch.setattr(risks, name, lambda _: ())
-        patch.setattr(columns, "within_words", lambda _: "(cells)")
+        patch.setattr(columns, "_common_cells", lambda _: "(cells)")
         for name, pair, made, found, strict in (
             ("internal", compared.pair, release, measures, False),
             ("external", compared.pair, release, measures, True),
