@@ -160,6 +160,7 @@ def _show(found: "Sweep") -> None:
     from rich.table import Table as Lines
 
     from leafcover.messages import catalogue
+    from leafcover.metrics.estimates import known
     from leafcover.tuning.report import reasons, recommendation
 
     say = catalogue("sweep")
@@ -181,7 +182,7 @@ def _show(found: "Sweep") -> None:
         shares = (point.agreement.value, point.other_agreement.value, point.accuracy.value)
         figures = (point.record_linkage.value, point.record_linkage.high, point.inference_high, *shares)
         bold = "bold" if point is chosen else ""
-        lines.add_row(mark, point.name, *(f"{figure:.3f}" for figure in figures), style=bold)
+        lines.add_row(mark, point.name, *(f"{figure:.3f}" if known(figure) else "–" for figure in figures), style=bold)
     for one in found.skipped:
         lines.add_row("", one.name, say("text-skipped"))
     floor, others, majority = (

@@ -243,7 +243,7 @@ def draw_map(sweep: Sweep, *, utility: Utility, layout: Layout) -> str:
         *(_bars(point, utility, scale, styles[point.recipe]) for point in points),
         *(_mark(point, utility, scale, styles[point.recipe]) for point in reversed(points)),
         *_ring(sweep.recommended, utility, scale),
-        *_labels(points, sweep.recommended, utility, scale, styles, floor.value),
+        *_labels(points, sweep, utility, scale, styles, floor.value),
         "</svg>",
     ]
     return "\n".join(parts)
@@ -376,14 +376,14 @@ def _ring(point: Point | None, utility: Utility, scale: Scale) -> Iterator[str]:
 
 def _labels(
     points: Sequence[Point],
-    chosen: Point | None,
+    sweep: Sweep,
     utility: Utility,
     scale: Scale,
     styles: dict[str, RecipeStyle],
     floor: float,
 ) -> Iterator[str]:
     """The strengths beside the marks; first the recommended point, then the front, so that these get a position."""
-    layout = scale.layout
+    layout, chosen = scale.layout, sweep.recommended
     order = sorted(points, key=lambda p: (p is not chosen, not p.on_front))
     marks = []
     for point in order:
@@ -395,7 +395,9 @@ def _labels(
     sizes = [(CHARACTER * layout.font_size * len(text), height) for text in texts]
     frame = Box(layout.left, 0.0, layout.width, layout.height - layout.bottom)
     title = Box(0.0, 0.0, layout.width, layout.font_size + 6)
-    places = place_labels(marks, sizes, frame, taken=[title], avoided=list(_lines(points, utility, scale, floor)))
+    places = place_labels(
+        marks, sizes, frame, taken=[title], avoided=list(_lines(points, utility, scale, floor, sweep.max_risk))
+    )
     for point, text, box in zip(order, texts, places, strict=True):
         if text and box is not None:
             bold = " chosen" if point is chosen else ""
@@ -405,8 +407,8 @@ def _labels(
             )
 
 
-def _lines(points: Sequence[Point], utility: Utility, scale: Scale, floor: float) -> Iterator[Box]:
-    """The intervals and the floor, which labels avoid: a dash beside a number reads as a minus."""
+def _lines(points: Sequence[Point], utility: Utility, scale: Scale, floor: float, limit: float | None) -> Iterator[Box]:
+    """The intervals, the floor and the limit, which labels avoid: a dash beside a number reads as a minus."""
     for point in points:
         figure = _agreement(point, utility)
         low, high = _ends(figure)
@@ -414,6 +416,8 @@ def _lines(points: Sequence[Point], utility: Utility, scale: Scale, floor: float
         yield _box(scale, (point.record_linkage.value, point.record_linkage.value), (low, high))
     if known(floor):
         yield _box(scale, (0.0, 1.0), (floor, floor))
+    if limit is not None:
+        yield _box(scale, (limit, limit), (0.0, 1.0))
 
 
 def _ends(figure: Estimate) -> tuple[float, float]:

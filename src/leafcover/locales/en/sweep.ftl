@@ -136,7 +136,6 @@ limitation-attacks = Two attacks are not all attacks
 ## Recipes
 
 recipes-heading = What each recipe does
-recipe-source = { $source }
 recipe-text = Keeps { $keeps }. Hides { $hides }.
 
 ## Glossary
