@@ -8,6 +8,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
+from leafcover.messages import catalogue
 from leafcover.table.table import Column, Table
 
 
@@ -209,9 +210,10 @@ def sample_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
 
 
 def coverage_note(used: int, rows: int) -> str:
-    """In words, whether a figure rests on every row.
+    """As text, whether a figure is computed from every row.
 
-    >>> how(500, 20000)
+    >>> coverage_note(500, 20000)
     'a sample of 500 of 20,000 rows'
     """
-    return "every row" if used >= rows else f"a sample of {used:,} of {rows:,} rows"
+    say = catalogue("measures")
+    return say("coverage-all") if used >= rows else say("coverage-sample", used=int(used), rows=int(rows))
