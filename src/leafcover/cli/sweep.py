@@ -41,9 +41,7 @@ def sweep(
     bins: Bins = None,
     max_risk: Annotated[
         float | None,
-        typer.Option(
-            metavar="R", help="Recommend the most useful candidate within this risk; exit 3 if there is none."
-        ),
+        typer.Option(metavar="R", help="Recommend the most useful candidate within this risk; exit 3 without one."),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="R.html", help="Also write the map as an HTML page.", readable=False)

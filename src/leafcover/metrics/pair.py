@@ -112,7 +112,7 @@ def source_of(pairs: Any) -> Rows:
     except (TypeError, ValueError, OverflowError):
         got = type(pairs).__name__
     raise TableError(
-        f"Pairs must be a list of whole numbers, the original row of each released one (row 0 is the first). Got {got}."
+        f"Pairs must be a list of integers, the original row of each released row, counted from 0. Got {got}."
     )
 
 
@@ -128,7 +128,7 @@ def _shared_names(original: Table, other: Table, word: str = "release") -> tuple
         if ours.kind != column.kind and not ours.missing.all() and not column.missing.all():
             raise TableError(
                 f"Column {column.name!r} is a {ours.kind} in the original and a {column.kind} in the {word}. "
-                "Read both alike, for instance with --category."
+                "Read both the same way, for instance with --category."
             )
     names = tuple(name for name in original.names if name in other.names)
     if not names:

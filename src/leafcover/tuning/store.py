@@ -142,7 +142,7 @@ def _pairs(settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _with_nan(value: Any) -> Any:
-    """Null in the file stands for a figure that does not exist."""
+    """Null in the file is a figure that does not exist."""
     if isinstance(value, dict):
         return {name: _with_nan(content) for name, content in value.items()}
     return nan if value is None else value

@@ -16,7 +16,7 @@ from leafcover.metrics.estimates import Risk, risk_of
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.table.table import Column, Table
 
-MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # never a code, and the bits of no number but -0.0, which is stored as 0.0
+MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # not a code, nor the bits of a number but -0.0, stored as 0.0
 MOST_MATCHES = 10_000_000  # rows times patterns of missing values up to which "missing matches all" is computed for all
 PEOPLE = 300  # computed one by one beyond that
 MOST_PATTERNS = 64
@@ -117,8 +117,8 @@ def _one_by_one(marks: Words, known: Bools, people: Rows) -> Rows:
         for c in telling:
             if not known[c, person]:
                 continue
-            alike = np.flatnonzero((marks[c][rows] == marks[c][person]) | ~known[c][rows])
-            rows = alike if isinstance(rows, slice) else rows[alike]
+            matching = np.flatnonzero((marks[c][rows] == marks[c][person]) | ~known[c][rows])
+            rows = matching if isinstance(rows, slice) else rows[matching]
             left = len(rows)
         found[i] = left
     return found
@@ -212,8 +212,8 @@ def diversity_of(spread: Spread) -> Diversity:
     distinct = np.bincount(spread.owner, minlength=spread.classes)
     entropy = np.bincount(spread.owner, -spread.share * np.log(spread.share), minlength=spread.classes)
     there = distinct > 0
-    told = (distinct == 1)[spread.label].astype(np.float64)
-    return Diversity(spread.column, int(distinct[there].min()), float(np.exp(entropy[there].min())), risk_of(told))
+    disclosed = (distinct == 1)[spread.label].astype(np.float64)
+    return Diversity(spread.column, int(distinct[there].min()), float(np.exp(entropy[there].min())), risk_of(disclosed))
 
 
 def closeness_of(spread: Spread) -> Closeness:
@@ -269,12 +269,12 @@ Rule = Literal["own", "matches", "drop"]
 RULES: dict[Rule, str] = {
     "own": "a missing value is a value of its own",
     "matches": "a missing value may be any value",
-    "drop": "rows with a missing key are left out",
+    "drop": "rows with a missing quasi-identifier are left out",
 }
 NOT_PROTECTION = "not protection"
 WHY = (
-    "The keys of a perturbed row are not the person's own: a row that looks like many others may still be found by its "
-    "nearest values, and a row that stands alone need not be the person it looks like. Only attacks can tell."
+    "The quasi-identifiers of a perturbed row are not the person's own: a row in a large class may still be linked by "
+    "its nearest values, and a unique row need not belong to the person it resembles. Only attacks show the risk."
 )
 
 

@@ -210,8 +210,8 @@ def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) ->
             np.add.at(own, (ours[rows], theirs[rows]), 1.0)
             shown = own.sum(axis=0) + SMOOTHING
             # The distribution of released levels for each level, smoothed towards their overall distribution.
-            law = (own + SMOOTHING * shown / shown.sum()) / (own.sum(axis=1, keepdims=True) + SMOOTHING)
-            return _Weigher(ours, theirs, np.log(law) - np.log(shown / shown.sum()), True)
+            probability = (own + SMOOTHING * shown / shown.sum()) / (own.sum(axis=1, keepdims=True) + SMOOTHING)
+            return _Weigher(ours, theirs, np.log(probability) - np.log(shown / shown.sum()), True)
     else:
         low, high = before.domain
         width = high - low if high > low else 1.0
@@ -220,8 +220,8 @@ def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) ->
     other = _counts(ours[strangers[0]], theirs[strangers[1]]) + SMOOTHING
     common = other / other.sum()
     # Smoothed towards different people: a comparison never seen within a person counts against a match.
-    law = (own + SMOOTHING * common) / (own.sum() + SMOOTHING)
-    return _Weigher(ours, theirs, np.log(law) - np.log(common), False)
+    probability = (own + SMOOTHING * common) / (own.sum() + SMOOTHING)
+    return _Weigher(ours, theirs, np.log(probability) - np.log(common), False)
 
 
 def _counts(one: Array, other: Array) -> Floats:

@@ -39,7 +39,7 @@ class Linkage:
 
 
 def linkage(pair: Pair, *, columns: Sequence[str] = (), comparisons: int = QUICK_COMPARISONS) -> Risk:
-    """The share of people whose own released row is the nearest by the quasi-identifiers (or columns); ties averaged."""
+    """The share of people whose own released row is the nearest by quasi-identifiers (or columns); ties averaged."""
     rows = len(pair.original)
     people = attacked(rows, min(rows, max(1, comparisons // max(rows, 1))))
     ours, theirs = scaled([pair.original, pair.released], columns or pair.quasi_identifiers)
