@@ -122,14 +122,14 @@ def test_processes_of_a_sweep_say_nothing_when_all_are_interrupted(good):
     # A terminal sends Ctrl-C to every process; here to the whole group, as soon as the processes were asked for.
     moment = """
 from leafcover.tuning import sweep as work
-real = work._deaf_children
+real = work._block_sigint
 from contextlib import contextmanager
 @contextmanager
 def children():
     with real():
         yield
         os.killpg(0, signal.SIGINT)
-work._deaf_children = children
+work._block_sigint = children
 """
     words = ("sweep", good, "--target", "class", "--recipes", "cover", "--grid", "k=5", "--runs", 1, "--jobs", 2)
     done = pressed(moment, *words, start_new_session=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, refused, rows_of
 
 BAD = {
@@ -355,4 +356,4 @@ def test_many_rows_alone_in_their_cell_are_refused_unless_forced(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "plan.toml"]
     done = leafcover(*asked, "--force")
     assert done.exit_code == 0, done.output
-    assert "13.0% of the rows are alone in their cell" in done.output
+    assert catalogue("release")("singletons", share="13.0%") in done.output

@@ -5,6 +5,7 @@ import stat
 
 import pytest
 
+from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, refused, rows_of
 from tests.data import table_path
 
@@ -162,7 +163,7 @@ def test_an_identifier_is_refused_until_dropped_or_left_on_purpose(tmp_path):
     assert "--unchanged sample_code_number" in said
     kept = leafcover("release", path, "-o", out, "--target", "class", "--unchanged", "sample_code_number")
     assert kept.exit_code == 0
-    assert "Not protected" in kept.stdout
+    assert catalogue("release")("unprotected", columns="sample_code_number") in kept.stdout
     manifest = json.loads((tmp_path / "o.csv.manifest.json").read_text())
     assert manifest["not_protected"] == ["sample_code_number"]
 

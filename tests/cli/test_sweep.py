@@ -1,12 +1,17 @@
 """``leafcover sweep``: its answers, its refusals, its files."""
 
 import json
+import shlex
 
 import pytest
 
 from leafcover.cli import sweep as _  # noqa: F401  # adds its command
+from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, refused, rows_of
+from tests.prose import check_golden
 from tests.tuning.made import Counted
+
+say = catalogue("sweep")
 
 
 @pytest.fixture
@@ -26,11 +31,43 @@ def test_a_table_and_a_recommendation_are_printed(csv, monkeypatch):
     result = leafcover(*asked(csv, "--recipes", "cover,random", "--grid", "k=5,20", "--max-risk", 0.2))
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["way", "linkage", "up", "to", "learned", "agrees", "others", "accuracy"]
+    assert lines[0].split() == ["candidate", "linkage", "upper", "inference", "agreement", "others", "accuracy"]
     assert lines[1].startswith("→ cover k=20")
     assert lines[2].startswith("★ cover k=5 ")
-    assert "Under the limit of 0.2, cover k=20 keeps most of the rules for class." in result.stdout
+    assert say("recommended", limit="0.2", name="cover k=20", target="class") in lines
+    check_golden("sweep_command.txt", result.stdout.replace(str(csv), "t.csv"))
     assert "--recipe cover --set k=20" in result.stdout
+
+
+def test_the_suggested_command_repeats_every_reading_option_and_quotes_for_a_shell(tmp_path, monkeypatch):
+    Counted(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    lines = [line.split(",") for line in rows_of(rows=80).splitlines()]
+    lines[0] = ["age in years", "pay $", "it's job", "class"]
+    path = tmp_path / "my table.csv"
+    path.write_text("\n".join("|".join([*line, str(i // 2)]) for i, line in enumerate(lines)), "utf-8")
+    path.write_text(path.read_text("utf-8").replace("|class|0\n", "|class|house no\n", 1), "utf-8")
+    reading = ["--drop", "pay $", "--quasi-identifier", "age in years", "--sensitive", "it's job", "--unit", "house no"]
+    reading += [
+        "--category",
+        "it's job",
+        "--missing",
+        "it's job=none given,-",
+        "--encoding",
+        "latin-1",
+        "--delimiter",
+        "|",
+    ]
+    asked = ("sweep", "my table.csv", "--target", "class", "--recipes", "cover", "--jobs", 1, "--runs", 1, *reading)
+    result = leafcover(*asked, "--max-risk", 0.5)
+    assert result.exit_code == 0, result.output
+    (command,) = [line for line in result.stdout.splitlines() if "leafcover release" in line]
+    words = shlex.split(command)
+    assert words[:7] == ["next", "leafcover", "release", "my table.csv", "-o", "OUT", "--target"]
+    assert words[8:-4] == reading
+    assert words[-4:-1] == ["--recipe", "cover", "--set"]
+    made = leafcover("release", *("out.csv" if word == "OUT" else word for word in words[3:]))
+    assert made.exit_code == 0, made.output
 
 
 def test_recipes_by_commas_or_repeated_are_the_same(csv, monkeypatch):
@@ -57,7 +94,9 @@ def test_nothing_below_the_limit_ends_with_3_and_still_shows_the_map(csv, monkey
     Counted(monkeypatch)
     few = ("--recipes", "cover,framework", "--max-risk", 0.001)
     words = asked(csv, *few, "--report", "map.html")
-    assert "Nothing that was tried stays at or below the limit of 0.001" in refused(*words, code=3)
+    line = refused(*words, code=3)
+    assert "limit of 0.001" in line
+    assert line.endswith(say("advice-stronger"))
     assert (csv.parent / "map.html").exists()
     result = leafcover(*asked(csv, *few, "--json"))
     assert (result.exit_code, json.loads(result.stdout)["recommended"]) == (3, None)
@@ -68,12 +107,12 @@ def test_stopped_by_hand_it_keeps_its_scores_and_goes_on(csv, monkeypatch):
     Counted(monkeypatch, stop_after=2)
     result = leafcover(*words)
     assert result.exit_code == 130
-    assert result.stderr == "stopped; the scores so far are in s.json; the same command goes on.\n"
+    assert result.stderr == f"stopped; {say('stopped-saved', file='s.json')}.\n"
     counted = Counted(monkeypatch)
     assert leafcover(*words).exit_code == 0
     assert len(counted.scores) == 4 - 2  # of 80 rows 53 are released, too few for k=80
     Counted(monkeypatch, stop_after=0)
-    assert leafcover(*asked(csv)).stderr == "stopped; nothing was kept.\n"
+    assert leafcover(*asked(csv)).stderr == f"stopped; {say('stopped-unsaved')}.\n"
 
 
 def test_groups_larger_than_a_trial_are_not_tried_and_the_table_says_so(csv, monkeypatch):
@@ -81,22 +120,23 @@ def test_groups_larger_than_a_trial_are_not_tried_and_the_table_says_so(csv, mon
     result = leafcover(*asked(csv, "--recipes", "cover", "--grid", "k=5,53,54,1000000", "--max-risk", 0.5))
     assert result.exit_code == 0, result.output
     ways = [line for line in result.stdout.splitlines() if "cover k=" in line[:20]]
-    assert [line.rstrip().endswith("left out") for line in ways] == [False, False, True, True]
-    assert (
-        "warning: cover k=1000000 was left out. k = 1,000,000 cannot be reached: a trial releases 53" in result.stderr
-    )
+    assert [line.rstrip().endswith(say("text-skipped")) for line in ways] == [False, False, True, True]
+    reason = say("skipped-group-size", parameter="k", value=1_000_000, rows=53, of=80, sampled="no")
+    assert f"warning: {say('warning-skipped', name='cover k=1000000', reason=reason)}" in result.stderr.splitlines()
     line = refused(*asked(csv, "--recipes", "cover", "--grid", "k=54"))
-    assert line == "error: k = 54 cannot be reached: a trial releases 53 of 80 rows."
+    assert line == "error: " + say("skipped-group-size", parameter="k", value=54, rows=53, of=80, sampled="no")
     line = refused(*asked(csv, "--recipes", "framework", "--set", "min_cell=45", "--rows", 60))
-    assert line == "error: min_cell = 45 cannot be reached: a trial releases 40 of 60 rows. Raise --rows."
+    sampled = say("skipped-group-size", parameter="min_cell", value=45, rows=40, of=60, sampled="yes")
+    assert line == f"error: {sampled}"
+    assert sampled.endswith("--rows.")
 
 
 def test_nothing_of_use_below_the_limit_ends_with_3_and_says_why(csv, monkeypatch):
-    Counted(monkeypatch, commonest=0.9)
+    Counted(monkeypatch, majority=0.9)
     line = refused(*asked(csv, "--recipes", "cover", "--grid", "k=20", "--max-risk", 0.2), code=3)
-    assert "Nothing below the limit of 0.2 surely keeps more of the rules for class" in line
-    assert "the commonest answer, which agrees on 0.900" in line
-    assert "weaker settings" in line
+    assert "limit of 0.2" in line
+    assert "0.900" in line
+    assert line.endswith(say("advice-weaker"))
 
 
 def test_damaged_scores_are_refused_and_left_as_they_are(csv, monkeypatch):
@@ -107,8 +147,8 @@ def test_damaged_scores_are_refused_and_left_as_they_are(csv, monkeypatch):
     for name, figure, value, said in (
         ("agreement", "value", -5, "agreement is -5"),
         ("agreement", "low", 0.99, "agreement is"),
-        ("informed", "high", 7, "informed is"),
-        ("gower", "worst", 1.5, "gower is"),
+        ("record_linkage", "high", 7, "record_linkage is"),
+        ("nearest_record", "worst", 1.5, "nearest_record is"),
         ("accuracy", "value", float("inf"), "accuracy is inf"),
     ):
         held = json.loads(json.dumps(whole))
@@ -117,7 +157,7 @@ def test_damaged_scores_are_refused_and_left_as_they_are(csv, monkeypatch):
         (csv.parent / "s.json").write_text(text, "utf-8")
         line = refused(*words)
         assert f"The scores in 's.json' are damaged: {said}" in line
-        assert "Delete the file to begin anew" in line
+        assert "Delete the file" in line
         assert (csv.parent / "s.json").read_text("utf-8") == text
 
 
@@ -125,7 +165,7 @@ def test_recipes_that_cannot_run_are_named(csv, monkeypatch):
     Counted(monkeypatch)
     result = leafcover(*asked(csv, "--drop", "job", "--unchanged", "class"))
     assert result.exit_code == 0
-    assert "warning: detective was left out." in result.stderr
+    assert "warning: detective was skipped." in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,12 @@ import jsonschema
 import numpy as np
 import pytest
 
+from leafcover.messages import catalogue
 from leafcover.metrics.suite import Measures, measures, plain, schema
 from tests.metrics.pairs import apart, awkward, copy_of, tables
 from tests.tables import category, mixed, number, table
+
+say = catalogue("measures")
 
 SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "measures" / "measures.schema.json"
 
@@ -27,7 +30,7 @@ def copied():
 
 
 @pytest.fixture(scope="module")
-def parted():
+def shuffled():
     return taken(apart(tables()["full"], target="class", sensitive=["job"]))
 
 
@@ -59,11 +62,11 @@ def test_a_copy_hides_nobody(copied):
     assert shown.intervals.rank.value == 1.0
 
 
-def test_columns_apart_keep_no_relation_and_hide_people(parted):
-    assert parted.utility.trees.answers < 0.8
-    assert parted.utility.forest.rules.kept.near < 0.1
-    assert parted.utility.columns.means.largest == pytest.approx(0.0)
-    shown, blind = parted.risks, 1 / 400
+def test_columns_apart_keep_no_relation_and_hide_people(shuffled):
+    assert shuffled.utility.trees.answers < 0.8
+    assert shuffled.utility.forest.rules.kept.near < 0.1
+    assert shuffled.utility.columns.means.largest == pytest.approx(0.0)
+    shown, blind = shuffled.risks, 1 / 400
     for risk, tries in ((shown.informed.first, 2), (shown.linkage.nearest, 1)):  # learned: the better of two ways
         assert risk.low <= tries * blind
         assert blind <= risk.high
@@ -79,13 +82,13 @@ def test_the_worst_rows_stand_beside_every_mean_over_people(copied):
         assert risk.low <= risk.value <= risk.high
 
 
-def test_the_schema_in_the_documentation_is_that_of_the_code(copied, parted):
+def test_the_schema_in_the_documentation_is_that_of_the_code(copied, shuffled):
     assert json.loads(SCHEMA.read_text("utf-8")) == schema(Measures), (
-        "write it anew: python -m tests.metrics.test_measures"
+        "rewrite it: python -m tests.metrics.test_measures"
     )
-    for found in (copied, parted):
-        told = json.loads(json.dumps(plain(found), allow_nan=False))
-        jsonschema.validate(told, json.loads(SCHEMA.read_text("utf-8")))
+    for found in (copied, shuffled):
+        data = json.loads(json.dumps(plain(found), allow_nan=False))
+        jsonschema.validate(data, json.loads(SCHEMA.read_text("utf-8")))
 
 
 @pytest.mark.parametrize("name", list(awkward()))
@@ -94,7 +97,7 @@ def test_awkward_tables_are_measured_whole(name):
     control = pair.original.take(np.arange(0, 40, 3))
     both = replace(pair, control=control)
     found = measures(both, tests=[both], control="rows that were held out")
-    assert "What is hidden" in str(found)
+    assert say("heading-risks") in str(found)
     jsonschema.validate(plain(found), schema(Measures))
 
 
@@ -102,30 +105,30 @@ def test_awkward_tables_are_measured_whole(name):
 def test_a_single_column_is_measured(only):
     pair = copy_of(table(only), target="class" if only.name == "class" else "")
     both = replace(pair, control=pair.original)
-    assert "What is hidden" in str(measures(both, tests=[both]))
+    assert say("heading-risks") in str(measures(both, tests=[both]))
 
 
 def test_what_cannot_be_measured_is_named():
     found = measures(replace(apart(mixed(1)), paired=False))
-    assert [absent.why.split(".")[0] for absent in found.absent] == [
-        "No pairs say which released row is whose",
-        "No rows are known that were not released",
-        "No target is named",
-        "No column of weights is named",
+    assert [(absent.what, absent.why) for absent in found.absent] == [
+        (say("absent-pairs"), say("absent-pairs.reason")),
+        (say("absent-control"), say("absent-control.reason")),
+        (say("absent-target"), say("absent-target.reason")),
+        (say("absent-weight"), say("absent-weight.reason")),
     ]
     assert found.control == "no control"
     assert (found.risks.informed, found.risks.membership, found.utility.trees) == (None, None, None)
-    assert "Not measured" in str(found)
+    assert say("heading-absent") in str(found)
     assert found.risks.inferences[0].nearest.control is None
-    assert "no control says how much" in str(found)
+    assert "Without a control" in str(found)
 
 
 def test_progress_is_told_in_order():
-    told = []
-    measures(copy_of(mixed(1, rows=60), target="class"), tell=lambda words, share: told.append((words, share)))
-    assert [share for _, share in told] == sorted(share for _, share in told)
-    assert told[-1] == ("done", 1.0)
-    assert all(0 <= share <= 1 for _, share in told)
+    seen = []
+    measures(copy_of(mixed(1, rows=60), target="class"), tell=lambda words, share: seen.append((words, share)))
+    assert [share for _, share in seen] == sorted(share for _, share in seen)
+    assert seen[-1] == (say("progress-done"), 1.0)
+    assert all(0 <= share <= 1 for _, share in seen)
 
 
 if __name__ == "__main__":

@@ -1,59 +1,109 @@
-"""The short text for a terminal."""
+"""The text summary of measures: its figures, and its sentences as a golden file."""
 
 from dataclasses import replace
 from math import nan
 
 import pytest
 
-from leafcover.metrics.estimates import Attack, Estimate, wilson
+from leafcover.messages import catalogue
+from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
 from leafcover.metrics.suite import measures, words
 from leafcover.metrics.utility.forest import RuleShares
 from tests.metrics.pairs import copy_of
+from tests.prose import check_golden
 from tests.tables import mixed
+
+say = catalogue("measures")
 
 
 @pytest.fixture(scope="module")
 def found():
-    """All measures of a table that was released as it is."""
+    """All measures of a table that was released unchanged."""
     pair = copy_of(mixed(1, rows=120), target="class", control=mixed(2, rows=120))
     return measures(pair, tests=[pair], control="rows that were held out")
 
 
 def inferred(found, inside, outside, count):
-    """The same with a column told so often of people in the release, and of others, as the only attack on it."""
+    """The same with one attack on each column, which succeeds so often for people in the release and for others."""
     attack = Attack(wilson(inside, 1_000), wilson(outside, 1_000), wilson(200, 1_000))
-    told = [replace(one, nearest=attack, trusted=None, learned=None) for one in found.risks.inferences[:count]]
-    return words(replace(found, risks=replace(found.risks, inferences=tuple(told))))
+    attacked = [replace(one, nearest=attack, trusted=None, learned=None) for one in found.risks.inferences[:count]]
+    return words(replace(found, risks=replace(found.risks, inferences=tuple(attacked))))
 
 
-def test_rules_of_a_forest_stand_beside_a_resample_and_chance(found):
+def test_the_summary_reads_as_its_golden_text(found):
+    check_golden("measures_summary.txt", words(found))
+
+
+def test_disclosure_risk_comes_first_and_in_order(found):
+    lines = words(found).splitlines()
+    heads = [say("heading-risks"), say("heading-utility"), say("heading-absent")]
+    assert [line for line in lines if not line.startswith(" ")] == heads
+    attacks = [line.split(":")[0].strip() for line in lines[1:5]]
+    ids = ("record-linkage", "inference", "membership", "singling-out")
+    known = {one: FIRST_WORDS[one] for one in ids}
+    assert attacks == list(known.values())
+    risks = found.risks
+    for figure in (risks.informed.first, risks.membership.area, risks.singling_out.multivariate.main):
+        assert str(figure) in words(found)
+
+
+FIRST_WORDS = {
+    "record-linkage": "Record linkage",
+    "inference": "Attribute inference",
+    "membership": "Membership inference",
+    "singling-out": "Singling out",
+}
+
+
+def test_rules_of_a_forest_are_compared_with_a_resample_and_chance(found):
     shares = RuleShares(0.31, 0.62, 0.2, 0.4)
     rules = replace(found.utility.forest.rules, kept=shares, floor=RuleShares(0.3, 0.6, 0, 0))
     forest = replace(found.utility.forest, rules=replace(rules, chance=RuleShares(0.0, 0.02, 0, 0)))
-    told = words(replace(found, utility=replace(found.utility, forest=forest)))
-    assert "one grown on the release holds 62% (31% when no cut may move)" in told
-    assert "on a resample of the original 60% (30%), one grown for a shuffled target 2% (0%)." in told
-    assert "hold the classes that they held for 100.0% of the rows; with a resample for" in told
-    none = replace(forest, rules=replace(rules, rules=0))
-    assert "forest of" not in words(replace(found, utility=replace(found.utility, forest=none)))
+    text = words(replace(found, utility=replace(found.utility, forest=forest)))
+    figures = {"kept": "62%", "kept_exact": "31%", "floor": "60%", "floor_exact": "30%"}
+    assert say("forest-rules", trees=forest.trees[0], **figures, chance="2%", chance_exact="0%") in text
+    floor, chance = f"{forest.leaves.floor.rows:.1%}", f"{forest.leaves.chance.rows:.1%}"
+    assert say("forest-leaves", kept="100.0%", floor=floor, chance=chance) in text
+    none = words(replace(found, utility=replace(found.utility, forest=replace(forest, rules=replace(rules, rules=0)))))
+    assert "62% (31%" not in none
 
 
-def test_the_column_told_furthest_above_control_says_of_how_many(found):
-    told = inferred(found, 500, 400, 2)
-    assert f"furthest above control, of 2 of {found.columns} columns tried: right in 0.500 (0.469 to 0.531)" in told
-    assert "0.100 (0.056 to 0.143) above control." in told
+def test_the_most_inferable_column_is_named_with_the_number_tried(found):
+    text = inferred(found, 500, 400, 2)
+    assert f"among 2 of {found.columns} columns" in text
+    assert "0.500 (0.469 to 0.531)" in text
+    assert "0.100 (0.056 to 0.143)" in text
 
 
 def test_a_difference_that_may_be_chance_shows_no_effect(found):
-    assert "above control, so no effect was shown." in inferred(found, 401, 400, 2)
+    assert "no effect is shown" in inferred(found, 401, 400, 2)
     assert "no effect" not in inferred(found, 500, 400, 2)
 
 
-def test_a_control_that_nobody_stands_in_is_none(found):
+def test_a_control_without_people_counts_as_no_control(found):
     attack = Attack(wilson(500, 1_000), wilson(0, 0), wilson(200, 1_000))
     (one, *_) = found.risks.inferences
     risks = replace(found.risks, inferences=(replace(one, nearest=attack, trusted=None, learned=None),))
-    assert "no control says how much of it is a pattern" in words(replace(found, risks=risks))
+    expected = say(
+        "inference-no-control",
+        scope="some",
+        tried=1,
+        columns=found.columns,
+        column=one.column,
+        method="nearest",
+        risk=say("cases", risk="0.500 (0.469 to 0.531)"),
+        baseline="0.200 (0.176 to 0.226)",
+    )
+    assert expected in words(replace(found, risks=risks))
+
+
+def test_an_estimated_distribution_is_not_called_the_method(found):
+    by_plan = replace(found.risks.informed, law="the plan's own", first=Risk(0.1, 0.05, 0.2, 120, 0.4))
+    text = words(replace(found, risks=replace(found.risks, informed=by_plan)))
+    assert "everything but the secret key" in text
+    assert "0.100 (0.050 to 0.200) of cases (0.40 for the most exposed 1%)" in text
+    estimated = replace(by_plan, law="learned from half of the pairs")
+    assert "secret key" not in words(replace(found, risks=replace(found.risks, informed=estimated)))
 
 
 def test_figures_that_do_not_exist_are_left_out_and_shares_end_at_0_and_1(found):
@@ -63,7 +113,8 @@ def test_figures_that_do_not_exist_are_left_out_and_shares_end_at_0_and_1(found)
     agreements = replace(agreements, mean=wide, mean_floor=wide)
     scores = tuple(replace(one, released=none) for one in found.utility.prediction.scores)
     prediction = replace(found.utility.prediction, scores=scores)
-    told = words(replace(found, utility=replace(found.utility, agreement=agreements, prediction=prediction)))
-    assert "nan" not in told
-    assert "For the other column as target: 0.580 (0.000 to 1.000) against 0.580 (0.000 to 1.000)." in told
-    assert "Accuracy" not in told
+    text = words(replace(found, utility=replace(found.utility, agreement=agreements, prediction=prediction)))
+    assert "nan" not in text
+    share = "0.580 (0.000 to 1.000)"
+    assert say("agreement-others", target="yes", columns=1, agreement=share, floor=share) in text
+    assert "Accuracy" not in text

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from leafcover.extend import Changed, Chunk, Partition, PartitionMethod, Perturbation, measure, partition, perturbation
 
 import leafcover as lc
 from leafcover.cells import Cells, finer
-from leafcover.extend import Changed, Chunk, Partition, PartitionMethod, Perturbation, measure, partition, perturbation
 
 
 @perturbation("round")

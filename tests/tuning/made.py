@@ -4,7 +4,7 @@ from math import nan
 
 from leafcover.metrics.estimates import Estimate, Risk, wilson
 from leafcover.tuning import sweep as work
-from leafcover.tuning.scoring import Benchmark, Learned, Point, Score, Standard
+from leafcover.tuning.scoring import Baselines, BaselineScore, ColumnInference, Point, Score
 from leafcover.tuning.sweep import Sweep
 
 
@@ -16,7 +16,7 @@ def risk(value, half=0.01):
     return Risk(value, max(0.0, value - half), min(1.0, value + half), 100, min(1.0, 5 * value))
 
 
-def point(name, found, agreement, *, learned=0.0, others=0.5, on_front=False):
+def point(name, linked, agreement, *, inferred=0.0, others=0.5, on_front=False):
     recipe, _, strength = name.partition(" ")
     settings = dict([strength.split("=")]) if strength else {}
     return Point(
@@ -25,54 +25,54 @@ def point(name, found, agreement, *, learned=0.0, others=0.5, on_front=False):
         settings=settings,
         strength=settings,
         agreement=share(agreement),
-        others=share(others),
+        other_agreement=share(others),
         accuracy=share(0.8),
-        informed=risk(found),
-        gower=risk(found / 2),
-        inference=(Learned("class", share(learned)),),
+        record_linkage=risk(linked),
+        nearest_record=risk(linked / 2),
+        inference=(ColumnInference("class", share(inferred)),),
         runs=2,
         on_front=on_front,
     )
 
 
-def swept(*points, max_risk=None, left_out=(), commonest=0.55):
+def swept(*points, max_risk=None, skipped=(), majority=0.55):
     return Sweep(
         target="class",
         points=tuple(points),
-        standard=Standard(share(0.9), share(0.6), share(0.85), share(0.5), share(commonest)),
-        left_out=tuple(left_out),
+        baselines=Baselines(share(0.9), share(0.6), share(0.85), share(0.5), share(majority)),
+        skipped=tuple(skipped),
         max_risk=max_risk,
-        others=("age", "town"),
+        other_targets=("age", "town"),
         quasi_identifiers=(),
-        attacked=("class",),
+        inferred_columns=("class",),
         runs=2,
-        released=100,
+        released_rows=100,
         rows=150,
-        of=150,
+        table_rows=150,
         version="1",
     )
 
 
-def scored_by(found, agreement):
-    return Score(share(agreement), share(0.5), Estimate(0.8, nan, nan, 1), wilson(100 * found, 100), risk(found), {})
+def scored_by(linked, agreement):
+    return Score(share(agreement), share(0.5), Estimate(0.8, nan, nan, 1), wilson(100 * linked, 100), risk(linked), {})
 
 
 class Counted:
-    """Counts what is scored, and scores it by a rule that is quick: cover finds few people, the others many."""
+    """Counts the trials, and scores them by a quick rule: few people are linked under cover, many under the others."""
 
-    def __init__(self, monkeypatch, stop_after=None, commonest=0.55):
-        self.scores, self.floors, self.stop_after, self.commonest = [], [], stop_after, commonest
+    def __init__(self, monkeypatch, stop_after=None, majority=0.55):
+        self.scores, self.floors, self.stop_after, self.majority = [], [], stop_after, majority
         monkeypatch.setattr(work, "score", self.score)
-        monkeypatch.setattr(work, "benchmark", self.benchmark)
+        monkeypatch.setattr(work, "score_baselines", self.score_baselines)
 
     def score(self, task, candidate, run):
         if self.stop_after is not None and len(self.scores) >= self.stop_after:
             raise KeyboardInterrupt
         self.scores.append((candidate.name, run))
         strength = float(next(iter(candidate.settings.values())))
-        found = 1 / strength if candidate.recipe == "cover" else 1 - strength
-        return scored_by(found + run / 1000, 0.7 + found / 4)
+        linked = 1 / strength if candidate.recipe == "cover" else 1 - strength
+        return scored_by(linked + run / 1000, 0.7 + linked / 4)
 
-    def benchmark(self, task, run):
+    def score_baselines(self, task, run):
         self.floors.append(run)
-        return Benchmark(share(0.9), share(0.6), share(0.85), share(0.5), share(self.commonest))
+        return BaselineScore(share(0.9), share(0.6), share(0.85), share(0.5), share(self.majority))

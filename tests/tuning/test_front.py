@@ -9,33 +9,33 @@ from hypothesis import strategies as st
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.tuning.grid import Candidate
 from leafcover.tuning.scoring import (
+    Baselines,
     Score,
-    Standard,
-    front,
     over_runs,
+    pareto_front,
     point_of,
-    recommended,
+    recommend,
     risk_over_runs,
-    safer,
+    safer_alternative,
     useful,
 )
 from tests.tuning.made import point, share
 
 
-def standard(commonest=0.5):
-    return Standard(share(0.9), share(0.6), share(0.85), share(0.4), share(commonest))
+def baselines(majority=0.5):
+    return Baselines(share(0.9), share(0.6), share(0.85), share(0.4), share(majority))
 
 
 def test_the_front_by_hand():
     # B has more risk than A and less utility; D has C's risk and less utility; E is worse than C in both.
     points = {"A": (0.1, 0.8), "B": (0.2, 0.7), "C": (0.3, 0.9), "D": (0.3, 0.85), "E": (0.4, 0.9), "F": (0.5, 0.95)}
-    assert [n for n, on in zip(points, front(list(points.values())), strict=True) if on] == ["A", "C", "F"]
+    assert [n for n, on in zip(points, pareto_front(list(points.values())), strict=True) if on] == ["A", "C", "F"]
 
 
 def test_a_single_point_and_equal_points_are_on_the_front():
-    assert front([]) == []
-    assert front([(0.9, 0.1)]) == [True]
-    assert front([(0.2, 0.8), (0.2, 0.8), (0.3, 0.8)]) == [True, True, False]
+    assert pareto_front([]) == []
+    assert pareto_front([(0.9, 0.1)]) == [True]
+    assert pareto_front([(0.2, 0.8), (0.2, 0.8), (0.3, 0.8)]) == [True, True, False]
 
 
 coordinates = st.integers(0, 4).map(lambda i: i / 4)
@@ -46,47 +46,47 @@ def test_the_front_is_what_nothing_else_beats(points):
     beaten = [
         any((r <= risk and u >= utility) and (r < risk or u > utility) for r, u in points) for risk, utility in points
     ]
-    assert front(points) == [not one for one in beaten]
+    assert pareto_front(points) == [not one for one in beaten]
 
 
 def test_the_recommendation_is_the_most_useful_point_below_the_limit_by_upper_ends():
     points = [point("cover k=20", 0.02, 0.90), point("cover k=5", 0.05, 0.94), point("random spread=0.1", 0.5, 0.99)]
-    assert recommended(points, standard(), 0.1).name == "cover k=5"
-    assert recommended(points, standard(), 0.0601).name == "cover k=5"  # 0.05 with an upper end of 0.06
-    assert recommended(points, standard(), 0.059).name == "cover k=20"
-    assert recommended(points, standard(), 0.0299) is None
-    assert recommended(points, standard(), 1.0).name == "random spread=0.1"
+    assert recommend(points, baselines(), 0.1).name == "cover k=5"
+    assert recommend(points, baselines(), 0.0601).name == "cover k=5"  # 0.05 with an upper end of 0.06
+    assert recommend(points, baselines(), 0.059).name == "cover k=20"
+    assert recommend(points, baselines(), 0.0299) is None
+    assert recommend(points, baselines(), 1.0).name == "random spread=0.1"
 
 
-def test_what_is_learned_above_control_counts_like_linkage():
-    points = [point("cover k=20", 0.02, 0.90), point("cover k=5", 0.03, 0.94, learned=0.2)]
+def test_inference_above_control_counts_like_linkage():
+    points = [point("cover k=20", 0.02, 0.90), point("cover k=5", 0.03, 0.94, inferred=0.2)]
     assert points[1].highest_risk == pytest.approx(0.21)
-    assert recommended(points, standard(), 0.1).name == "cover k=20"
-    assert recommended(points, standard(), 0.2101).name == "cover k=5"
+    assert recommend(points, baselines(), 0.1).name == "cover k=20"
+    assert recommend(points, baselines(), 0.2101).name == "cover k=5"
 
 
-def test_what_may_be_no_better_than_the_commonest_answer_is_never_recommended():
+def test_a_point_not_clearly_above_the_most_common_answer_is_never_recommended():
     points = [point("cover k=80", 0.01, 0.80), point("cover k=20", 0.02, 0.82), point("cover k=5", 0.3, 0.94)]
-    # Each interval reaches 0.01 below its value: 0.82 lies surely above 0.80, and 0.80 does not.
-    assert [one.name for one in useful(points, standard(0.80))] == ["cover k=20", "cover k=5"]
-    assert recommended(points, standard(0.80), 0.1).name == "cover k=20"
-    assert recommended(points, standard(0.815), 0.1) is None
-    assert recommended(points, standard(0.815), 0.5).name == "cover k=5"
+    # Each interval reaches 0.01 below its value: 0.82 lies clearly above 0.80, and 0.80 does not.
+    assert [one.name for one in useful(points, baselines(0.80))] == ["cover k=20", "cover k=5"]
+    assert recommend(points, baselines(0.80), 0.1).name == "cover k=20"
+    assert recommend(points, baselines(0.815), 0.1) is None
+    assert recommend(points, baselines(0.815), 0.5).name == "cover k=5"
     near = [point("a x=1", 0.4, 0.82), point("a x=2", 0.1, 0.815)]
-    assert safer(near, standard(0.80), near[0], 1.0).name == "a x=2"
-    assert safer(near, standard(0.807), near[0], 1.0) is None
+    assert safer_alternative(near, baselines(0.80), near[0], 1.0).name == "a x=2"
+    assert safer_alternative(near, baselines(0.807), near[0], 1.0) is None
 
 
 def test_of_equally_useful_points_the_safer_one_is_recommended():
-    assert recommended([point("a x=1", 0.3, 0.9), point("a x=2", 0.2, 0.9)], standard(), 1.0).name == "a x=2"
+    assert recommend([point("a x=1", 0.3, 0.9), point("a x=2", 0.2, 0.9)], baselines(), 1.0).name == "a x=2"
 
 
 def test_a_much_safer_point_inside_the_interval_is_named():
     chosen = point("a x=1", 0.4, 0.90)  # agreement from 0.89
     rivals = [point("a x=2", 0.3, 0.9), point("a x=3", 0.1, 0.895), point("a x=4", 0.05, 0.88)]
-    assert safer([chosen, *rivals], standard(), chosen, 1.0).name == "a x=3"
-    assert safer([chosen, *rivals], standard(), chosen, 0.1) is None  # its upper end is 0.11
-    assert safer([chosen, rivals[0]], standard(), chosen, 1.0) is None
+    assert safer_alternative([chosen, *rivals], baselines(), chosen, 1.0).name == "a x=3"
+    assert safer_alternative([chosen, *rivals], baselines(), chosen, 0.1) is None  # its upper end is 0.11
+    assert safer_alternative([chosen, rivals[0]], baselines(), chosen, 1.0) is None
 
 
 def test_runs_never_make_an_interval_narrower():
@@ -98,10 +98,10 @@ def test_runs_never_make_an_interval_narrower():
     assert isnan(over_runs([Estimate(nan, nan, nan, 0)]).value)
 
 
-def test_a_point_takes_the_column_that_is_learned_best():
-    learned = {"pay": share(0.1), "job": share(0.3)}
-    one = Score(share(0.9), share(0.6), share(0.8), Risk(0.1, 0.0, 0.2, 9), Risk(0.1, 0.0, 0.2, 9), learned)
+def test_the_highest_inference_of_a_point_is_that_of_its_most_inferable_column():
+    inferred = {"pay": share(0.1), "job": share(0.3)}
+    one = Score(share(0.9), share(0.6), share(0.8), Risk(0.1, 0.0, 0.2, 9), Risk(0.1, 0.0, 0.2, 9), inferred)
     found = point_of(Candidate("cover", (("k", 5),), (("bins", 3),)), [one, one])
     assert (found.name, found.settings, found.strength) == ("cover k=5", {"k": 5, "bins": 3}, {"k": 5})
     assert [one.column for one in found.inference] == ["pay", "job"]
-    assert found.learned == found.highest_risk == pytest.approx(0.31)
+    assert found.inference_high == found.highest_risk == pytest.approx(0.31)

@@ -11,25 +11,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError
+from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.recipes import RECIPES
-from leafcover.tuning.grid import LeftOut
+from leafcover.tuning.grid import Skipped
 from leafcover.tuning.plot import (
     COLOURS,
     NARROW,
-    SIGNS,
+    SYMBOLS,
     WIDE,
     Box,
-    Look,
-    drawing,
-    looks_of,
+    RecipeStyle,
+    draw_map,
     place_labels,
+    recipe_styles,
     risk_ticks,
     scale_of,
     ticks_between,
 )
-from leafcover.tuning.report import reasons, report, what_to_take, what_was_tried
+from leafcover.tuning.report import advice, listed, reasons, recommendation, report, scope
+from tests.prose import check_golden, text_of
 from tests.tuning.made import point, swept
+
+say = catalogue("sweep")
 
 FULL = (
     point("cover k=20", 0.02, 0.92, on_front=True),
@@ -67,52 +71,63 @@ def outline(html):
     return seen
 
 
-def test_the_page_says_first_what_to_take():
+def test_the_page_reads_as_its_golden_text():
+    sampled = replace(swept(*FULL, max_risk=0.1, skipped=[Skipped("forest", "It needs two trees.")]), table_rows=1_500)
+    text = text_of(report(sampled))
+    recipes, terms = text.index(f"\n{say('recipes-heading')}\n"), text.index(f"\n{say('glossary-heading')}\n")
+    check_golden("sweep_page.txt", "\n".join((text[:recipes] + text[terms:]).splitlines()[:-2]))  # without versions
+
+
+def test_the_page_gives_the_recommendation_first():
     html = report(swept(*FULL, max_risk=0.1))
-    assert "<h1>Recommended: cover k=5</h1>" in html
-    words = html[html.index('id="words"') : html.index('id="map"')]
-    assert "Under the limit of 0.1, cover k=5 keeps most of the rules for class." in words
-    assert "points at that person’s row in 0.060 (0.050 to 0.070) of his tries, about one person in 17." in words
-    assert html.index('id="map"') < html.index('id="table"') < html.index('id="not"')
+    assert re.search(r"<h1>[^<]*cover k=5</h1>", html)
+    summary = html[html.index('id="summary"') : html.index('id="map"')]
+    assert summary.index("cover k=5") < summary.index("0.060 (0.050 to 0.070)") < summary.index("one person in 17")
+    assert html.index('id="map"') < html.index('id="table"') < html.index('id="limitations"')
 
 
-def test_the_page_says_when_nothing_is_below_the_limit_or_no_limit_was_set():
-    none = report(swept(*FULL, max_risk=0.01))
-    assert "Nothing to recommend below 0.01" in none
-    assert "cover k=20 comes nearest, with informed linkage of up to 0.030." in none
+def test_a_page_without_a_recommendation_names_the_closest_candidate_or_the_front():
+    asked = swept(*FULL, max_risk=0.01)
+    assert recommendation(asked) == say("none-within-limit-linkage", limit="0.01", name="cover k=20", high="0.030")
+    none = report(asked)
+    assert recommendation(asked) in none
+    assert advice(asked) == say("advice-stronger")
     assert 'class="ring"' not in none
+    inferred = swept(point("cover k=9", 0.02, 0.9, inferred=0.3), max_risk=0.1)
+    words = say("none-within-limit-inference", limit="0.1", name="cover k=9", high="0.310", column="class")
+    assert recommendation(inferred) == words
     free = report(swept(*FULL))
-    assert "No limit was set" in free
-    assert "stand cover k=20 and cover k=5." in free
+    assert recommendation(swept(*FULL)) == say("no-limit", names="cover k=20 and cover k=5")
     assert 'class="limit"' not in free
+    check_golden("sweep_none.txt", "\n".join(map(recommendation, (asked, inferred, swept(*FULL)))))
 
 
-def test_the_page_says_when_what_is_below_the_limit_is_of_no_use():
-    html = report(swept(*FULL, max_risk=0.1, commonest=0.935))
-    assert "Nothing to recommend below 0.1" in html
-    words = "Nothing below the limit of 0.1 surely keeps more of the rules for class than always giving the commonest"
-    assert words in html
-    assert "which agrees on 0.935: cover k=5 comes nearest, with an agreement of 0.940 (0.930 to 0.950)." in html
-    assert "Not even a fresh sample of the original does" in html  # 0.9
-    assert "weaker settings" in html
-    assert 'class="ring"' not in html
-    assert "Not even" not in what_to_take(swept(point("cover k=5", 0.06, 0.86), max_risk=0.1, commonest=0.86))
+def test_a_page_says_when_no_candidate_within_the_limit_is_useful():
+    asked = swept(*FULL, max_risk=0.1, majority=0.935)
+    figures = {"limit": "0.1", "target": "class", "majority": "0.935", "name": "cover k=5"}
+    first = say("none-useful", **figures, agreement="0.940 (0.930 to 0.950)")
+    resample = say("none-useful-resample", target="class")
+    assert recommendation(asked) == f"{first} {resample}"  # the floor is 0.9
+    assert advice(asked) == say("advice-weaker")
+    assert 'class="ring"' not in report(asked)
+    clear = swept(point("cover k=5", 0.06, 0.86), max_risk=0.1, majority=0.86)
+    assert resample not in recommendation(clear)
 
 
-def test_an_interval_that_goes_on_beyond_the_edge_ends_in_an_arrow_head():
+def test_an_interval_that_extends_beyond_the_chart_ends_in_an_arrowhead():
     def heads(*points):
-        bars = re.findall(r'class="bar [^>]*d="([^"]*)"', drawing(swept(*points), utility="target", form=WIDE))
+        bars = re.findall(r'class="bar [^>]*d="([^"]*)"', draw_map(swept(*points), utility="target", layout=WIDE))
         return [bar.count("L") // 2 for bar in bars]
 
-    inside = replace(point("cover k=5", 0.1, 0.7), informed=Risk(0.1, 0.09, 0.12, 100))
+    inside = replace(point("cover k=5", 0.1, 0.7), record_linkage=Risk(0.1, 0.09, 0.12, 100))
     assert heads(inside) == [0]
-    never = replace(inside, informed=Risk(0.1, 0.0, 0.12, 100))  # no logarithm reaches 0
+    never = replace(inside, record_linkage=Risk(0.1, 0.0, 0.12, 100))  # no logarithm reaches 0
     assert heads(never) == [1]
-    wide = replace(inside, informed=Risk(0.1, 0.0, 1.0, 100), agreement=Estimate(0.7, 0.1, 1.0, 100))
+    wide = replace(inside, record_linkage=Risk(0.1, 0.0, 1.0, 100), agreement=Estimate(0.7, 0.1, 1.0, 100))
     assert heads(wide) == [4]
 
 
-def test_every_point_is_drawn_in_every_map_and_stands_in_the_table():
+def test_every_point_is_drawn_in_every_map_and_is_in_the_table():
     html = report(swept(*FULL, max_risk=0.1))
     marks = re.findall(r'class="mark (r\d)( filled)?"', html)
     assert len(marks) == 4 * len(FULL)  # for the target and for others, wide and narrow
@@ -125,17 +140,18 @@ def test_every_point_is_drawn_in_every_map_and_stands_in_the_table():
 
 
 def test_recipes_differ_by_colour_and_by_shape():
-    looks = looks_of(swept(*FULL))
-    assert list(looks) == [name for name in RECIPES if name in looks]
-    assert len({look.sign for look in looks.values()}) == len({look.style for look in looks.values()}) == len(looks)
-    assert len(set(SIGNS)) == len(SIGNS)
-    every = [Look(number) for number in range(len(RECIPES))]
-    assert len({(look.sign, look.style) for look in every}) == len(RECIPES)
+    styles = recipe_styles(swept(*FULL))
+    assert list(styles) == [name for name in RECIPES if name in styles]
+    each = list(styles.values())
+    assert len({style.symbol for style in each}) == len({style.css_class for style in each}) == len(styles)
+    assert len(set(SYMBOLS)) == len(SYMBOLS)
+    every = [RecipeStyle(number) for number in range(len(RECIPES))]
+    assert len({(style.symbol, style.css_class) for style in every}) == len(RECIPES)
     assert all(f".r{colour} {{" in report(swept(*FULL)) for colour in range(COLOURS))
 
 
 def test_the_page_is_whole_in_itself_and_in_order():
-    html = report(swept(*FULL, max_risk=0.1, left_out=[LeftOut("detective", "There is no category.")]))
+    html = report(swept(*FULL, max_risk=0.1, skipped=[Skipped("detective", "There is no category.")]))
     seen = outline(html)
     assert not {"script", "link", "img", "iframe", "object", "image", "use"} & set(seen.tags)
     assert not [a for a in seen.attributes if a[1] in ("src", "href", "xlink:href", "srcset", "action")]
@@ -145,14 +161,15 @@ def test_the_page_is_whole_in_itself_and_in_order():
     assert headings[0] == 1
     assert all(after - before <= 1 for before, after in pairwise(headings))
     assert seen.tags.count("svg") == len([a for a in seen.attributes if a[:2] == ("svg", "aria-label")]) == 4
-    assert "Left out: detective. There is no category." in html
-    assert 'detective</th><td colspan="7">left out: There is no category.</td>' in html
+    reason = "There is no category."
+    assert say("skipped", name="detective", reason=reason) in html
+    assert f'detective</th><td colspan="7">{say("table-skipped", reason=reason)}</td>' in html
 
 
 def test_every_text_is_escaped():
     nasty = '<script>alert("1")</script> & {{ 7 * 7 }}'
-    asked = swept(*FULL, max_risk=0.1, left_out=[LeftOut(nasty, nasty)])
-    for field in ("target", "others", "attacked", "keys"):
+    asked = swept(*FULL, max_risk=0.1, skipped=[Skipped(nasty, nasty)])
+    for field in ("target", "other_targets", "inferred_columns", "quasi_identifiers"):
         object.__setattr__(asked, field, nasty if field == "target" else (nasty,))
     html = report(asked)
     assert "script" not in outline(html).tags
@@ -163,20 +180,20 @@ def test_every_text_is_escaped():
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=25),
     st.sampled_from([WIDE, NARROW]),
 )
-def test_everything_is_drawn_inside_the_frame(places, form):
-    svg = drawing(swept(*(point("cover k=5", *place) for place in places)), utility="target", form=form)
+def test_everything_is_drawn_inside_the_frame(places, layout):
+    svg = draw_map(swept(*(point("cover k=5", *place) for place in places)), utility="target", layout=layout)
     for x, y in re.findall(r'class="mark[^>]*d="M([\d.-]+) ([\d.-]+)', svg):
-        assert form.left - 7 <= float(x) <= form.width
-        assert 0 <= float(y) <= form.height - form.bottom
+        assert layout.left - 7 <= float(x) <= layout.width
+        assert 0 <= float(y) <= layout.height - layout.bottom
     for x, y in re.findall(r'<text [^>]*x="([\d.-]+)" y="([\d.-]+)"', svg):
-        assert 0 <= float(x) <= form.width
-        assert 0 <= float(y) <= form.height
+        assert 0 <= float(x) <= layout.width
+        assert 0 <= float(y) <= layout.height
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=9), st.lists(st.floats(0, 1), min_size=1, max_size=9))
 def test_scales_keep_the_order_and_have_ticks_to_read(risks, utilities):
-    for form in (WIDE, NARROW):
-        scale = scale_of(form, risks, utilities)
+    for layout in (WIDE, NARROW):
+        scale = scale_of(layout, risks, utilities)
         xs, ys = [scale.x(r) for r in sorted(risks)], [scale.y(u) for u in sorted(utilities)]
         assert xs == sorted(xs)
         assert ys == sorted(ys, reverse=True)
@@ -207,13 +224,24 @@ def test_a_lone_label_finds_its_place():
     assert place_labels([Box(0, 0, 100, 100)], [(10, 10)], Box(0, 0, 100, 100), []) == [None]
 
 
-def test_sentences_count_and_list_as_people_do():
+def test_sentences_follow_the_numbers():
     one = swept(point("cover k=5", 0.02, 0.9, on_front=True))
-    assert "stands cover k=5." in what_to_take(one)
-    assert what_was_tried(one).startswith("1 way to release this table, each tried twice: cover at 1 strength.")
+    assert recommendation(one) == say("no-limit", names="cover k=5")
+    assert scope(one) == say("scope", candidates=1, recipes="cover at 1 setting", runs=2, released=100, held=50)
     assert list(reasons(one)) == []
+    assert scope(replace(one, table_rows=900)).endswith(say("scope-sample", rows=150, table_rows=900))
     chosen = swept(point("cover k=5", 0.3, 0.9), point("cover k=9", 0.1, 0.895), max_risk=0.5)
-    assert list(reasons(chosen))[-1].startswith("Consider cover k=9: its agreement of 0.895 lies inside")
+    other = say("reason-alternative", name="cover k=9", agreement="0.895", risk="0.100", recommended="0.300")
+    assert list(reasons(chosen))[-1] == other
+    assert listed([]) == ""
+
+
+def test_a_long_target_is_shortened_to_fit_the_chart():
+    long = replace(swept(*FULL), target="x" * 200)
+    for layout in (WIDE, NARROW):
+        title = re.search(r'class="title"[^>]*>([^<]*)</text>', draw_map(long, utility="target", layout=layout))[1]
+        assert title.endswith("…")
+        assert len(title) * 0.58 * layout.font_size <= layout.width
 
 
 def test_without_jinja_one_line_says_what_to_install(monkeypatch):

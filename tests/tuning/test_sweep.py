@@ -15,9 +15,9 @@ from leafcover.metrics.suite import plain, schema
 from leafcover.metrics.utility.prediction import agreement
 from leafcover.rng import Draws, Key
 from leafcover.tuning.report import report
-from leafcover.tuning.scoring import Task, commonest_answer, other_targets, released_count, released_rows
+from leafcover.tuning.scoring import Task, majority_answer, other_targets, released_count, released_rows
 from leafcover.tuning.store import read_scores
-from leafcover.tuning.sweep import Sweep, scored, sweep
+from leafcover.tuning.sweep import Sweep, score_trials, sweep
 from tests.metrics.pairs import awkward
 from tests.tables import category, mixed, number, table
 from tests.tuning.made import Counted
@@ -52,13 +52,16 @@ def test_a_real_sweep_puts_cover_on_the_safe_side(alone):
     safe, open_ = found.points
     assert [safe.name, open_.name] == ["cover k=5", "random spread=0.3"]
     assert safe.on_front
-    assert safe.informed.high < open_.informed.low
-    assert (found.released, found.rows, found.of, found.runs) == (140, 210, 210, 2)
+    assert safe.record_linkage.high < open_.record_linkage.low
+    assert (found.released_rows, found.rows, found.table_rows, found.runs) == (140, 210, 210, 2)
     for point in found.points:
-        assert all(0 <= one.low <= one.value <= one.high <= 1 for one in (point.agreement, point.others, point.gower))
+        assert all(
+            0 <= one.low <= one.value <= one.high <= 1
+            for one in (point.agreement, point.other_agreement, point.nearest_record)
+        )
         assert [one.column for one in point.inference] == ["class"]
-    assert 0.5 < found.standard.floor.value <= 1
-    assert found.standard.chance.value <= found.standard.commonest.value <= 1
+    assert 0.5 < found.baselines.floor.value <= 1
+    assert found.baselines.chance.value <= found.baselines.majority.value <= 1
 
 
 def test_no_value_of_the_table_stands_in_the_scores(alone):
@@ -133,7 +136,7 @@ def test_scores_of_an_earlier_format_are_refused(monkeypatch, tmp_path):
     file = tmp_path / "s.json"
     asked = {"target": "class", "recipes": ["cover"], "runs": 1, "scores": file}
     sweep(mixed(1), **asked)
-    file.write_text(file.read_text("utf-8").replace('"leafcover_scores": 2', '"leafcover_scores": 1'), "utf-8")
+    file.write_text(file.read_text("utf-8").replace('"leafcover_scores": 3', '"leafcover_scores": 2'), "utf-8")
     with pytest.raises(TableError, match="made by an earlier Leafcover"):
         sweep(mixed(1), **asked)
 
@@ -147,7 +150,7 @@ def test_always_giving_the_commonest_answer_by_hand():
     learned, held = rows(50, 100), rows(35, 50)
     one, other = (table(number("x", x), category("class", ["yes" if v else "no" for v in x])) for x in (learned, held))
     pair = pair_of(one, one, np.arange(100), target="class", control=other)
-    assert commonest_answer(pair, bins=4).value == pytest.approx(0.7)
+    assert majority_answer(pair, bins=4).value == pytest.approx(0.7)
     assert agreement([pair], targets=["class"], floors=0).target.chance.value == pytest.approx(0.58)
 
 
@@ -162,12 +165,12 @@ def test_scores_of_another_version_are_refused(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"leafcover_scores": 1}', '{"leafcover_scores": 2}', "\x00\xff"]
+    "text", ["", "{", "[]", "{}", '{"leafcover_scores": 2}', '{"leafcover_scores": 3}', "\x00\xff"]
 )
 def test_a_file_that_holds_no_scores_is_refused(tmp_path, text):
     file = tmp_path / "s.json"
     file.write_bytes(text.encode("latin-1"))
-    with pytest.raises(TableError, match="Name another --scores"):
+    with pytest.raises(TableError, match=r"Choose another.* --scores"):
         sweep(mixed(1), target="class", scores=file)
 
 
@@ -211,16 +214,19 @@ def test_awkward_tables_are_swept(name):
         awkward()[name], target="class", recipes=["cover", "random"], grid={"k": [5], "spread": [0.3]}, runs=1
     )
     assert len(found.points) == 2
-    assert all(0 <= point.informed.value <= 1 and 0 <= point.agreement.value <= 1 for point in found.points)
+    assert all(0 <= point.record_linkage.value <= 1 and 0 <= point.agreement.value <= 1 for point in found.points)
     assert report(found)
 
 
-def test_roles_are_heeded():
+QUASI = {"age": "quasi-identifier", "job": "quasi-identifier"}
+
+
+def test_roles_are_respected():
     house = number("house", np.repeat(np.arange(50), 3))
-    original = table(*mixed(1, rows=150).columns, house, house="unit", town="sensitive", age="key", job="key")
+    original = table(*mixed(1, rows=150).columns, house, house="unit", town="sensitive", **QUASI)
     found = sweep(original, target="class", recipes=["cover"], grid={"k": [5]}, runs=1)
-    assert (found.attacked, found.quasi_identifiers) == (("town",), ("age", "job"))
-    assert "house" not in found.others
+    assert (found.inferred_columns, found.quasi_identifiers) == (("town",), ("age", "job"))
+    assert "house" not in found.other_targets
     assert [one.column for one in found.points[0].inference] == ["town"]
 
 
@@ -236,7 +242,7 @@ def test_a_candidate_that_the_rows_refuse_is_left_out_and_the_rest_stays(monkeyp
     monkeypatch.setattr("leafcover.tuning.sweep.score", score)
     found = sweep(mixed(1), target="class", recipes=["cover"], grid={"k": [5, 10]}, runs=2)
     assert [one.name for one in found.points] == ["cover k=5"]
-    assert [(one.name, one.why) for one in found.left_out] == [("cover k=10", "No.")]
+    assert [(one.name, one.reason) for one in found.skipped] == [("cover k=10", "No.")]
     with pytest.raises(LeafcoverError, match=r"^No\.$"):
         sweep(mixed(1), target="class", recipes=["cover"], grid={"k": [10]}, runs=2)
 
@@ -279,7 +285,7 @@ def test_values_beyond_1e300_are_swept_without_a_warning():  # which would be an
     )
     found = sweep(original, target="class", grid={"k": [5], "spread": [0.1], "siblings": [0.1]}, runs=1)
     assert {one.recipe for one in found.points} >= {"cover", "framework", "framework-paper", "random"}
-    assert all(0 <= one.informed.value <= 1 for one in found.points)
+    assert all(0 <= one.record_linkage.value <= 1 for one in found.points)
 
 
 def test_a_number_in_bins_is_a_target_for_recipes_with_and_without_them(monkeypatch):
@@ -300,8 +306,8 @@ class Deadly:
 
 def test_a_process_that_dies_ends_the_sweep_with_one_line():
     task = Task(mixed(1, rows=60), "class", (), (), None, Draws(bytes(32)))
-    with pytest.raises(LeafcoverError, match="ended on its own"):
-        list(scored(task, [(Deadly(), 0), (Deadly(), 1)], jobs=2))
+    with pytest.raises(LeafcoverError, match="worker process"):
+        list(score_trials(task, [(Deadly(), 0), (Deadly(), 1)], jobs=2))
 
 
 def test_without_a_file_nothing_is_written(monkeypatch, tmp_path):

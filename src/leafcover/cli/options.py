@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -79,6 +79,16 @@ class Reading:
         if both := [name for name in used if name in self.drop]:
             raise ValueOutOfRange(f"Column {both[0]!r}", "--drop and another option", "dropped or used, not both")
         return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
+
+    def options(self) -> list[str]:
+        """The same options as words of a command line, without those left at their defaults."""
+        found: list[str] = []
+        for one in fields(self):
+            given, option = getattr(self, one.name), f"--{one.name.replace('_', '-')}"
+            if given != one.default:
+                values = given if isinstance(given, tuple) else (given,)
+                found += [part for value in values for part in (option, value)]
+        return found
 
     def arguments(self) -> dict[str, Any]:
         """How the text is read; the same for the original and its release."""

@@ -1,6 +1,7 @@
-"""``leafcover sweep``: many ways to release a table are tried, and a map shows which hides most for what it keeps."""
+"""``leafcover sweep``: compare recipes and strengths on a table, as a risk-utility map."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,10 +18,7 @@ if TYPE_CHECKING:
 
 Names = list[str]
 
-WHAT_IS_SHOWN = """★ on the front: nothing else has less risk and as much agreement
-linkage, up to: people found by an attacker who knows all but the key, and the upper end of the interval
-learned: how much is learned above control, the upper end
-agrees, others: answers like the original's, for the target and for other columns"""
+LABEL = 10  # characters of a label before its text
 
 
 @app.command()
@@ -29,46 +27,47 @@ agrees, others: answers like the original's, for the target and for other column
 def sweep(
     table: TableFile,
     *,
-    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column whose rules are kept.")],
+    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column whose patterns are preserved.")],
     recipes: Annotated[
-        Names, typer.Option("--recipes", metavar="NAME,NAME", help="Which recipes. [default: all that can run]")
+        Names, typer.Option("--recipes", metavar="NAME,NAME", help="Recipes to compare. [default: all that can run]")
     ] = [],  # noqa: B006  # typer reads it, nobody writes it
     grid: Annotated[
         Names,
         typer.Option(metavar="NAME=V,V", help="Strengths to try, such as k=5,20,100 or framework:spread=0.1,0.3."),
     ] = [],  # noqa: B006
     settings: Annotated[
-        Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter that stays the same, such as cousins=2.")
+        Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter with one value, such as cousins=2.")
     ] = [],  # noqa: B006
     bins: Bins = None,
     max_risk: Annotated[
-        float | None, typer.Option(metavar="R", help="Recommend the most useful way below this; exit 3 if none is.")
+        float | None,
+        typer.Option(metavar="R", help="Recommend the most useful candidate within this risk; exit 3 without one."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="R.html", help="Also write the map as a page.", readable=False)
+        Path | None, typer.Option(metavar="R.html", help="Also write the map as an HTML page.", readable=False)
     ] = None,
     scores: Annotated[
         Path | None,
-        typer.Option(metavar="S.json", help="Keep scores here, and go on from those that are there.", readable=False),
+        typer.Option(metavar="S.json", help="Save scores here, and continue from those already saved.", readable=False),
     ] = None,
-    runs: Annotated[int, typer.Option(metavar="N", help="How often each way is tried.")] = 3,
-    rows: Annotated[int, typer.Option(metavar="N", help="Rows used at most, a sample of a larger table.")] = 30_000,
+    runs: Annotated[int, typer.Option(metavar="N", help="Trials of each candidate.")] = 3,
+    rows: Annotated[int, typer.Option(metavar="N", help="The most rows to use; a larger table is sampled.")] = 30_000,
     seed: Annotated[int | None, typer.Option(help="For experiments: the same figures every time.")] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes at once. [default: one for each processor]")
+        int | None, typer.Option(metavar="N", help="Parallel processes. [default: one for each processor]")
     ] = None,
     force: Force = False,
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
 ) -> None:
-    """Try recipes and strengths on TABLE: a map of risk against utility, and what to take of it."""
+    """Compare recipes and strengths on TABLE: a risk-utility map and a recommendation."""
     from leafcover.metrics.suite import plain
     from leafcover.table.atomic import atomic_write, check_place
     from leafcover.tuning.grid import grid_of
+    from leafcover.tuning.report import advice, recommendation, report_tools
     from leafcover.tuning.report import report as page
-    from leafcover.tuning.report import report_tools, what_then, what_to_take
-    from leafcover.tuning.sweep import sweep as tried
+    from leafcover.tuning.sweep import sweep as run_sweep
 
     _check_files(table, report, scores)
     if report is not None:
@@ -78,10 +77,10 @@ def sweep(
         check_place(scores, force=True)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
-    for words in () if quiet else original.warnings:
-        warn(words)
-    with stoppable(lambda: _kept(scores)), progress(quiet or as_json) as tell:
-        found = tried(
+    for message in () if quiet else original.warnings:
+        warn(message)
+    with stoppable(lambda: _stopped(scores)), progress(quiet or as_json) as show_progress:
+        found = run_sweep(
             original,
             target=target,
             recipes=_names(recipes) if recipes else None,
@@ -94,7 +93,7 @@ def sweep(
             seed=seed,
             jobs=_processors() if jobs is None else jobs,
             scores=scores,
-            progress=tell,
+            progress=show_progress,
         )
     if report is not None:
         with atomic_write(report, force=force) as part:
@@ -102,15 +101,20 @@ def sweep(
     if as_json:
         typer.echo(json.dumps(plain(found), ensure_ascii=False))
     elif not quiet:
-        _show(found, table, report, scores)
+        _show(found)
+        _show_files(found, table, reading, report, scores)
     if max_risk is not None and found.recommended is None:
-        raise RiskTooHigh(f"{what_to_take(found)} {what_then(found)}")
+        raise RiskTooHigh(f"{recommendation(found)} {advice(found)}")
 
 
-def _kept(scores: Path | None) -> str:
-    """What an interrupted sweep leaves behind."""
-    kept = scores is not None and scores.exists()
-    return f"the scores so far are in {scores}; the same command goes on" if kept else "nothing was kept"
+def _stopped(scores: Path | None) -> str:
+    """What an interrupted sweep has saved."""
+    from leafcover.messages import catalogue
+
+    say = catalogue("sweep")
+    if scores is not None and scores.exists():
+        return say("stopped-saved", file=str(scores))
+    return say("stopped-unsaved")
 
 
 def _check_files(table: Path, report: Path | None, scores: Path | None) -> None:
@@ -118,12 +122,12 @@ def _check_files(table: Path, report: Path | None, scores: Path | None) -> None:
         raise OutputError(f"The report '{report}' must be called something.html.")
     named = {"the table": table, "the report": report, "the scores": scores}
     taken: dict[str, str] = {}
-    for words, path in named.items():
+    for what, path in named.items():
         if path is not None:
             place = str(path.resolve())
             if place in taken:
-                raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
-            taken[place] = words
+                raise OutputError(f"'{path}' would be both {taken[place]} and {what}. Give them different names.")
+            taken[place] = what
 
 
 def _names(texts: Names) -> Names:
@@ -137,7 +141,7 @@ def _settings(texts: Names) -> dict[str, str]:
         if not sign or not name:
             raise ValueOutOfRange("--set", text, "NAME=VALUE, such as --set cousins=2")
         if name in found:
-            raise PlanError(f"--set {name} was given twice. Give it once, or several values by --grid.")
+            raise PlanError(f"--set {name} was given twice. Give it once, or give several values with --grid.")
         found[name] = value
     return found
 
@@ -148,43 +152,78 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _show(found: "Sweep", table: Path, report: Path | None, scores: Path | None) -> None:
-    """A short table, the recommendation, and where the rest is."""
+def _show(found: "Sweep") -> None:
+    """The table of candidates, and the recommendation."""
     from rich.console import Console
     from rich.table import Table as Lines
 
-    from leafcover.tuning.report import reasons, what_to_take
+    from leafcover.messages import catalogue
+    from leafcover.metrics.estimates import known
+    from leafcover.tuning.report import reasons, recommendation
 
+    say = catalogue("sweep")
     lines = Lines(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for name in ("", "way", "linkage", "up to", "learned", "agrees", "others", "accuracy"):
-        lines.add_column(name, no_wrap=True, justify="left" if name in ("", "way") else "right")
+    for name in ("", say("text-candidate")):
+        lines.add_column(name, no_wrap=True, justify="left")
+    for name in (
+        say("text-linkage"),
+        say("text-upper"),
+        say("text-inference"),
+        say("text-agreement"),
+        say("text-others"),
+        say("text-accuracy"),
+    ):
+        lines.add_column(name, no_wrap=True, justify="right")
     chosen = found.recommended
     for point in found.points:
         mark = "→" if point is chosen else "★" if point.on_front else ""
-        shares = (point.agreement.value, point.others.value, point.accuracy.value)
-        figures = (point.informed.value, point.informed.high, point.learned, *shares)
+        shares = (point.agreement.value, point.other_agreement.value, point.accuracy.value)
+        figures = (point.record_linkage.value, point.record_linkage.high, point.inference_high, *shares)
         bold = "bold" if point is chosen else ""
-        lines.add_row(mark, point.name, *(f"{figure:.3f}" for figure in figures), style=bold)
-    for one in found.left_out:
-        lines.add_row("", one.name, "left out")
-    floor = found.standard
-    lines.add_row("", "a fresh sample", "", "", "", f"{floor.floor.value:.3f}", f"{floor.others.value:.3f}", "")
-    lines.add_row("", "the commonest answer", "", "", "", f"{floor.commonest.value:.3f}", "", "")
+        lines.add_row(mark, point.name, *(f"{figure:.3f}" if known(figure) else "–" for figure in figures), style=bold)
+    for one in found.skipped:
+        lines.add_row("", one.name, say("text-skipped"))
+    floor, others, majority = (
+        f"{figure.value:.3f}"
+        for figure in (found.baselines.floor, found.baselines.other_agreement, found.baselines.majority)
+    )
+    lines.add_row("", say("row-resample"), "", "", "", floor, others, "")
+    lines.add_row("", say("row-majority"), "", "", "", majority, "", "")
     screen = Console()
     screen = screen if screen.is_terminal else Console(width=200)
     with screen.capture() as drawn:
         screen.print(lines)
-    typer.echo(f"{drawn.get()}\n{WHAT_IS_SHOWN}")
-    for one in found.left_out:
-        warn(f"{one.name} was left out. {one.why}")
+    typer.echo(drawn.get())
+    for sentence in (
+        say("text-legend-front"),
+        say("text-legend-linkage"),
+        say("text-legend-inference"),
+        say("text-legend-agreement"),
+    ):
+        typer.echo(sentence)
+    for one in found.skipped:
+        warn(say("warning-skipped", name=one.name, reason=one.reason))
     if found.max_risk is None or chosen is not None:
-        typer.echo("\n" + "\n".join([what_to_take(found), *reasons(found)]))
-    if chosen is not None:
-        given = "".join(f" --set {name}={value}" for name, value in chosen.settings.items())
-        typer.echo(
-            f"\nnext      leafcover release {table} -o OUT --target {found.target} --recipe {chosen.recipe}{given}"
-        )
+        typer.echo("\n" + "\n".join([recommendation(found), *reasons(found)]))
+
+
+def _show_files(found: "Sweep", table: Path, reading: Reading, report: Path | None, scores: Path | None) -> None:
+    """The command that makes the recommended release, and the files that were written."""
+    from leafcover.messages import catalogue
+
+    say = catalogue("sweep")
+    if found.recommended is not None:
+        typer.echo(f"\n{say('text-next'):<{LABEL}}{_release_command(found, table, reading)}")
     if report is not None:
-        typer.echo(f"report    {report}")
+        typer.echo(f"{say('text-report'):<{LABEL}}{report}")
     if scores is not None:
-        typer.echo(f"private   {scores}: scores and the key of this sweep, never publish it")
+        typer.echo(f"{say('text-private'):<{LABEL}}{say('text-private-scores', file=str(scores))}")
+
+
+def _release_command(found: "Sweep", table: Path, reading: Reading) -> str:
+    """The command that makes the recommended release, quoted for a shell, with every reading option that was given."""
+    chosen = found.recommended
+    assert chosen is not None
+    settings = [part for name, value in chosen.settings.items() for part in ("--set", f"{name}={value}")]
+    command = ["leafcover", "release", str(table), "-o", "OUT", "--target", found.target, *reading.options()]
+    return shlex.join([*command, "--recipe", chosen.recipe, *settings])

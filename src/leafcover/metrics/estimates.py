@@ -1,4 +1,7 @@
-"""The figures a measure gives back: a risk never without its interval, a mean never without its worst rows."""
+"""Risks and estimates with their 95 % intervals: shares of successes, means, and differences between them.
+
+A risk always has an interval, and where it is known by row also the mean of the most exposed 1 % of the rows.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,13 +11,13 @@ import numpy as np
 
 from leafcover.arrays import Codes, Floats
 
-DEVIATIONS = 1.959964  # of the normal law, either side, for 95 %
-WORST = 0.01  # the share of rows that a mean may not hide
+DEVIATIONS = 1.959964  # of the normal distribution, to either side, for 95 %
+WORST = 0.01  # the share of the most exposed rows, which a mean would hide
 
 
 @dataclass(frozen=True)
 class Risk:
-    """A share of successes among tries, with Wilson's 95 % interval, and how the worst 1 % of the rows fare.
+    """A share of successes among tries, with Wilson's 95 % interval, and the mean of the most exposed 1 % of the rows.
 
     >>> print(wilson(3.0, 200))
     0.015 (0.005 to 0.043)
@@ -45,10 +48,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Attack:
-    """How often an attack succeeds on people in the release, on people who are not, and by guessing.
+    """How often an attack succeeds on people in the release, on people outside it (control), and by guessing.
 
-    ``control`` is the same attack on rows that were not released: what it learns there are patterns, not people.
-    Without such rows it is None, and the report says "no control".
+    ``control`` is the same attack on rows that were not released: its success there comes from general patterns, not
+    from the person's own record. Without such rows it is None, and the report says "no control".
     """
 
     main: Risk
@@ -57,12 +60,12 @@ class Attack:
 
     @property
     def above_control(self) -> Estimate | None:
-        """How much better the attack works on people in the release than on others."""
+        """How much more often the attack succeeds on people in the release than on people outside it."""
         return None if self.control is None else difference(self.main, self.control)
 
 
 def wilson(successes: float, tries: int, deviations: float = DEVIATIONS) -> Risk:
-    """Wilson's interval: sound near 0 and 1, where the usual one is not. Ties may count as parts of a success."""
+    """A share with Wilson's interval, which is sound near 0 and 1. Ties may count as fractions of a success."""
     if tries == 0:
         return Risk(0.0, 0.0, 1.0, 0)
     share, z2 = successes / tries, deviations**2
@@ -70,11 +73,11 @@ def wilson(successes: float, tries: int, deviations: float = DEVIATIONS) -> Risk
     half = deviations * sqrt(max(0.0, share * (1 - share) / tries + z2 / (4 * tries**2))) / (1 + z2 / tries)
     return Risk(
         share, min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half)), tries
-    )  # rounding apart
+    )  # up to rounding
 
 
 def risk_of(successes: Floats) -> Risk:
-    """The risk over people, from each one's success between 0 and 1 (a part of 1 where ties are averaged).
+    """The risk over people, from the success of each between 0 and 1 (a fraction where ties are averaged).
 
     >>> risk_of(np.array([1.0] + [0.0] * 199)).worst
     0.5
@@ -88,7 +91,7 @@ def risk_of(successes: Floats) -> Risk:
 
 
 def mean_of(values: Floats) -> Estimate:
-    """The mean of independent repetitions, with Student's interval; a single one has none.
+    """The mean of independent repetitions, with Student's interval; a single one has no interval.
 
     >>> print(mean_of(np.array([0.8, 0.9, 0.85])))
     0.850 (0.726 to 0.974)
@@ -106,7 +109,7 @@ def mean_of(values: Floats) -> Estimate:
 
 
 def difference(one: Risk, other: Risk) -> Estimate:
-    """One share less another, with Newcombe's interval, made from Wilson's of each.
+    """The difference of two shares with Newcombe's interval, built from the Wilson intervals of both.
 
     >>> print(difference(wilson(50, 100), wilson(40, 100)))
     0.100 (-0.037 to 0.232)
@@ -118,11 +121,11 @@ def difference(one: Risk, other: Risk) -> Estimate:
 
 
 def known(value: float) -> bool:
-    """Whether a figure is there at all."""
+    """Whether a figure exists, that is, is not nan."""
     return not isnan(value)
 
 
-# Shares of rows with their intervals: over the rows of one test, or over several tests.
+# Shares of rows with their intervals, over the rows of one test or over several tests.
 
 
 NOT_KNOWN = Estimate(nan, nan, nan, 0)
@@ -143,7 +146,7 @@ def share_of(runs: Sequence[Floats]) -> Estimate:
 
 
 def difference_of(ones: Sequence[Floats], others: Sequence[Floats]) -> Estimate:
-    """One mean success less another of the same rows, with the normal interval of the differences row by row."""
+    """The difference of two mean successes on the same rows, with the normal interval of the paired differences."""
     apart = [one - other for one, other in zip(ones, others, strict=True)]
     if len(apart) != 1:
         return mean_of(np.array([run.mean() if len(run) else nan for run in apart]))
@@ -153,7 +156,7 @@ def difference_of(ones: Sequence[Floats], others: Sequence[Floats]) -> Estimate:
 def balanced_share_of(runs: Sequence[Floats], labels: Sequence[Codes]) -> Estimate:
     """The mean over classes of their mean success (macro recall), so that rare classes count like frequent ones.
 
-    For one run the interval is made from Wilson's of each class, as Newcombe's of a difference is made from two.
+    For one run the interval is built from the Wilson interval of each class, like Newcombe's for a difference.
     """
     if len(runs) != 1:
         return mean_of(np.array([_balanced(*run) for run in zip(runs, labels, strict=True)]))
@@ -167,7 +170,7 @@ def balanced_share_of(runs: Sequence[Floats], labels: Sequence[Codes]) -> Estima
 
 
 def balanced_difference_of(ones: Sequence[Floats], others: Sequence[Floats], labels: Sequence[Codes]) -> Estimate:
-    """One macro recall less another of the same rows, with a normal interval."""
+    """The difference of two macro recalls on the same rows, with a normal interval."""
     apart = [one - other for one, other in zip(ones, others, strict=True)]
     if len(apart) != 1:
         return mean_of(np.array([_balanced(*run) for run in zip(apart, labels, strict=True)]))
@@ -184,7 +187,7 @@ def _balanced(run: Floats, labels: Codes) -> float:
 
 
 def _normal(parts: Sequence[Floats]) -> Estimate:
-    """The mean of the parts' means; none of one row, since that tells nothing of its error."""
+    """The mean of the parts' means; a part of one row has no variance, so then there is no interval."""
     rows = sum(len(part) for part in parts)
     if not rows:
         return NOT_KNOWN

@@ -1,4 +1,7 @@
-"""What models of scikit-learn need of a table: the library itself, and the columns as one matrix of features."""
+"""Models that predict a column: features from columns, the models themselves, and a column as classes.
+
+scikit-learn is an optional extra, loaded here.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,13 +21,13 @@ from leafcover.tree.sysfor import ENOUGH_COMPLETE, grow_forest_from
 from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, take
 from leafcover.tree.tree import Attribute
 
-MOST_LEVELS = 50  # of one category with a feature of their own; the rarer ones share one
-MOST_FEATURES = 2_000  # of all categories together; with very many columns each gets fewer
-FURTHEST = 100.0  # deviations from the mean; at most a row in ten thousand lies beyond, and models overflow there
+MOST_LEVELS = 50  # of one category with their own feature; rarer ones share one
+MOST_FEATURES = 2_000  # of all categories together; with very many columns each has fewer
+FURTHEST = 100.0  # deviations from the mean; values are clipped there, or models would overflow
 
 
 def scikit_learn() -> ModuleType:
-    """The library scikit-learn, an extra; a clear line when it is not there."""
+    """The library scikit-learn, an optional extra; a clear error if it is missing."""
     try:
         import sklearn
     except ImportError:
@@ -36,9 +39,9 @@ def scikit_learn() -> ModuleType:
 
 @contextmanager
 def learning() -> Iterator[None]:
-    """While models learn: one thread of linear algebra, and no word when a model has not wholly converged.
+    """While models are fitted: one thread of linear algebra, and no warning if a model has not fully converged.
 
-    Small matrices lose by threads: a network on 22,000 rows of Adult took 14 s on two, 1.4 s on one.
+    Threads slow small matrices down: a network on 22,000 rows of Adult took 14 s with two, 1.4 s with one.
     """
     import warnings
 
@@ -53,18 +56,18 @@ def learning() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class NumberFeature:
-    """A number in deviations from the original's mean; a missing one stands at the median, beside a mark."""
+    """A number in deviations from the original's mean; a missing value becomes the median, with an indicator."""
 
     name: str
-    unit: float  # values are divided by it first, so that 1e308 has a square
+    unit: float  # values are divided by it first, so that squares do not overflow
     mean: float
     deviation: float
     median: float
-    marked: bool  # whether a second feature says where the value is missing
+    marked: bool  # whether a second feature indicates missing values
 
     @property
     def width(self) -> int:
-        """How many features the column becomes."""
+        """The number of features of the column."""
         return 1 + self.marked
 
     def fill(self, column: Column, matrix: Singles) -> None:
@@ -80,14 +83,14 @@ class NumberFeature:
 
 @dataclass(frozen=True, eq=False)
 class CategoryFeature:
-    """A category with a feature for every level of the original, missing as one of them, rare ones as one."""
+    """A category with a feature for every level of the original, one of them for missing, one for rare levels."""
 
     name: str
-    place: Codes  # (levels + 1,) feature of each code, that of a missing value last; -1 for none
+    place: Codes  # (levels + 1,) feature of each code, that of a missing value last; -1: no feature
     width: int
 
     def fill(self, column: Column, matrix: Singles) -> None:
-        """Write the column's features; a level that the original never had has none of them."""
+        """Write the column's features; a level that is not in the original sets no feature."""
         place = self.place[column.values]
         rows = np.flatnonzero(place >= 0)
         matrix[rows, place[rows]] = 1.0
@@ -95,13 +98,13 @@ class CategoryFeature:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """How columns become one matrix, learned from one table (the original's training rows) and applied to others."""
+    """How columns become one matrix: fitted on one table (the original's training rows), applied to others."""
 
     columns: tuple[NumberFeature | CategoryFeature, ...]
 
     @property
     def width(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return sum(column.width for column in self.columns)
 
     @property
@@ -110,7 +113,7 @@ class Features:
         return tuple(column.name for column in self.columns for _ in range(column.width))
 
     def matrix(self, table: Table) -> Singles:
-        """The features of a table whose codes mean what they meant in the first."""
+        """The features of a table that has the same codes for levels."""
         found = np.zeros((len(table), self.width), np.float32)
         start = 0
         for column in self.columns:
@@ -120,7 +123,7 @@ class Features:
 
 
 def features_of(original: Table, names: Sequence[str] | None = None) -> Features:
-    """Learn from a table how its columns (all, unless named) become features: numbers first, then categories."""
+    """Fit features to the columns of a table (all, unless named): numbers first, then categories."""
     columns = [original[name] for name in (original.names if names is None else names)]
     categories = [c for c in columns if c.is_category]
     most = max(2, min(MOST_LEVELS, MOST_FEATURES // max(1, len(categories))))
@@ -135,7 +138,7 @@ def _number(column: Column) -> NumberFeature:
         return NumberFeature(column.name, 1.0, 0.0, 1.0, 0.0, True)
     unit = float(np.abs(known).max()) or 1.0
     shares = known / unit
-    # a constant column must become zeros, whatever rounding leaves of its deviation
+    # a constant column must become zeros, whatever the rounding error of its deviation
     spread = float(shares.std()) if known.min() < known.max() else 0.0
     median = float(np.median(shares)) * unit
     return NumberFeature(column.name, unit, float(shares.mean()), spread or 1.0, median, bool(missing.any()))
@@ -153,13 +156,13 @@ def _category(column: Column, most: int) -> CategoryFeature:
 
 
 def counts_of(column: Column) -> Rows:
-    """How often each level of a category occurs, and last how often none is known."""
+    """The count of each level of a category, and last that of missing values."""
     codes: Array = np.where(column.values == MISSING, len(column.levels), column.values)
     return np.bincount(codes, minlength=len(column.levels) + 1)
 
 
 def most_frequent(counts: Rows, most: int) -> Rows:
-    """The places of the largest counts above zero, at most so many (of equal ones the first), in ascending order.
+    """The positions of the largest positive counts, at most so many (the first of equal ones), in ascending order.
 
     >>> most_frequent(np.array([3, 0, 9, 3, 1]), 3).tolist()
     [0, 2, 3]
@@ -168,21 +171,21 @@ def most_frequent(counts: Rows, most: int) -> Rows:
     return np.sort(order[counts[order] > 0])
 
 
-# Models that learn a class from rows and answer others, and the rows in the two forms that they want.
+# Models that learn a class from rows and predict it for others, and the two forms of rows that they need.
 
 
-MOST = 22_000  # rows that models learn from
-MOST_TESTS = 12_000  # held-out rows that they are asked
+MOST = 22_000  # rows that models are trained on
+MOST_TESTS = 12_000  # held-out rows that they predict
 MIN_LEAF = 50  # rows in a leaf of the one-hot tree, for tables of 5,000 rows or more
 NEIGHBOURS = 15
 FOREST = 50  # trees of the random forest
-SYSFOR = 20  # trees of SysFor's forest: the first of its own sixty, at a third of the time
-MOST_WORK = 5_000_000  # rows x attributes x classes that such a forest is grown on: about 3.5 seconds
+SYSFOR = 20  # trees of SysFor's forest: the first of its sixty, in a third of the time
+MOST_WORK = 5_000_000  # rows x attributes x classes for such a forest: about 3.5 seconds
 SHARED = 10  # times as long as without missing values
-FEWEST_ROWS = 1_000  # that it is grown on all the same, where there are so many
+FEWEST_ROWS = 1_000  # the fewest it is grown on, if the table has them
 HIDDEN = 32  # units of the network's one hidden layer
-ROUNDS = 25  # times the network sees the training rows
-PACE = 0.01  # of its learning; at the usual tenth of it a table of 300 rows needs 200 rounds
+ROUNDS = 25  # epochs of the network
+PACE = 0.01  # its learning rate; at the usual 0.001 a table of 300 rows needs 200 rounds
 SEED = 0  # the same for both sides, so that equal rows give equal models
 
 
@@ -201,19 +204,19 @@ class Prepared:
         return next(column for column in self.columns if column.name == name)
 
     def without(self, name: str) -> "Prepared":
-        """All but one column: what its values are predicted from."""
+        """All columns but one, which is to be predicted."""
         kept = self.origin != name
         columns = tuple(column for column in self.columns if column.name != name)
         return Prepared(columns, self.matrix[:, kept], self.origin[kept])
 
     def take(self, rows: Rows) -> "Prepared":
-        """The same at other rows."""
+        """Some of the rows."""
         return Prepared(tuple(column.take(rows) for column in self.columns), self.matrix[rows], self.origin)
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """What models are grown on, and what they are asked: held-out rows that nothing was learned from."""
+    """The rows that models are trained on, and held-out rows to test them."""
 
     original: Prepared
     released: Prepared
@@ -221,19 +224,19 @@ class Sides:
 
 
 def prepared(table: Table, features: Features) -> Prepared:
-    """A table in the form of its features."""
+    """A table as columns and as features."""
     names = [column.name for column in features.columns]
     columns = tuple(replace(column, stored=None) for column in table if column.name in names)
     return Prepared(columns, features.matrix(table), np.array(features.origin))
 
 
 def sides_of(pair: Pair, *, most: int, most_tests: int) -> Sides:
-    """Original, release and control of a pair, each cut to a sample of its rows when it has more.
+    """Original, release and control of a pair, each sampled if it has more rows.
 
-    Of tables with as many rows the same rows are taken, so of a pair the same people.
+    Tables with the same number of rows are sampled at the same rows, so a pair at the same people.
     """
     if pair.control is None:
-        raise TableError("No rows were held out, so no prediction can be tested. Give a control, or release again.")
+        raise TableError("No rows were held out, so no prediction can be tested. Give a control.")
     telling = attribute_names(pair.original, "")
     names = [n for n in pair.names if n == pair.target or (n in telling and n != pair.weight)]
     original, released, test = (
@@ -248,9 +251,9 @@ Learner: TypeAlias = Callable[[Prepared, Codes, Prepared, int], Array]
 
 
 def answers(model: str, training: Prepared, labels: Codes, test: Prepared, *, min_leaf: int | None = None) -> Codes:
-    """The class that a model grown on some rows answers to others; rows of no class (-1) teach nothing.
+    """The class that a model trained on some rows predicts for others; rows without a class (-1) are not used.
 
-    Where there is nothing to learn the answer is the most frequent class, or none (-1) when no class is known.
+    If nothing can be learned, the answer is the most frequent class, or -1 if no class is known.
     """
     if model not in MODELS:
         raise NameUnknown("model", model, MODELS)
@@ -268,7 +271,7 @@ def answers(model: str, training: Prepared, labels: Codes, test: Prepared, *, mi
 
 
 def leaf_for(rows: int) -> int:
-    """The rows a leaf of the one-hot tree holds at least: a hundredth of a small table, never below five.
+    """The fewest rows in a leaf of the one-hot tree: a hundredth of a small table, never below five.
 
     >>> leaf_for(22_000), leaf_for(1_000), leaf_for(100)
     (50, 10, 5)
@@ -277,9 +280,9 @@ def leaf_for(rows: int) -> int:
 
 
 def work_of_forest(columns: Sequence[Column], classes: int) -> int:
-    """What a row costs SysFor's forest: for every value C4.5 looks at every class.
+    """The cost of a row for SysFor's forest: C4.5 counts every class for every value.
 
-    Ten times as much where too few rows are complete, so that a row without a value goes down every branch.
+    Ten times as much if few rows are complete, because a row with a missing value goes down every branch.
     """
     complete = np.ones(len(columns[0]) if columns else 1, np.bool_)
     for column in columns:
@@ -289,7 +292,7 @@ def work_of_forest(columns: Sequence[Column], classes: int) -> int:
 
 
 def rows_of_forest(work: int) -> int:
-    """How many rows that cost so much SysFor's forest is grown on at most.
+    """The most rows of this cost that SysFor's forest is grown on.
 
     >>> rows_of_forest(14 * 2), rows_of_forest(14 * 20), rows_of_forest(14 * 2_000)
     (178571, 17857, 1000)
@@ -374,23 +377,23 @@ MODELS: Mapping[str, Learner] = MappingProxyType(
 )
 
 
-# A column as classes to predict, settled on the original alone and applied to any table of the pair.
+# A column as classes to predict, defined on the original and applied to any table of the pair.
 
 
-BINS = 4  # groups of equal size that a number with many values is cut into
+BINS = 4  # groups of equal size for a number with many values
 
 
 @dataclass(frozen=True, eq=False)
 class ClassLabels:
-    """Which class each value belongs to: a number by the edge it does not pass, a category by its code."""
+    """The class of each value: of a number by its edges, of a category by its code."""
 
     count: int  # classes that occur in the original
     edges: Floats  # of a number: values up to and with edge i are of class i, the rest of the last
     place: Codes | None  # (levels,) of a category: the class of each level; None for a number
-    missing: int  # the class of a missing value; -1 when it is none
+    missing: int  # the class of a missing value, or -1
 
     def of(self, column: Column) -> Codes:
-        """The class of each row; -1 where it has none."""
+        """The class of each row, or -1."""
         if self.place is not None:
             known = np.append(self.place, self.missing).astype(np.int32)
             return known[column.values]
@@ -399,10 +402,10 @@ class ClassLabels:
 
 
 def classes_for(column: Column, *, bins: int = BINS, with_missing: bool = False) -> ClassLabels:
-    """The classes of an original column; ``with_missing`` makes missing values a class like any other.
+    """The classes of an original column; ``with_missing`` makes missing values a class of their own.
 
     The levels of a category: the fifty most frequent, and one class for all other levels. A number with ten or
-    fewer distinct values: each value, to which nearest ones belong; with more: ``bins`` groups of equal size.
+    fewer distinct values: each value, and other values belong to the nearest; with more: ``bins`` groups of equal size.
     """
     if bins < 2:
         raise ValueOutOfRange("bins", bins, "a whole number of at least 2")
@@ -420,13 +423,13 @@ def classes_for(column: Column, *, bins: int = BINS, with_missing: bool = False)
 
 
 def mostly_unique(column: Column) -> bool:
-    """Whether a category has so many levels that it names rows rather than groups of them."""
+    """Whether a category has so many levels that it identifies rows rather than groups."""
     counts = counts_of(column)[:-1]
     return 2 * int(np.count_nonzero(counts)) > int(counts.sum())
 
 
 def _edges(known: Floats, bins: int) -> Floats:
-    """Where a number is cut: between its few values, or after the last value of each group."""
+    """The edges of a number: between its few values, or after the last value of each group."""
     distinct, counts = np.unique(known, return_counts=True)
     if len(distinct) <= MOST_CLASSES_OF_A_NUMBER:
         between: Floats = distinct[:-1] / 2 + distinct[1:] / 2

@@ -1,7 +1,7 @@
-"""Nearest rows by Gower's distance, exactly: who is nearest, who is among the nearest, who is nearer than one's own.
+"""Exact nearest-neighbour search by Gower's distance, and how many people an attack can afford to search for.
 
-The distance is a sum over columns: the difference of scaled numbers, 1 for codes that differ, and for a missing value
-0 to a missing one and 1 to a known one. Distances within a billionth of each other are ties.
+The distance is a sum over columns: the difference of scaled numbers, 1 for codes that differ; a missing value is at
+distance 0 from a missing one and 1 from a known one. Distances within a billionth of each other are ties.
 """
 
 from collections.abc import Sequence
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from leafcover.kernels.neighbors import NeighborTree
 
 
-# Rows as matrices for Gower's distance: numbers by their original range, categories by code.
+# Rows as matrices for Gower's distance: numbers scaled by their original range, categories by code.
 
 
 class ScaledTable(NamedTuple):
-    """Numbers between 0 and 1 (nan where missing; beyond when a value lies outside the original range), and codes."""
+    """Numbers between 0 and 1 (nan where missing; outside it if the value is outside the original range), and codes."""
 
     numbers: Floats  # (rows, numbers)
     codes: Codes  # (rows, categories) -1 where missing
 
 
 def scaled(tables: Sequence[Table], columns: Sequence[str]) -> list[ScaledTable]:
-    """Each table's columns as matrices; the first table is the original, whose ranges hold for all."""
+    """Each table's columns as matrices; the first table is the original, whose ranges scale all tables."""
     original = tables[0]
     numbers = [name for name in columns if not original[name].is_category]
     codes = [name for name in columns if original[name].is_category]
@@ -42,7 +42,7 @@ def scaled(tables: Sequence[Table], columns: Sequence[str]) -> list[ScaledTable]
 
 
 def _share(column: Column, low: float, high: float) -> Floats:
-    width = high / 2 - low / 2 if high > low else 0.5  # halves, since 1e308 less -1e308 is too much
+    width = high / 2 - low / 2 if high > low else 0.5  # halves, since 1e308 minus -1e308 overflows
     share: Floats = (column.values / 2 - low / 2) / width
     return share
 
@@ -51,19 +51,19 @@ def _matrix(columns: list[Array], rows: int, kind: type) -> Array:
     return np.ascontiguousarray(np.column_stack(columns), kind) if columns else np.empty((rows, 0), kind)
 
 
-TIE = 1e-9  # rounding apart, equal distances
-FEW = 64  # people for whom every row is compared sooner than a tree is grown
+TIE = 1e-9  # distances no further apart are equal up to rounding
+FEW = 64  # people for whom comparing every row is faster than building a tree
 
 
 class Nearest(NamedTuple):
-    """For each person the nearest other rows, nearest first; inf and -1 where there are fewer rows."""
+    """For each person the nearest other rows, nearest first; inf and -1 if there are fewer rows."""
 
     distance: Floats  # (people, count)
     row: Rows  # (people, count)
 
 
 def searchable(others: ScaledTable) -> "NeighborTree":
-    """A tree over rows that are searched more than once; every search below takes it in the place of the rows."""
+    """An index of rows that are searched more than once; every search below accepts it instead of the rows."""
     from leafcover.kernels.neighbors import grow
 
     return grow(_columns(others), others.numbers.shape[1])
@@ -80,8 +80,8 @@ def matches_among_nearest(
 ) -> Floats:
     """For each person the share of the nearest other rows (ties together) whose label is the wanted one.
 
-    A label counts when it lies within ``tolerance`` (one for all, or one a person) of the wanted one; nan equals nan.
-    ``own`` is a row of the others to leave out for each person, -1 for none. Without any other row the share is 0.
+    A label counts if it lies within ``tolerance`` (one for all, or one each) of the wanted one; nan equals nan.
+    ``own`` is a row of the others to leave out for each person, -1 for none. If there is no other row, the share is 0.
     """
     from leafcover.kernels.neighbors import shares_among_nearest
 
@@ -94,9 +94,9 @@ def nearest(
 ) -> Nearest:
     """The nearest other rows of each person, ascending, ties to the lowest row; ``own`` leaves one out for each.
 
-    Here distances are ties when they are the same number of billionths.
+    Here distances are ties if they are equal after rounding to a billionth.
 
-    >>> numbers = Scaled(np.array([[0.1], [0.5], [0.9]]), np.empty((3, 0), np.int32))
+    >>> numbers = ScaledTable(np.array([[0.1], [0.5], [0.9]]), np.empty((3, 0), np.int32))
     >>> nearest(numbers, numbers, count=2).row.tolist()
     [[0, 1], [1, 0], [2, 1]]
     """
@@ -110,9 +110,9 @@ def nearest(
 def closer_than_own(
     people: ScaledTable, others: "ScaledTable | NeighborTree", own: Rows, *, enough: int | None = None
 ) -> tuple[Floats, Floats]:
-    """For each person how many other rows are strictly nearer than its own row, and how many are tied with it.
+    """For each person how many other rows are strictly nearer than their own row, and how many are tied with it.
 
-    With ``enough`` a search ends, sooner, at so many nearer rows: then that number is given, and no ties.
+    With ``enough`` a search stops early at that many nearer rows, and returns that number and no ties.
     """
     from leafcover.kernels.neighbors import rows_before_own
 
@@ -133,7 +133,7 @@ def every_distance(people: ScaledTable, others: ScaledTable) -> Floats:
 
 
 def _boxes(others: "ScaledTable | NeighborTree", people: ScaledTable) -> "NeighborTree":
-    """The tree that was given, or a new one: a single box when few people are sought."""
+    """The given index, or a new one: a single box if few people are searched for."""
     from leafcover.kernels.neighbors import grow
 
     if not isinstance(others, ScaledTable):
@@ -154,26 +154,26 @@ def _own(own: Rows | None, people: ScaledTable) -> Rows:
     return np.full(len(people.numbers), -1, np.int64) if own is None else own.astype(np.int64)
 
 
-# Who is attacked when a nearest released row is sought for each: everybody, or a seeded sample of a bearable size.
+# Whom an attack by the nearest released row tries: everybody, or a seeded sample of an affordable size.
 
 
-COMPARISONS = 1_000_000_000  # people times released rows, at most about, in one search
+COMPARISONS = 1_000_000_000  # the approximate limit of people times released rows in one search
 FEWEST = 200  # people, however large the release
-# By more numbers than this a search must look at most rows: in a million, with 10 numbers 0.8 ms a person was measured,
-# with 16 numbers 8 ms, with 10 numbers and 5 categories 0.1 ms.
+# With more numeric columns than this a search must compare most rows. Measured in a million rows, for each person:
+# 0.8 ms with 10 numbers, 8 ms with 16, 0.1 ms with 10 numbers and 5 categories.
 MANY_NUMBERS = 10
 SLOWER = 5
 
 
 def bearable(most: int, pair: Pair, columns: Sequence[str]) -> int:
-    """How many people can be compared with the release by some columns."""
+    """How many people an attack by some columns can afford to search for."""
     numbers = sum(name in pair.numbers for name in columns)
     comparisons = COMPARISONS // (SLOWER if numbers > MANY_NUMBERS else 1)
     return min(most, max(FEWEST, comparisons // max(1, len(pair.released))))
 
 
 def with_value(column: Column, most: int) -> Rows:
-    """People who have a value in the column: all, or a sample of ``most``."""
+    """People with a value in the column: all, or a sample of ``most``."""
     known = np.flatnonzero(~column.missing)
     return known[sample_rows(len(known), most)]
 

@@ -1,4 +1,4 @@
-"""The original and its release side by side: what every measure is handed."""
+"""The original and its release as one object, the input of every measure; and seeded samples of rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -8,24 +8,25 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
+from leafcover.messages import catalogue
 from leafcover.table.table import Column, Table
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two tables with the same columns in the same order; codes of categories mean the same in all of them.
+    """Two tables with the same columns in the same order and the same codes for the levels of categories.
 
-    When ``paired``, row i of the release is the row of the person in row i of the original (an attack must not look
-    at that, only its score may). ``control`` holds rows like the original's that are not in the release.
+    If ``paired``, row i of the release belongs to the person in row i of the original (only the score of an attack may
+    use that, never the attack). ``control`` holds rows of the same population that are not in the release.
     """
 
     original: Table
     released: Table
     paired: bool
-    target: str = ""  # "" when there is none
-    quasi_identifiers: tuple[str, ...] = ()  # what an attacker is taken to know
-    sensitive: tuple[str, ...] = ()  # what must not be learned of a person
-    weight: str = ""  # the column of survey weights, "" when there is none
+    target: str = ""  # "" if there is no target
+    quasi_identifiers: tuple[str, ...] = ()  # what an attacker is assumed to know
+    sensitive: tuple[str, ...] = ()  # what must not be inferred about a person
+    weight: str = ""  # the column of survey weights, or ""
     control: Table | None = None
 
     @property
@@ -35,16 +36,16 @@ class Pair:
 
     @property
     def numbers(self) -> tuple[str, ...]:
-        """Columns ordered like numbers, dates and times among them; weights are not measured."""
+        """Numeric columns, dates and times among them; without the weight."""
         return tuple(c.name for c in self.original if not c.is_category and c.name != self.weight)
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Columns of levels."""
+        """Categorical columns."""
         return tuple(c.name for c in self.original if c.is_category)
 
     def take(self, rows: Rows) -> "Pair":
-        """Some of the people; the release is cut to the same rows, so an attack on it is easier than on all."""
+        """Some of the people. The release is cut to the same rows, so an attack on it is easier than on all."""
         return replace(self, original=self.original.take(rows), released=self.released.take(rows))
 
 
@@ -59,9 +60,9 @@ def pair_of(
     weight: str = "",
     control: Table | None = None,
 ) -> Pair:
-    """Bring two tables into one form; ``source`` is the original row of each released one, when that is known.
+    """Make a pair of two tables; ``source`` is the original row of each released row, if that is known.
 
-    Original rows that no released row comes from were held out; they become the control unless one is given.
+    Original rows without a released row were held out; they become the control unless one is given.
     """
     names = _shared_names(original, released)
     _check_names(names, target=target, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight)
@@ -72,7 +73,7 @@ def pair_of(
             aside = left
     elif len(before) != len(after):
         raise TableError(
-            f"The release has {len(after)} rows, the original {len(before)}, and no pairs say which row is which. "
+            f"The release has {len(after)} rows, the original {len(before)}, and there are no pairs to match them. "
             "Give --pairs, or the original rows that were released."
         )
     if aside is not None:
@@ -95,7 +96,7 @@ def pair_of(
 
 
 def source_of(pairs: Any) -> Rows:
-    """Pairs that somebody gave as the original row of each released one, counted from 0.
+    """Check pairs: the original row of each released row, counted from 0.
 
     >>> source_of([2, 0, 1])
     array([2, 0, 1])
@@ -103,7 +104,7 @@ def source_of(pairs: Any) -> Rows:
     try:
         given = np.asarray(pairs)
         if given.ndim == 1 and given.dtype.kind in "iuf":
-            with np.errstate(invalid="ignore"):  # what does not fit becomes another number, and is refused
+            with np.errstate(invalid="ignore"):  # a value that does not fit becomes another number, and is refused
                 found = given.astype(np.int64)
             if (found == given).all():
                 return found
@@ -111,23 +112,23 @@ def source_of(pairs: Any) -> Rows:
     except (TypeError, ValueError, OverflowError):
         got = type(pairs).__name__
     raise TableError(
-        f"Pairs must be a list of whole numbers, the original row of each released one (row 0 is the first). Got {got}."
+        f"Pairs must be a list of integers, the original row of each released row, counted from 0. Got {got}."
     )
 
 
 def _shared_names(original: Table, other: Table, word: str = "release") -> tuple[str, ...]:
-    """The other's columns in the original's order; a kind that differs or a column from nowhere is an error."""
+    """The other table's columns in the original's order; another kind, or an unknown column, is an error."""
     for column in other:
         if column.name not in original.names:
             raise TableError(
-                f"The {word} has a column {column.name!r} that the original has not. "
-                f"The original's are: {', '.join(original.names)}."
+                f"The {word} has a column {column.name!r} that the original does not have. "
+                f"The original has: {', '.join(original.names)}."
             )
         ours = original[column.name]
         if ours.kind != column.kind and not ours.missing.all() and not column.missing.all():
             raise TableError(
                 f"Column {column.name!r} is a {ours.kind} in the original and a {column.kind} in the {word}. "
-                "Read both alike, for instance with --category."
+                "Read both the same way, for instance with --category."
             )
     names = tuple(name for name in original.names if name in other.names)
     if not names:
@@ -165,12 +166,12 @@ def _by_source(before: Table, after: Table, source: Rows) -> tuple[Table, Table,
 
 
 def _bare(table: Table) -> Table:
-    """Values alone: measures need no stored text."""
+    """The table without stored text, which measures do not need."""
     return replace(table, columns=tuple(replace(c, stored=None) for c in table))
 
 
 def _recoded(tables: list[Table]) -> list[Table]:
-    """The same tables with one list of levels for each category; a column without any value follows the others."""
+    """The same tables with one list of levels for each category; an empty column takes the kind of the others."""
     columns: list[list[Column]] = [[] for _ in tables]
     for name in tables[0].names:
         same = [table[name] for table in tables]
@@ -184,22 +185,22 @@ def _recoded(tables: list[Table]) -> list[Table]:
 
 
 def _with_levels(column: Column, levels: tuple[str, ...], number: dict[str, int]) -> Column:
-    if not column.is_category:  # nothing is known in it
+    if not column.is_category:  # an empty column
         return Column(column.name, "category", np.full(len(column), MISSING, np.int32), levels)
     lookup: Array = np.array([number[level] for level in column.levels] + [MISSING], np.int32)
     return replace(column, values=lookup[column.values], levels=levels)
 
 
-# Seeded samples of rows, for measures that cannot look at every row of a large table; each says that it did so.
+# Seeded samples of rows, for measures that are too slow for every row of a large table; each says so.
 
 
-SEED = 20_040_401  # measures draw nothing secret: the same tables give the same figures
+SEED = 20_040_401  # measures need no secret randomness: the same tables give the same figures
 
 
 def sample_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
     """All row numbers, or a sorted random sample of ``most`` of them.
 
-    >>> some_rows(3, 5)
+    >>> sample_rows(3, 5)
     array([0, 1, 2])
     """
     if rows <= most:
@@ -209,9 +210,10 @@ def sample_rows(rows: int, most: int, *, seed: int = SEED) -> Rows:
 
 
 def coverage_note(used: int, rows: int) -> str:
-    """In words, whether a figure rests on every row.
+    """As text, whether a figure is computed from every row.
 
-    >>> how(500, 20000)
+    >>> coverage_note(500, 20000)
     'a sample of 500 of 20,000 rows'
     """
-    return "every row" if used >= rows else f"a sample of {used:,} of {rows:,} rows"
+    say = catalogue("measures")
+    return say("coverage-all") if used >= rows else say("coverage-sample", used=int(used), rows=int(rows))

@@ -1,4 +1,7 @@
-"""Everything that is measured of a release, in one frozen object."""
+"""All measures of a release: taken together, as plain data with its JSON schema, and as a text summary.
+
+The sentences are in the catalogue ``measures``.
+"""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,6 +14,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from leafcover.arrays import Rows
+from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
 from leafcover.metrics.disclosure.attribution import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
@@ -51,14 +55,19 @@ from leafcover.metrics.utility.regression import Regression, regression
 from leafcover.metrics.utility.trees import SIMILAR, TreeComparison, trees
 from leafcover.metrics.utility.univariate import Columns, Heaps, Tails, columns, heaps, tails
 
-Found = TypeVar("Found")
-STEPS = 22  # that are told, at most
-LEARNED = 24_000  # rows that models learn from, over all repeated releases
+Result = TypeVar("Result")
+STEPS = 22  # of progress, the most that are shown
+LEARNED = 24_000  # rows that models are trained on, over all repeated releases
+
+
+def say(message: str, /, **values: Any) -> str:
+    """A sentence of the catalogue."""
+    return catalogue("measures")(message, **values)
 
 
 @dataclass(frozen=True)
 class Utility:
-    """What the release still says. A measure that needs a target, or rows that were not released, may be absent."""
+    """Utility measures. A measure that needs a target, or rows outside the release, may be absent."""
 
     trees: TreeComparison | None
     forest: ForestComparison | None
@@ -80,9 +89,9 @@ class Utility:
 
 @dataclass(frozen=True)
 class Risks:
-    """Whom the release still shows. A measure that needs pairs, or rows that were not released, may be absent."""
+    """Disclosure-risk measures. A measure that needs pairs, or rows outside the release, may be absent."""
 
-    informed: Informed | None  # by the plan's own law, else by a learned one: the headline
+    informed: Informed | None  # the headline: by the plan's own distribution, or else by an estimated one
     learned: Informed | None
     linkage: Linkage | None
     inferences: tuple[Inference, ...]
@@ -100,12 +109,12 @@ class Risks:
     sers: Sers | None
     candidates: Candidates | None
     unmoved: Unmoved | None
-    averages: tuple[Averages, ...]  # of steps that put the averages of groups in the place of values
+    averages: tuple[Averages, ...]  # of steps that replace values by averages of groups
 
 
 @dataclass(frozen=True)
 class Absent:
-    """A measure that could not be taken, and why."""
+    """A measure that could not be taken, and the reason."""
 
     what: str
     why: str
@@ -113,7 +122,7 @@ class Absent:
 
 @dataclass(frozen=True)
 class Measures:
-    """What a release cost and what it hides; it speaks of the original, so it is for the steward alone."""
+    """All measures of a release. They describe the original, so they are for the data steward only."""
 
     rows: int
     columns: int
@@ -121,13 +130,12 @@ class Measures:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     paired: bool
-    control: str  # where the rows come from that were not released
+    control: str  # where the rows outside the release come from
     utility: Utility
     risks: Risks
     absent: tuple[Absent, ...]
 
     def __str__(self) -> str:
-
         return words(self)
 
     def to_json(self) -> str:
@@ -137,13 +145,15 @@ class Measures:
 
 @dataclass(frozen=True)
 class Facts:
-    """What the plan alone tells, handed in by whoever knows it."""
+    """What only the plan shows; passed in by the engine."""
 
     fixed: Mapping[str, float] = field(default_factory=dict)
     widths: Mapping[str, float] = field(default_factory=dict)
     single_cells: float | None = None
     pure_cells: float | None = None
-    groups: Sequence[tuple[tuple[str, ...], Rows, bool]] = ()  # of averaged columns: each row's, and whether by means
+    groups: Sequence[
+        tuple[tuple[str, ...], Rows, bool]
+    ] = ()  # of averaged columns: names, the group of each row, whether by means
 
 
 def measures(
@@ -154,19 +164,19 @@ def measures(
     evidence: Evidence | None = None,
     facts: Facts | None = None,
     bins: int | None = None,
-    tell: Callable[[str, float], None] = lambda words, share: None,
+    tell: Callable[[str, float], None] = lambda text, share: None,
 ) -> Measures:
     """Take every measure that the pair allows.
 
-    ``tests`` are pairs whose control rows guided nothing: the pair itself when it has a control, or the same plan done
-    again on other rows. Attacks that need a control work on the first of them.
+    ``tests`` are pairs whose control rows had no part in the release: the pair itself if it has a control, or
+    repetitions of the plan on other rows. Attacks that need a control use the first of them.
     """
     attacked = tests[0] if tests else pair
     step = _Step(tell)
     with learning():
         utility = _utility(pair, tests, bins, step)
         risks = _risks(pair, attacked, evidence, facts or Facts(), step)
-    tell("done", 1.0)
+    tell(say("progress-done"), 1.0)
     return Measures(
         len(pair.original),
         len(pair.names),
@@ -183,31 +193,33 @@ def measures(
 
 def _utility(pair: Pair, tests: Sequence[Pair], bins: int | None, step: "_Step") -> Utility:
     has_target = bool(pair.target)
-    learned = LEARNED // max(len(tests), 1)  # repeated releases share the work of one
-    compared = step("comparing trees", lambda: trees(pair, bins=bins)) if has_target else None
-    predicted = step("predicting", lambda: prediction(tests, most=learned)) if tests and has_target else None
+    learned = LEARNED // max(len(tests), 1)  # repeated releases share the budget of one
+    compared = step(say("progress-trees"), lambda: trees(pair, bins=bins)) if has_target else None
+    predicted = (
+        step(say("progress-prediction"), lambda: prediction(tests, most=learned)) if tests and has_target else None
+    )
     return Utility(
         trees=compared,
-        forest=step("comparing forests", lambda: forests(pair, bins=bins)) if has_target else None,
+        forest=step(say("progress-forests"), lambda: forests(pair, bins=bins)) if has_target else None,
         prediction=predicted,
-        agreement=step("asking trees for every column", lambda: agreement(tests, most=learned)) if tests else None,
-        columns=step("comparing columns", lambda: columns(pair)),
+        agreement=step(say("progress-agreement"), lambda: agreement(tests, most=learned)) if tests else None,
+        columns=step(say("progress-columns"), lambda: columns(pair)),
         tails=tails(pair),
         heaps=heaps(pair),
-        relations=step("comparing relations", lambda: relations(pair)),
-        value_pairs=step("looking for pairs of values", lambda: value_pairs(pair)),
-        biases=step("weighing biases", lambda: biases(pair, **_mined(compared, predicted))),
+        relations=step(say("progress-associations"), lambda: relations(pair)),
+        value_pairs=step(say("progress-value-pairs"), lambda: value_pairs(pair)),
+        biases=step(say("progress-biases"), lambda: biases(pair, **_data_mining(compared, predicted))),
         information_loss=information_loss(pair),
-        propensity=step("telling the tables apart", lambda: (propensity(pair), propensity_of_trees(pair))),
-        regression=step("fitting regressions", lambda: regression(pair)) if has_target else None,
+        propensity=step(say("progress-propensity"), lambda: (propensity(pair), propensity_of_trees(pair))),
+        regression=step(say("progress-regression"), lambda: regression(pair)) if has_target else None,
         totals=totals(pair) if pair.weight else None,
-        clusters=step("finding clusters", lambda: clusters(pair)),
+        clusters=step(say("progress-clusters"), lambda: clusters(pair)),
         properties=properties(pair),
     )
 
 
-def _mined(compared: TreeComparison | None, predicted: Prediction | None) -> dict[str, float]:
-    """What the data-mining bias rests on, as far as it was measured."""
+def _data_mining(compared: TreeComparison | None, predicted: Prediction | None) -> dict[str, float]:
+    """The inputs of the data-mining bias, as far as they were measured."""
     found = {}
     if compared is not None:
         found["rule_similarity"] = compared.tolerant
@@ -217,26 +229,26 @@ def _mined(compared: TreeComparison | None, predicted: Prediction | None) -> dic
 
 
 def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, step: "_Step") -> Risks:
-    learned = step("linking by a learned law", lambda: learned_linkage(pair))
-    by_law = None if evidence is None else step("linking by the plan's law", lambda: informed(evidence))
+    learned = step(say("progress-probabilistic-linkage"), lambda: learned_linkage(pair))
+    by_plan = None if evidence is None else step(say("progress-record-linkage"), lambda: informed(evidence))
     return Risks(
-        informed=by_law or learned,
+        informed=by_plan or learned,
         learned=learned,
-        linkage=step("linking by distance", lambda: distance_linkage(pair)),
-        inferences=step("inferring columns", lambda: inferences(attacked)),
-        reconstruction=step("reconstructing values", lambda: reconstruction(pair)),
-        singling_out=step("singling out", lambda: singling_out(attacked)),
-        column_sets=step("joining column sets", lambda: column_sets(attacked)),
-        membership=step("testing membership", lambda: membership(attacked)),
+        linkage=step(say("progress-distance-linkage"), lambda: distance_linkage(pair)),
+        inferences=step(say("progress-inference"), lambda: inferences(attacked)),
+        reconstruction=step(say("progress-reconstruction"), lambda: reconstruction(pair)),
+        singling_out=step(say("progress-singling-out"), lambda: singling_out(attacked)),
+        column_sets=step(say("progress-linkability"), lambda: column_sets(attacked)),
+        membership=step(say("progress-membership"), lambda: membership(attacked)),
         attribution=attribution(attacked),
-        k_anonymity=step("counting keys", lambda: k_anonymity(pair)),
+        k_anonymity=step(say("progress-k-anonymity"), lambda: k_anonymity(pair)),
         k_anonymity_of_release=k_anonymity(pair, of="release"),
-        suda=step("looking for special uniques", lambda: suda(pair)),
+        suda=step(say("progress-suda"), lambda: suda(pair)),
         individual=individual(pair),
-        distances=step("measuring distances", lambda: distances(attacked)),
+        distances=step(say("progress-nearest"), lambda: distances(attacked)),
         intervals=intervals(pair),
         sers=sers(pair),
-        candidates=step("counting candidates", lambda: candidates(pair)),
+        candidates=step(say("progress-candidates"), lambda: candidates(pair)),
         unmoved=unmoved(
             pair,
             fixed=facts.fixed or None,
@@ -250,38 +262,32 @@ def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, 
 
 def _absent(pair: Pair, tests: Sequence[Pair]) -> Iterator[Absent]:
     if not pair.paired:
-        yield Absent(
-            "linkage, reconstruction, intervals and what did not move",
-            "No pairs say which released row is whose. Give --pairs.",
-        )
+        yield Absent(say("absent-pairs"), say("absent-pairs.reason"))
     if not tests:
-        yield Absent(
-            "prediction, agreement and membership",
-            "No rows are known that were not released. Give --control, or release with --hold-out.",
-        )
+        yield Absent(say("absent-control"), say("absent-control.reason"))
     if not pair.target:
-        yield Absent("trees, forests, prediction and regression", "No target is named. Give --target.")
+        yield Absent(say("absent-target"), say("absent-target.reason"))
     if not pair.weight:
-        yield Absent("weighted totals", "No column of weights is named. Give --weight.")
+        yield Absent(say("absent-weight"), say("absent-weight.reason"))
 
 
 class _Step:
-    """Tells what is being done, then does it."""
+    """Reports a step of progress, then takes it."""
 
     def __init__(self, tell: Callable[[str, float], None]) -> None:
         self._tell, self._done = tell, 0
 
-    def __call__(self, words: str, take: Callable[[], Found]) -> Found:
-        self._tell(words, self._done / STEPS)
+    def __call__(self, text: str, take: Callable[[], Result]) -> Result:
+        self._tell(text, self._done / STEPS)
         self._done += 1
         return take()
 
 
-# Measures as plain data for JSON, and the schema that says what such data looks like.
+# Measures as plain data for JSON, and the JSON schema of that data.
 
 
 def plain(value: Any) -> Any:
-    """Dictionaries, lists, numbers and text; a figure that does not exist is null; properties stand with the fields."""
+    """Dictionaries, lists, numbers and text; a figure that does not exist is None; properties are included."""
     if is_dataclass(value) and not isinstance(value, type):
         return {name: plain(getattr(value, name)) for name, _, _ in _entries(type(value))}
     if isinstance(value, dict):
@@ -296,14 +302,14 @@ def plain(value: Any) -> Any:
 
 
 def schema(kind: type[Any]) -> dict[str, Any]:
-    """The JSON schema of a measure's plain data, its words taken from the code."""
+    """The JSON schema of a measure's plain data, with descriptions from the docstrings."""
     known: dict[str, Any] = {}
     found = _described(kind, known)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found, "$defs": dict(sorted(known.items()))}
 
 
 def _entries(kind: type[Any]) -> Iterator[tuple[str, Any, str]]:
-    """Name, type and words of everything a measure tells."""
+    """Name, type and description of every field and property of a measure."""
     hints = get_type_hints(kind)
     for one in fields(kind):
         yield one.name, hints[one.name], ""
@@ -314,7 +320,7 @@ def _entries(kind: type[Any]) -> Iterator[tuple[str, Any, str]]:
 
 
 def _described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
-    """The schema of one type; dataclasses are described once, by name."""
+    """The schema of one type; a dataclass is described once, by name."""
     origin, inside = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
         rest = [_described(one, known) for one in inside if one is not NoneType]
@@ -331,214 +337,233 @@ def _described(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
         return _object(kind, known)
     types: dict[Any, Any] = {int: "integer", str: "string", bool: "boolean", float: ["number", "null"]}
     if kind not in types:
-        raise TypeError(f"A measure may not hold {kind!r}: it has no plain form.")
+        raise TypeError(f"A measure cannot hold {kind!r}: it has no plain form.")
     return {"type": types[kind]}
 
 
 def _object(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     name = kind.__name__
-    words = (getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+    description = (getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
     if name not in known:
-        known[name] = {}  # so that a type that holds itself ends
+        known[name] = {}  # so that a recursive type ends
         inner = {}
-        for entry, hint, said in _entries(kind):
+        for entry, hint, text in _entries(kind):
             inner[entry] = _described(hint, known)
-            if said:
-                inner[entry] = {**inner[entry], "description": said.split("\n\n")[0].replace("\n", " ")}
+            if text:
+                inner[entry] = {**inner[entry], "description": text.split("\n\n")[0].replace("\n", " ")}
         described = {"type": "object", "properties": inner, "required": list(inner), "additionalProperties": False}
-        known[name] = {"description": words, **described}
-    elif known[name] and known[name]["description"] != words:
+        known[name] = {"description": description, **described}
+    elif known[name] and known[name]["description"] != description:
         raise TypeError(f"Two measures are called {name}.")
     return {"$ref": f"#/$defs/{name}"}
 
 
-# Measures in a few sentences: what was kept, what is hidden, what could not be measured.
+# The text summary: disclosure risk, then utility, then what could not be measured.
 
 
 def words(measures: Measures) -> str:
-    """A short text for a terminal; every risk with its interval."""
+    """The text summary, for a terminal; every risk with its interval."""
+    absent = [f"  {one.what}: {one.why}" for one in measures.absent]
     return "\n".join(
         [
-            "What was kept",
-            *(f"  {line}" for line in kept(measures.utility)),
-            "What is hidden",
-            *(f"  {line}" for line in hidden(measures)),
-            *(["Not measured"] if measures.absent else []),
-            *(f"  {absent.what}: {absent.why}" for absent in measures.absent),
+            say("heading-risks"),
+            *(f"  {line}" for line in risk_sentences(measures)),
+            say("heading-utility"),
+            *(f"  {line}" for line in utility_sentences(measures.utility)),
+            *([say("heading-absent"), *absent] if absent else []),
         ]
     )
 
 
-def kept(utility: Utility) -> Iterator[str]:
-    """What the release still says."""
-    if (trees := utility.trees) is not None:
-        yield (
-            f"Trees for {trees.target} grown on original and release are graded {trees.grade}: rules that they share "
-            f"cover {trees.tolerant:.0%} of the rows ({trees.strict:.0%} when no cut may move), and both answer "
-            f"{trees.answers:.1%} of the rows alike.{_pruned(trees)}"
+def risk_sentences(measures: Measures) -> Iterator[str]:
+    """The disclosure risks: first those of the four main attacks, then further ones."""
+    risks = measures.risks
+    if (linkage := risks.informed) is not None and linkage.first.tries:
+        yield say(
+            "record-linkage",
+            quasi_identifiers=len(measures.quasi_identifiers),
+            knowledge="plan" if linkage.law.startswith("the plan") else "estimated",
+            risk=_cases(linkage.first),
+            ten=str(linkage.ten),
+            coverage=linkage.how,
         )
+    if risks.inferences:
+        yield _most_inferred(measures)
+    if (member := risks.membership) is not None:
+        yield say("membership", risk=_cases(member.area))
+    if (attack := risks.singling_out.multivariate).main.tries:
+        control = str(attack.control) if attack.control is not None and attack.control.tries else "none"
+        main = say("cases", risk=str(attack.main))
+        yield say("singling-out", risk=main, control=control, baseline=str(attack.baseline))
+    if (nearest := risks.linkage) is not None and nearest.nearest.tries:
+        yield say("nearest-record", risk=_cases(nearest.nearest))
+    rebuilt = risks.reconstruction
+    if rebuilt is not None and (column := rebuilt.most_told) is not None and column.best.tries:
+        baseline = str(column.attack.baseline)
+        yield say("reconstruction", column=column.column, risk=_cases(column.best), baseline=baseline)
+    yield from _averages(risks.averages)
+    if (unchanged := risks.unmoved) is not None:
+        worst = f"{unchanged.values.worst:.2f}"
+        yield say("unchanged", values=str(unchanged.values), worst=worst, rows=str(unchanged.whole))
+    yield say("control", control=measures.control)
+
+
+def _averages(steps: Sequence[Averages]) -> Iterator[str]:
+    if not steps:
+        return
+    identical, dominated = most_alike(steps), most_dominated(steps)
+    yield say(
+        "averages",
+        smallest=min(step.smallest for step in steps),
+        identical=f"{identical.alike:.1%}",
+        identical_column=identical.column,
+        dominated=f"{dominated.dominated:.1%}",
+        dominated_column=dominated.column,
+    )
+    if share := max(step.parted for step in steps):
+        yield say("averages-missing", share=f"{share:.1%}")
+
+
+def _most_inferred(measures: Measures) -> str:
+    """The column inferred furthest above control, or above guessing without a control, by the strongest attack."""
+    tried = measures.risks.inferences
+    scope = {
+        "scope": "some" if len(tried) < measures.columns else "all",
+        "tried": len(tried),
+        "columns": measures.columns,
+    }
+    found = [(one, above) for one in tried if (above := _above(one.strongest)) is not None]
+    if not found:
+        one = max(tried, key=lambda one: one.strongest.main.value - one.strongest.baseline.value)
+        return say(
+            "inference-no-control",
+            **scope,
+            column=one.column,
+            method=_method(one),
+            risk=_cases(one.strongest.main),
+            baseline=str(one.strongest.baseline),
+        )
+    one, above = max(found, key=lambda both: both[1].value)
+    return say(
+        "inference",
+        **scope,
+        column=one.column,
+        method=_method(one),
+        risk=_cases(one.strongest.main),
+        control=str(one.strongest.control),
+        above=str(above),
+        effect="shown" if above.low > 0 else "none",
+    )
+
+
+def _above(attack: Attack) -> Estimate | None:
+    """How far an attack lies above its control; None if nobody was attacked on one of the two sides."""
+    return attack.above_control if attack.main.tries and attack.control and attack.control.tries else None
+
+
+def _method(one: Inference) -> str:
+    """Which attack is the strongest."""
+    if one.strongest is one.learned:
+        return "model"
+    return "stable" if one.strongest is one.trusted else "nearest"
+
+
+def utility_sentences(utility: Utility) -> Iterator[str]:
+    """What the release preserves."""
+    if (trees := utility.trees) is not None:
+        yield _trees(trees)
     if (forest := utility.forest) is not None:
         yield from _forest(forest)
     if (agreements := utility.agreement) is not None:
-        own = agreements.target
-        if own is not None and known(own.agreement.value):
-            yield (
-                f"On rows it never saw, a tree grown on the release answers as the original's does in "
-                f"{_share(own.agreement)} of cases; one grown on a resample of the original in {_share(own.floor)}."
-            )
-        if agreements.others and known(agreements.mean.value):
-            count = len(agreements.others)
-            other = "" if agreements.target is None else "other "
-            others = f"the {other}column as target" if count == 1 else f"the {count} {other}columns as targets"
-            yield f"For {others}: {_share(agreements.mean)} against {_share(agreements.mean_floor)}."
+        yield from _agreement(agreements)
     prediction = utility.prediction
     scores = [] if prediction is None else [one for one in prediction.scores if known(one.released.value)]
     if prediction is not None and scores:
-        told = ", ".join(f"{s.model} {s.released.value:.3f} ({s.original.value:.3f})" for s in scores)
-        yield f"Accuracy for {prediction.target} (in brackets: grown on the original): {told}."
-    relations = utility.relations.every
-    if relations.count == 1:
-        yield f"The one relation between two columns moved by {relations.largest:.3f}."
-    elif relations.count:
-        yield (
-            f"Relations between columns moved by {relations.mean:.3f} on average, "
-            f"the one that moved most by {relations.largest:.3f}."
+        models = ", ".join(
+            say(
+                "accuracy-model",
+                model=one.model,
+                released=f"{one.released.value:.3f}",
+                original=f"{one.original.value:.3f}",
+            )
+            for one in scores
         )
+        yield say("accuracy", target=prediction.target, models=models)
+    relations = utility.relations.every
+    largest = f"{relations.largest:.3f}"
+    if relations.count == 1:
+        yield say("association", largest=largest)
+    elif relations.count:
+        yield say("associations", mean=f"{relations.mean:.3f}", largest=largest)
     if (numbers := utility.properties).numbers:
-        yield (
-            f"Means kept: {numbers.means_kept} of {numbers.numbers} number columns; variances not larger: "
-            f"{numbers.variances_not_larger} of {numbers.numbers}."
+        yield say(
+            "moments",
+            means=numbers.means_kept,
+            variances=numbers.variances_not_larger,
+            columns=numbers.numbers,
         )
     pairs = utility.value_pairs
     if pairs.pairs:
-        new = "1 pair of values exists" if pairs.new == 1 else f"{pairs.new:,} pairs of values exist"
-        yield (
-            f"{new} only in the release; {pairs.rows_with_new:.1%} of the released rows show at least one."
-            if pairs.new
-            else "No pair of values exists only in the release."
-        )
+        yield say("new-pairs", pairs=pairs.new, rows=f"{pairs.rows_with_new:.1%}")
+
+
+def _trees(trees: TreeComparison) -> str:
+    found = say(
+        "trees",
+        target=trees.target,
+        grade=trees.grade,
+        tolerant=f"{trees.tolerant:.0%}",
+        strict=f"{trees.strict:.0%}",
+        answers=f"{trees.answers:.1%}",
+    )
+    if trees.grade == "similar" and trees.tolerant < SIMILAR:  # few shared rules
+        return f"{found} {say('trees-pruned', pruned='original' if trees.pruned == 'original' else 'release')}"
+    return found
 
 
 def _forest(forest: ForestComparison) -> Iterator[str]:
     rules, leaves = forest.rules, forest.leaves
     if not rules.rules:
         return
-    count = forest.trees[0]
-    yield (
-        f"Of the rules of a forest of {count} tree{'' if count == 1 else 's'} grown on the original, counted by the "
-        f"rows they cover, one grown on the release holds {rules.kept.near:.0%} ({rules.kept.exact:.0%} when no cut "
-        f"may move); one grown on a resample of the original {rules.floor.near:.0%} ({rules.floor.exact:.0%}), one "
-        f"grown for a shuffled target {rules.chance.near:.0%} ({rules.chance.exact:.0%})."
+    yield say(
+        "forest-rules",
+        trees=forest.trees[0],
+        kept=f"{rules.kept.near:.0%}",
+        kept_exact=f"{rules.kept.exact:.0%}",
+        floor=f"{rules.floor.near:.0%}",
+        floor_exact=f"{rules.floor.exact:.0%}",
+        chance=f"{rules.chance.near:.0%}",
+        chance_exact=f"{rules.chance.exact:.0%}",
     )
-    yield (
-        "Filled with released rows, the leaves of the original's forest hold the classes that they held for "
-        f"{leaves.kept.rows:.1%} of the rows; with a resample for {leaves.floor.rows:.1%}, with a shuffled target for "
-        f"{leaves.chance.rows:.1%}."
-    )
+    kept, floor, chance = (f"{one.rows:.1%}" for one in (leaves.kept, leaves.floor, leaves.chance))
+    yield say("forest-leaves", kept=kept, floor=floor, chance=chance)
 
 
-def _pruned(trees: TreeComparison) -> str:
-    """Why trees are called similar that share few rules."""
-    if trees.grade != "similar" or trees.tolerant >= SIMILAR:
-        return ""
-    both = ("original's", "release's") if trees.pruned == "original" else ("release's", "original's")
-    return f" They count as similar because the {both[0]} tree is a pruned form of the {both[1]}."
-
-
-def hidden(measures: Measures) -> Iterator[str]:
-    """Whom the release still shows."""
-    risks = measures.risks
-    if (informed := risks.informed) is not None and informed.first.tries:
-        yield (
-            f"Informed linkage: an attacker who knows {_keys(measures)} of a person and the law of the noise "
-            f"({informed.law}) points at their row in {_cases(informed.first)}, "
-            f"and has it among his ten best in {informed.ten}; {informed.how} attacked."
+def _agreement(agreements: Agreements) -> Iterator[str]:
+    own = agreements.target
+    if own is not None and known(own.agreement.value):
+        yield say("agreement", agreement=_share(own.agreement), floor=_share(own.floor))
+    if agreements.others and known(agreements.mean.value):
+        yield say(
+            "agreement-others",
+            target="no" if own is None else "yes",
+            columns=len(agreements.others),
+            agreement=_share(agreements.mean),
+            floor=_share(agreements.mean_floor),
         )
-    if (linkage := risks.linkage) is not None and linkage.nearest.tries:
-        yield f"The nearest released row is a person's own in {_cases(linkage.nearest)}."
-    if risks.inferences:
-        yield _most_inferred(measures)
-    rebuilt = risks.reconstruction
-    if rebuilt is not None and (column := rebuilt.most_told) is not None and column.best.tries:
-        yield (
-            f"The value that the whole released row tells furthest beyond guessing is {column.column}: right in "
-            f"{_cases(column.best)}; the commonest value would be in {column.attack.baseline}."
-        )
-    if (member := risks.membership) is not None:
-        yield (
-            "Membership: of two people, one of them in the release, the one nearer to a released row is the right one "
-            f"in {_cases(member.area)}; 0.5 is a coin."
-        )
-    if risks.averages:
-        smallest = min(step.smallest for step in risks.averages)
-        alike, dominated = most_alike(risks.averages), most_dominated(risks.averages)
-        yield (
-            f"Averages of groups of {smallest} rows at least: the others of a group together learn the last. "
-            f"{alike.alike:.1%} of the rows stand in a group with one value of {alike.column}, "
-            f"{dominated.dominated:.1%} in one in which one row makes most of the average of {dominated.column}; no "
-            "other column has more."
-        )
-        if parted := max(step.parted for step in risks.averages):
-            yield (
-                f"Missing stays missing: {parted:.1%} of the rows can be told from others of their group by what they "
-                "miss, and stand among fewer rows than the smallest group has."
-            )
-    if (unmoved := risks.unmoved) is not None:
-        yield (
-            f"{unmoved.values} of all values are unchanged, {unmoved.values.worst:.2f} in the worst 1% of the rows; "
-            f"{unmoved.whole} of the rows are wholly unchanged."
-        )
-    yield f"Control: {measures.control}."
-
-
-def _most_inferred(measures: Measures) -> str:
-    """The column told furthest above control, or beyond guessing when there is no control, by the strongest attack."""
-    tried = measures.risks.inferences
-    found = [(one, above) for one in tried if (above := _above(one.strongest)) is not None]
-    some = f"{len(tried)} of {measures.columns} columns" if len(tried) < measures.columns else "all columns"
-    if not found:
-        beyond = max(tried, key=lambda one: one.strongest.main.value - one.strongest.baseline.value)
-        return (
-            f"Inference by {_by_what(beyond)} tells {beyond.column} furthest beyond guessing, of {some} tried: right "
-            f"in {_cases(beyond.strongest.main)}, by guessing in {beyond.strongest.baseline}; no control says how much "
-            "of it is a pattern."
-        )
-    one, above = max(found, key=lambda both: both[1].value)
-    shown = "" if above.low > 0 else ", so no effect was shown"
-    return (
-        f"Inference by {_by_what(one)} tells {one.column} furthest above control, of {some} tried: right in "
-        f"{_cases(one.strongest.main)}, of people not released in {one.strongest.control}; {above} above "
-        f"control{shown}."
-    )
-
-
-def _above(attack: Attack) -> Estimate | None:
-    """How far an attack lies above its control; none where there was nobody to try it on."""
-    return attack.above_control if attack.main.tries and attack.control and attack.control.tries else None
-
-
-def _by_what(one: Inference) -> str:
-    if one.strongest is one.learned:
-        return "a model grown on the release"
-    trusted = " by the columns that moved least" if one.strongest is one.trusted else ""
-    return f"the nearest released row{trusted}"
-
-
-def _keys(measures: Measures) -> str:
-    count = len(measures.quasi_identifiers)
-    return "nothing" if not count else "the key column" if count == 1 else f"the {count} key columns"
 
 
 def _cases(risk: Risk) -> str:
-    """A risk with its interval and its worst rows."""
+    """A risk with its interval and that of the most exposed rows."""
     if not risk.tries:
-        return "no case (nobody to try)"
-    told = f"{risk} of cases"
-    return f"{told} ({risk.worst:.2f} among the worst 1%)" if known(risk.worst) else told
+        return say("cases-none")
+    if known(risk.worst):
+        return say("cases-worst", risk=str(risk), worst=f"{risk.worst:.2f}")
+    return say("cases", risk=str(risk))
 
 
 def _share(estimate: Estimate) -> str:
-    """A share with its interval, which ends at 0 and 1."""
+    """A share with its interval, cut off at 0 and 1."""
     if not known(estimate.low):
         return f"{estimate.value:.3f}"
     return f"{estimate.value:.3f} ({max(0.0, estimate.low):.3f} to {min(1.0, estimate.high):.3f})"

@@ -1,4 +1,4 @@
-"""What a sweep tries: recipes, each at several strengths."""
+"""The candidates of a sweep: recipes, each at several strengths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from leafcover.errors import LeafcoverError, NameUnknown, ValueOutOfRange
+from leafcover.messages import catalogue
 from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES, Recipe, plan_for
 from leafcover.table.table import Table
@@ -14,10 +15,12 @@ from leafcover.table.table import Table
 Value: TypeAlias = int | float | str | bool | None
 Values: TypeAlias = tuple[tuple[str, Value], ...]  # of parameters, by name
 
-GROUPS = ("k", "min_cell")  # parameters that say how many rows stand together at least
-FEW = 2_000  # rows on which settings are checked before the work begins
+say = catalogue("sweep")
 
-# One parameter of each recipe says how strong it is; a recipe without a grid is tried at its defaults.
+GROUP_SIZES = ("k", "min_cell")  # parameters that set the smallest number of rows in a group
+CHECK_ROWS = 2_000  # rows on which settings are checked before the sweep begins
+
+# The strength parameter of each recipe, and its default values; a recipe without a grid is tried at its defaults.
 GRIDS: Mapping[str, tuple[str, tuple[Value, ...]]] = MappingProxyType(
     {
         "cover": ("k", (5, 10, 20, 40, 80)),
@@ -44,8 +47,8 @@ class Candidate:
     """
 
     recipe: str
-    strength: Values  # what differs between the candidates of a recipe
-    fixed: Values = ()  # what is the same for all of them
+    strength: Values  # the settings that differ between the candidates of a recipe
+    fixed: Values = ()  # the settings that all of them share
 
     @property
     def name(self) -> str:
@@ -54,16 +57,16 @@ class Candidate:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """What the recipe is given."""
+        """All settings of the recipe."""
         return dict((*self.strength, *self.fixed))
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A candidate, or a recipe, that this table does not allow, and why."""
+class Skipped:
+    """A candidate, or a recipe, that cannot run on this table, and the reason."""
 
     name: str
-    why: str
+    reason: str
 
 
 def candidates(
@@ -73,53 +76,52 @@ def candidates(
     recipes: Sequence[str] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     settings: Mapping[str, Any] | None = None,
-) -> tuple[tuple[Candidate, ...], tuple[LeftOut, ...]]:
+) -> tuple[tuple[Candidate, ...], tuple[Skipped, ...]]:
     """Every recipe (or those named) at every strength of its grid, and the recipes that cannot run.
 
-    A grid is given as ``{"k": [5, 20]}``, for every recipe with such a parameter, or as ``{"framework:spread": [0.1]}``
-    for one; several parameters make every combination. ``settings`` are parameters that stay the same. What was asked
-    for by name and cannot be done is an error.
+    A grid such as ``{"k": [5, 20]}`` applies to every recipe with that parameter, one such as
+    ``{"framework:spread": [0.1]}`` to a single recipe; several parameters are combined. ``settings`` are parameters
+    with one value. A recipe or setting that was requested by name and cannot run is an error.
     """
     chosen = [RECIPES.named(name) for name in dict.fromkeys(RECIPES if recipes is None else recipes)]
     if not chosen:
         raise ValueOutOfRange("recipes", "", f"at least one of {', '.join(RECIPES)}")
     for name in (*(grid or ()), *(settings or ())):
         _check_parameter(name, chosen)
-    some = table.take(sample_rows(len(table), FEW))
+    sample = table.take(sample_rows(len(table), CHECK_ROWS))
     found: list[Candidate] = []
-    left: list[LeftOut] = []
+    skipped: list[Skipped] = []
     for recipe in chosen:
-        asked = recipes is not None or any(_fits(name, recipe) for name in (*(grid or ()), *(settings or ())))
+        requested = recipes is not None or any(_fits(name, recipe) for name in (*(grid or ()), *(settings or ())))
         try:
-            found += _of_recipe(recipe, some, table, target, grid or {}, settings or {})
+            found += _of_recipe(recipe, sample, table, target, grid or {}, settings or {})
         except LeafcoverError as error:
-            if asked:
+            if requested:
                 raise
-            left.append(LeftOut(recipe.name, str(error)))
-    return tuple(dict.fromkeys(found)), tuple(left)
+            skipped.append(Skipped(recipe.name, str(error)))
+    return tuple(dict.fromkeys(found)), tuple(skipped)
 
 
-def possible(
+def feasible(
     found: Sequence[Candidate], *, rows: int, of: int, table: int
-) -> tuple[tuple[Candidate, ...], tuple[LeftOut, ...]]:
-    """The candidates whose groups a release of so many rows can hold, and those that ask for larger ones.
+) -> tuple[tuple[Candidate, ...], tuple[Skipped, ...]]:
+    """The candidates whose groups fit into a release of ``rows`` rows, and those that need larger groups.
 
-    The rows are released from a sample ``of`` so many, the table has more or as many.
+    The released rows come from a sample ``of`` so many rows of a table with ``table`` rows.
     """
-    left = []
+    skipped: dict[Candidate, Skipped] = {}
     for candidate in found:
-        asked = [(name, value) for name, value in candidate.settings.items() if name in GROUPS and _above(value, rows)]
-        if asked:
-            name, value = asked[0]
-            more = " Raise --rows." if of < table else ""
-            why = f"{name} = {value:,} cannot be reached: a trial releases {rows:,} of {of:,} rows.{more}"
-            left.append((candidate, LeftOut(candidate.name, why)))
-    strong = dict(left)
-    return tuple(one for one in found if one not in strong), tuple(strong.values())
+        too_large = [(n, v) for n, v in candidate.settings.items() if n in GROUP_SIZES and _above(v, rows)]
+        if too_large:
+            name, value = too_large[0]
+            sampled = "yes" if of < table else "no"
+            reason = say("skipped-group-size", parameter=name, value=value, rows=rows, of=of, sampled=sampled)
+            skipped[candidate] = Skipped(candidate.name, reason)
+    return tuple(one for one in found if one not in skipped), tuple(skipped.values())
 
 
 def grid_of(texts: Sequence[str]) -> dict[str, list[str]]:
-    """A grid as the command line gives it.
+    """A grid from its text on the command line.
 
     >>> grid_of(["k=5,20", "framework:spread=0.1"])
     {'k': ['5', '20'], 'framework:spread': ['0.1']}
@@ -138,23 +140,23 @@ def grid_of(texts: Sequence[str]) -> dict[str, list[str]]:
 
 def _of_recipe(
     recipe: Recipe,
-    some: Table,
+    sample: Table,
     table: Table,
     target: str,
     grid: Mapping[str, Sequence[Any]],
     settings: Mapping[str, Any],
 ) -> Iterator[Candidate]:
-    axes = {_own(name): values for name, values in _specific_last(grid) if _fits(name, recipe)}
+    axes = {_parameter(name): values for name, values in _specific_last(grid) if _fits(name, recipe)}
     if not axes and recipe.name in GRIDS:
         parameter, values = GRIDS[recipe.name]
         axes = {parameter: values}
-    fixed = {_own(name): value for name, value in _specific_last(settings) if _fits(name, recipe)}
+    fixed = {_parameter(name): value for name, value in _specific_last(settings) if _fits(name, recipe)}
     axes |= {name: [fixed.pop(name)] for name in axes if name in fixed}
     for name, listed in axes.items():
         _check_listed(name, listed)
     for values in product(*axes.values()):
         given = {**dict(zip(axes, values, strict=True)), **fixed}
-        known = _as_read(recipe, some, table, target, given)
+        known = _parsed(recipe, sample, table, target, given)
         yield Candidate(
             recipe.name, tuple((name, known[name]) for name in axes), tuple((name, known[name]) for name in fixed)
         )
@@ -165,14 +167,14 @@ def _check_listed(name: str, values: Any) -> None:
         raise ValueOutOfRange(f"The grid of {name}", values, "a list of at least one value")
 
 
-def _as_read(recipe: Recipe, some: Table, table: Table, target: str, given: Mapping[str, Any]) -> dict[str, Value]:
-    """Settings as the recipe understands them: it writes a plan for some of the rows, for all when some do not do."""
+def _parsed(recipe: Recipe, sample: Table, table: Table, target: str, given: Mapping[str, Any]) -> dict[str, Value]:
+    """Settings as the recipe reads them, from a plan for a sample of the rows, or for all if the sample fails."""
     try:
-        plan = plan_for(some, recipe.name, target=target, settings=given)
+        plan = plan_for(sample, recipe.name, target=target, settings=given)
     except LeafcoverError:
         plan = plan_for(table, recipe.name, target=target, settings=given)
-    read = plan.settings or {}
-    return {name: read.get(name, recipe.parameters[name].default) for name in given}
+    parsed = plan.settings or {}
+    return {name: parsed.get(name, recipe.parameters[name].default) for name in given}
 
 
 def _check_parameter(name: str, chosen: Sequence[Recipe]) -> None:
@@ -180,9 +182,9 @@ def _check_parameter(name: str, chosen: Sequence[Recipe]) -> None:
     if colon and recipe not in [one.name for one in chosen]:
         raise NameUnknown("recipe", recipe, [one.name for one in chosen], "in this sweep")
     if not any(_fits(name, one) for one in chosen):
-        asked = [one for one in chosen if not colon or one.name == recipe]
-        known = dict.fromkeys(parameter for one in asked for parameter in one.parameters)
-        raise NameUnknown("parameter", _own(name), known, f"of {' or '.join(one.name for one in asked)}")
+        searched = [one for one in chosen if not colon or one.name == recipe]
+        known = dict.fromkeys(parameter for one in searched for parameter in one.parameters)
+        raise NameUnknown("parameter", _parameter(name), known, f"of {' or '.join(one.name for one in searched)}")
 
 
 def _fits(name: str, recipe: Recipe) -> bool:
@@ -194,16 +196,16 @@ def _above(value: Value, rows: int) -> bool:
     return isinstance(value, int) and value > rows
 
 
-def _own(name: str) -> str:
-    """The parameter's name without its recipe."""
+def _parameter(name: str) -> str:
+    """The name of the parameter without that of its recipe."""
     return name.rpartition(":")[2]
 
 
 def _specific_last(given: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """What is said of one recipe replaces what is said of all."""
+    """Values for one recipe come last, so that they replace those for all recipes."""
     return sorted(given.items(), key=lambda item: ":" in item[0])
 
 
 def value_text(value: Value) -> str:
-    """A setting as short as it reads."""
+    """A setting in its shortest form."""
     return f"{value:g}" if isinstance(value, float) else str(value)

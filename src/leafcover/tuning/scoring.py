@@ -1,4 +1,8 @@
-"""One score: some of the rows are released, the others show what the release is good for and whom it gives away."""
+"""The scores of candidates, and the points of the risk-utility map that they make.
+
+A trial releases some of the rows; the held-out rows measure its utility and serve as the control of the attacks. The
+trials of a candidate make one point; the Pareto front and the recommendation are chosen among the points.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,46 +26,44 @@ from leafcover.table.table import Table
 from leafcover.tree.training import attribute_names
 from leafcover.tuning.grid import Candidate, Value
 
-FOLDS = 3  # one of them is held out, the others are released
+FOLDS = 3  # one is held out, the others are released
 OTHERS = 4  # columns besides the target that are predicted
-COMPARISONS = 20_000_000  # of two rows, for the nearest row: 1,000 people of 20,000
+COMPARISONS = 20_000_000  # of two rows, to find the nearest record: 1,000 people among 20,000
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The table and what every score of a sweep has in common."""
+    """The table and the settings that all trials of a sweep share."""
 
     table: Table
     target: str
-    others: tuple[str, ...]  # further columns whose rules are looked at
-    attacked: tuple[str, ...]  # columns whose values an attacker wants to learn
-    bins: int | None  # groups of equal size that a number as target is cut into
+    other_targets: tuple[str, ...]  # further columns that trees predict
+    inferred_columns: tuple[str, ...]  # columns whose values an attacker infers
+    bins: int | None  # of equal size, for a numeric target
     draws: Draws
 
 
 @dataclass(frozen=True)
 class Score:
-    """One release, used and attacked."""
+    """The utility and the disclosure risk of one release."""
 
     agreement: Estimate  # for the target
-    others: Estimate  # mean over other columns
+    other_agreement: Estimate  # mean over other columns
     accuracy: Estimate  # of a tree grown on the release, for the target
-    informed: Risk
-    gower: Risk
+    record_linkage: Risk  # by an attacker who knows everything but the key
+    nearest_record: Risk  # linkage to the most similar row
     inference: Mapping[str, Estimate]  # by column, above control
 
 
 @dataclass(frozen=True)
-class Benchmark:
-    """What to compare with, the same for every recipe: a fresh sample, the original, and two ways to know nothing."""
+class BaselineScore:
+    """What every candidate is compared with in one trial: a resample, the original, and two uninformed predictions."""
 
     floor: Estimate  # agreement of a resample of the original, for the target
-    others: Estimate  # the same for other columns
+    other_agreement: Estimate  # the same, mean over other columns
     accuracy: Estimate  # of a tree grown on the original
-    chance: (
-        Estimate  # agreement of two trees that answer by the original's shares and know nothing of each other (Cohen's)
-    )
-    commonest: Estimate  # agreement of always giving the commonest answer; never below chance
+    chance: Estimate  # agreement of two independent predictions with the original's class shares (Cohen's)
+    majority: Estimate  # agreement of always giving the most common answer; never below chance
 
 
 def score(task: Task, candidate: Candidate, run: int) -> Score:
@@ -69,38 +71,38 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
     plan = plan_for(task.table, candidate.recipe, target=task.target, settings=candidate.settings)
     made = again(task.table, plan, released_rows(task, run), seed=_seed(task, candidate, run))
     pair = made.pair
-    found = agreement([pair], targets=[task.target, *task.others], bins=task.bins or BINS, floors=0)
+    found = agreement([pair], targets=[task.target, *task.other_targets], bins=task.bins or BINS, floors=0)
     target = _for_target(found, task.target)
-    told = inferences(pair, columns=task.attacked, learned=False)
-    attacks = {one.column: one.strongest.above_control for one in told}
+    attacked = inferences(pair, columns=task.inferred_columns, learned=False)
+    attacks = {one.column: one.strongest.above_control for one in attacked}
     return Score(
         agreement=target.agreement,
-        others=found.mean,
+        other_agreement=found.mean,
         accuracy=target.released,
-        informed=informed(evidence_of(made.known, pair.released, pair.quasi_identifiers)).first,
-        gower=linkage(pair, comparisons=COMPARISONS),
+        record_linkage=informed(evidence_of(made.known, pair.released, pair.quasi_identifiers)).first,
+        nearest_record=linkage(pair, comparisons=COMPARISONS),
         inference={name: above for name, above in attacks.items() if above is not None},
     )
 
 
-def benchmark(task: Task, run: int) -> Benchmark:
-    """The same folds, with the original as its own release."""
+def score_baselines(task: Task, run: int) -> BaselineScore:
+    """The same fold, with the original as its own release."""
     rows = released_rows(task, run)
     inside = np.zeros(len(task.table), bool)
     inside[rows] = True
     part = task.table.take(rows)
     held = task.table.take(np.flatnonzero(~inside))
     pair = pair_of(part, part, np.arange(len(part)), target=task.target, control=held)
-    found = agreement([pair], targets=[task.target, *task.others], bins=task.bins or BINS)
+    found = agreement([pair], targets=[task.target, *task.other_targets], bins=task.bins or BINS)
     target = _for_target(found, task.target)
-    commonest = commonest_answer(pair, bins=task.bins or BINS)
-    return Benchmark(target.floor, found.mean_floor, target.original, target.chance, commonest)
+    majority = majority_answer(pair, bins=task.bins or BINS)
+    return BaselineScore(target.floor, found.mean_floor, target.original, target.chance, majority)
 
 
-def commonest_answer(pair: Pair, *, bins: int) -> Estimate:
-    """The share of the held-out rows to which the tree of the original gives the answer that it gives most often.
+def majority_answer(pair: Pair, *, bins: int) -> Estimate:
+    """The share of the held-out rows to which the original's tree gives its most common answer.
 
-    Whoever always gives that answer agrees with the tree so often, without having seen a single row.
+    Always giving that answer agrees with the tree this often, without having seen a single row.
     """
     sides = sides_of(pair, most=MOST, most_tests=MOST_TESTS)
     classes = classes_for(sides.original[pair.target], bins=bins, with_missing=True)
@@ -111,20 +113,20 @@ def commonest_answer(pair: Pair, *, bins: int) -> Estimate:
 
 
 def released_rows(task: Task, run: int) -> Rows:
-    """Two thirds of the rows: each fold of a secret order is held out once before another order is drawn."""
+    """Two thirds of the rows: each fold of a secret order is held out once before the rows are reordered."""
     order = np.argsort(task.draws.sub("folds", str(run // FOLDS)).words(np.arange(len(task.table))))
     held = np.array_split(order, FOLDS)[run % FOLDS]
     return np.setdiff1d(order, held)
 
 
 def released_count(table: Table) -> int:
-    """The rows of a trial's release, at the least: the first folds may have a row more than the others."""
+    """The fewest rows that a trial releases: the first folds may have one row more than the others."""
     return len(table) - -(-len(table) // FOLDS)
 
 
 def other_targets(table: Table, target: str) -> tuple[str, ...]:
-    """A few columns that a rule could be about: confidential ones first, then from all over the table."""
-    names = [n for n in attribute_names(table, target) if _tells(table, n)]
+    """A few further columns for trees to predict: sensitive ones first, then evenly spread over the table."""
+    names = [n for n in attribute_names(table, target) if _is_predictable(table, n)]
     first = [n for n in names if table.roles.get(n) == "sensitive"]
     rest = [n for n in names if n not in first]
     wanted = max(0, OTHERS - len(first))
@@ -132,12 +134,12 @@ def other_targets(table: Table, target: str) -> tuple[str, ...]:
     return (*first[:OTHERS], *(rest[i] for i in spread))
 
 
-def attacked_columns(table: Table, target: str) -> tuple[str, ...]:
-    """What an attacker wants to learn: the confidential columns, or the target."""
+def columns_to_infer(table: Table, target: str) -> tuple[str, ...]:
+    """The columns an attacker infers: the sensitive attributes, or else the target."""
     return table.with_role("sensitive") or (target,)
 
 
-def _tells(table: Table, name: str) -> bool:
+def _is_predictable(table: Table, name: str) -> bool:
     column = table[name]
     if column.is_category and mostly_unique(column):
         return False
@@ -146,21 +148,21 @@ def _tells(table: Table, name: str) -> bool:
 
 def _for_target(found: Agreements, target: str) -> Agreement:
     if found.target is None:
-        raise TableError(f"Column {target!r} has a single value, so there is no rule to keep. Choose another target.")
+        raise TableError(f"Column {target!r} has a single value, so nothing can be predicted. Choose another target.")
     return found.target
 
 
 def _seed(task: Task, candidate: Candidate, run: int) -> int:
-    """A number for the key of one release that is as secret as the sweep's own."""
+    """The seed of one release, as secret as the sweep's own key."""
     return int.from_bytes(task.draws.sub("release", candidate.name, repr(candidate.fixed), str(run)).secret, "big")
 
 
-# The scores of several runs as one point of the map.
+# The scores of several trials as one point of the map.
 
 
 @dataclass(frozen=True)
-class Learned:
-    """How much better an attacker tells a column of people in the release than of people who are not."""
+class ColumnInference:
+    """How much more often an attacker infers a column correctly for people in the release than for others."""
 
     column: str
     above_control: Estimate
@@ -168,47 +170,45 @@ class Learned:
 
 @dataclass(frozen=True)
 class Point:
-    """One recipe at one strength: what its release is good for, and whom it gives away."""
+    """The utility and the disclosure risk of one candidate."""
 
     name: str
     recipe: str
     settings: Mapping[str, Value]
     strength: Mapping[str, Value]  # the settings that differ between the points of a recipe
     agreement: Estimate  # for the target
-    others: Estimate  # mean over other columns
+    other_agreement: Estimate  # mean over other columns
     accuracy: Estimate  # of a tree grown on the release, for the target
-    informed: Risk
-    gower: Risk
-    inference: tuple[Learned, ...]
+    record_linkage: Risk  # by an attacker who knows everything but the key
+    nearest_record: Risk  # linkage to the most similar row
+    inference: tuple[ColumnInference, ...]
     runs: int
     on_front: bool = False
 
     @property
-    def learned(self) -> float:
-        """The upper end of what is learned above control, of the column where it is highest; nan when not known."""
+    def inference_high(self) -> float:
+        """The highest upper bound of inference above control over columns; nan if not known."""
         return max((one.above_control.high for one in self.inference), default=nan)
 
     @property
     def highest_risk(self) -> float:
-        """The upper interval end that a limit is compared with: of informed linkage or of inference above control."""
-        return max([self.informed.high, *(one.above_control.high for one in self.inference)])
+        """The upper bound that a limit is compared with: of record linkage or of inference above control."""
+        return max([self.record_linkage.high, *(one.above_control.high for one in self.inference)])
 
 
 @dataclass(frozen=True)
-class Standard:
-    """What every point is compared with."""
+class Baselines:
+    """The baselines that every point is compared with."""
 
     floor: Estimate  # agreement of a resample of the original, for the target
-    others: Estimate  # the same, mean over other columns
+    other_agreement: Estimate  # the same, mean over other columns
     accuracy: Estimate  # of a tree grown on the original
-    chance: (
-        Estimate  # agreement of two trees that answer by the original's shares and know nothing of each other (Cohen's)
-    )
-    commonest: Estimate  # agreement of always giving the commonest answer; never below chance
+    chance: Estimate  # agreement of two independent predictions with the original's class shares (Cohen's)
+    majority: Estimate  # agreement of always giving the most common answer; never below chance
 
 
 def point_of(candidate: Candidate, scores: Sequence[Score]) -> Point:
-    """The runs of one candidate taken together."""
+    """The point of a candidate, from the scores of its trials."""
     columns = dict.fromkeys(name for one in scores for name in one.inference)
     return Point(
         name=candidate.name,
@@ -216,33 +216,33 @@ def point_of(candidate: Candidate, scores: Sequence[Score]) -> Point:
         settings=candidate.settings,
         strength=dict(candidate.strength),
         agreement=over_runs([one.agreement for one in scores]),
-        others=over_runs([one.others for one in scores]),
+        other_agreement=over_runs([one.other_agreement for one in scores]),
         accuracy=over_runs([one.accuracy for one in scores]),
-        informed=risk_over_runs([one.informed for one in scores]),
-        gower=risk_over_runs([one.gower for one in scores]),
+        record_linkage=risk_over_runs([one.record_linkage for one in scores]),
+        nearest_record=risk_over_runs([one.nearest_record for one in scores]),
         inference=tuple(
-            Learned(name, over_runs([one.inference[name] for one in scores if name in one.inference]))
+            ColumnInference(name, over_runs([one.inference[name] for one in scores if name in one.inference]))
             for name in columns
         ),
         runs=len(scores),
     )
 
 
-def standard_of(found: Sequence[Benchmark]) -> Standard:
-    """The runs of what is compared with, taken together."""
-    return Standard(
+def baselines_of(found: Sequence[BaselineScore]) -> Baselines:
+    """The baselines over all trials."""
+    return Baselines(
         floor=over_runs([one.floor for one in found]),
-        others=over_runs([one.others for one in found]),
+        other_agreement=over_runs([one.other_agreement for one in found]),
         accuracy=over_runs([one.accuracy for one in found]),
         chance=over_runs([one.chance for one in found]),
-        commonest=over_runs([one.commonest for one in found]),
+        majority=over_runs([one.majority for one in found]),
     )
 
 
 def over_runs(runs: Sequence[Estimate]) -> Estimate:
-    """The mean over runs, from the lowest lower end to the highest upper end of any run.
+    """The mean over runs, with an interval from the lowest lower bound to the highest upper bound of any run.
 
-    What will be published is one release, not the mean of several; so runs never make the interval narrower.
+    One release is published, not the mean of several; so more runs never make the interval narrower.
 
     >>> print(over_runs([Estimate(0.8, 0.7, 0.9, 100), Estimate(0.9, 0.8, 1.0, 100)]))
     0.850 (0.700 to 1.000)
@@ -251,7 +251,7 @@ def over_runs(runs: Sequence[Estimate]) -> Estimate:
 
 
 def risk_over_runs(runs: Sequence[Risk]) -> Risk:
-    """The same for a risk; its worst rows are those of the worst run."""
+    """The same for a risk; its most exposed rows are those of the worst run."""
     return Risk(*_widest(runs), sum(one.tries for one in runs), max(one.worst for one in runs))
 
 
@@ -263,51 +263,53 @@ def _widest(runs: Sequence[Estimate] | Sequence[Risk]) -> tuple[float, float, fl
     return mean, min(one.low for one in known), max(one.high for one in known)
 
 
-# Which points of a map are worth a look, and which of them to take.
+# The Pareto front and the recommendation.
 
 
-def front(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """For points (risk, utility), whether each is on the Pareto front: none has less risk and as much utility, or
-    more utility and no more risk. Equal points are on it together.
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """For points (risk, utility), whether each is on the Pareto front.
 
-    >>> front([(0.1, 0.9), (0.2, 0.9), (0.3, 0.95)])
+    A point is on it if no other has lower risk and at least the same utility, or higher utility and no more risk.
+    Equal points are on it together.
+
+    >>> pareto_front([(0.1, 0.9), (0.2, 0.9), (0.3, 0.95)])
     [True, False, True]
     """
     order = sorted(range(len(points)), key=lambda i: (points[i][0], -points[i][1]))
-    kept = [False] * len(points)
+    on_front = [False] * len(points)
     last = (float("nan"), float("-inf"))
     for i in order:
         risk, utility = points[i]
         if utility > last[1] or (risk, utility) == last:
-            kept[i], last = True, (risk, utility)
-    return kept
+            on_front[i], last = True, (risk, utility)
+    return on_front
 
 
-def useful(points: Sequence[Point], standard: Standard) -> list[Point]:
-    """The points whose whole interval of agreement lies above that of always giving the commonest answer."""
-    return [point for point in points if point.agreement.low > standard.commonest.value]
+def useful(points: Sequence[Point], baselines: Baselines) -> list[Point]:
+    """The points whose whole interval of agreement lies above the agreement of the most common answer."""
+    return [point for point in points if point.agreement.low > baselines.majority.value]
 
 
-def recommended(points: Sequence[Point], standard: Standard, max_risk: float) -> Point | None:
-    """The most useful point whose risks stay at or below the limit by the upper ends of their intervals.
+def recommend(points: Sequence[Point], baselines: Baselines, max_risk: float) -> Point | None:
+    """The most useful point whose risks stay within the limit by the upper bounds of their intervals.
 
-    Of equally useful ones the one of least risk; None when no point stays below that keeps more of the rules than
-    always giving the commonest answer would.
+    Among equally useful points, the one with the lowest risk; None if no point within the limit is clearly more useful
+    than always giving the most common answer.
     """
-    allowed = [point for point in useful(points, standard) if point.highest_risk <= max_risk]
-    return max(allowed, key=lambda point: (point.agreement.value, -point.informed.value), default=None)
+    allowed = [point for point in useful(points, baselines) if point.highest_risk <= max_risk]
+    return max(allowed, key=lambda point: (point.agreement.value, -point.record_linkage.value), default=None)
 
 
-def safer(points: Sequence[Point], standard: Standard, chosen: Point, max_risk: float) -> Point | None:
-    """A useful point below the limit with at most half of the chosen one's risk and a utility inside its interval.
+def safer_alternative(points: Sequence[Point], baselines: Baselines, chosen: Point, max_risk: float) -> Point | None:
+    """A useful point within the limit with at most half the chosen one's risk and a utility inside its interval.
 
-    Of several the one of least risk; None when there is none.
+    Among several, the one with the lowest risk; None if there is no such point.
     """
     near = [
         point
-        for point in useful(points, standard)
+        for point in useful(points, baselines)
         if point.highest_risk <= max_risk
         and point.agreement.value >= chosen.agreement.low
-        and point.informed.value <= chosen.informed.value / 2
+        and point.record_linkage.value <= chosen.record_linkage.value / 2
     ]
-    return min(near, key=lambda point: point.informed.value, default=None)
+    return min(near, key=lambda point: point.record_linkage.value, default=None)

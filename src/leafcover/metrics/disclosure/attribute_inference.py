@@ -1,10 +1,10 @@
-"""Inference: what the release tells about a person's confidential value to somebody who knows the person's others.
+"""Attribute inference: how well an attacker who knows a person's other values infers a sensitive one.
 
-Three attackers. One takes the released row nearest to what he knows (Gower's distance, ties averaged) and reads the
-value there, as in Giomi and others (2023). The second does so by the columns alone by which people are found, since he
-knows the noise. The third learns the value from the others by a forest grown on the release. All also attack people who
-are not in the release: what they learn of those they learned from patterns that hold for everybody, and only what they
-learn beyond is owed to a person's own row.
+Three attackers. The first takes the value of the released record nearest to the known values (Gower's distance, ties
+averaged), as in Giomi and others (2023). The second knows the perturbation, and searches only by the columns that link
+people best. The third predicts the value with a random forest grown on the release. All also attack people outside the
+release (the control): success there comes from patterns that hold for everybody, and only success above it is due to
+the person's own record.
 """
 
 import warnings
@@ -37,22 +37,22 @@ if TYPE_CHECKING:
     from leafcover.kernels.neighbors import NeighborTree
 
 
-# The columns an attacker goes by who has seen the noise at work: those by which people are found.
+# The columns that link people best, for an attacker who knows the perturbation.
 #
-# A distance over all columns lets those that were dealt out anew drown a few that were hardly touched. Whoever knows
-# the noise leaves them aside.
+# In a distance over all columns, columns that were shuffled hide the information of a few that hardly changed. An
+# attacker who knows the perturbation ignores the shuffled ones.
 
 
-ROWS = 10_000  # among which people are sought, to choose the columns
-PEOPLE = 500  # sought for each choice
-MORE = 1.5  # each choice has so many times the columns of the one before
+ROWS = 10_000  # in which people are searched for, to choose the columns
+PEOPLE = 500  # searched for with each choice
+MORE = 1.5  # each choice has this many times the columns of the previous one
 
 
 def trusted_columns(pair: Pair, columns: Sequence[str]) -> tuple[str, ...]:
-    """The columns, most telling first and as many as find most people; all of them where pairs are not known.
+    """The most informative columns, as many as link most people; all of them without pairs.
 
-    Columns are ordered by how much better a person's own two values fit than those of strangers. Of choices that find
-    as many the one with most columns is taken.
+    Columns are ordered by how much better a person's own two values match than those of different people. Among
+    choices that link equally many people, the one with most columns is taken.
     """
     if not pair.paired or len(pair.original) < 2 or len(columns) < 2:
         return tuple(columns)
@@ -79,25 +79,24 @@ def _found(tables: tuple[Table, Table], columns: Sequence[str]) -> float:
     return risk_of(chance_among(1, *closer_than_own(of_rows(ours, people), theirs, people, enough=1))).value
 
 
-# An attacker who learns: a forest grown on what he has answers for a person by the rows in the same leaves.
+# The attack by a random forest (Breiman 2001), grown on the release.
 #
-# Each tree of a random forest (Breiman 2001) names some rows that ended in the person's leaf; the answer is the best
-# guess among all these rows' values. So one way serves categories and numbers alike, and what is right is right here
-# too.
+# Each tree names some of the rows in the person's leaf; the answer is the best guess among the values of all these
+# rows. So one method serves categories and numbers, with the same definition of a right answer.
 
 
 TREES = 16
 SMALLEST = 5  # rows in a leaf
-MATES = 6  # rows a tree may name
-MOST_LEVELS = 64  # that guide the forest; rarer ones are taken together while it grows
+MATES = 6  # rows that a tree names at most
+MOST_LEVELS = 64  # that the forest is grown with; rarer ones are merged
 
 
 def forest_guesses(
     learned: Table, labels: Floats, asked: Sequence[Table], *, is_category: bool, reach: float
 ) -> list[Floats]:
-    """The answers for every row of the tables asked, from rows whose labels the attacker has seen.
+    """The answers for every row of some tables, from rows with known labels.
 
-    All tables have the same columns. Without any label there is no answer (nan).
+    All tables have the same columns. Without any label the answer is nan.
     """
     known = np.flatnonzero(~np.isnan(labels))
     learned, labels = learned.take(known), labels[known]
@@ -126,16 +125,16 @@ def _forest(features: Floats, labels: Floats, *, is_category: bool) -> Any:
     if len(levels) > MOST_LEVELS:
         place = np.where(np.isin(place, np.argsort(-counts, kind="stable")[:MOST_LEVELS]), place, -1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that many levels have few rows each is no mistake
+        warnings.simplefilter("ignore")  # about levels with few rows
         return RandomForestClassifier(TREES, **settings).fit(features, place)
 
 
 def _mates(leaves: Array, asked: Array) -> Rows:
-    """Learned rows that share a leaf with each person, as many from every tree: (people, TREES x MATES).
+    """Training rows that share a leaf with each person, equally many from every tree: (people, TREES x MATES).
 
-    Both are (rows, trees): the leaf of each row in each tree.
+    Both inputs are (rows, trees): the leaf of each row in each tree.
     """
-    mixed = np.random.default_rng(SEED).permutation(len(leaves))  # which rows of a large leaf are named is chance
+    mixed = np.random.default_rng(SEED).permutation(len(leaves))  # rows of a large leaf are chosen at random
     found = []
     for learned, wanted in zip(leaves.T, asked.T, strict=True):
         order = mixed[np.argsort(learned[mixed], kind="stable")]
@@ -146,9 +145,9 @@ def _mates(leaves: Array, asked: Array) -> Rows:
 
 
 def _features(learned: Table, table: Table) -> Floats:
-    """Columns as a matrix: codes, and numbers by their place among the learned ones, so that none is too large.
+    """Columns as a matrix: codes, and the ranks of numbers among the training values, so that none is too large.
 
-    A tree needs no more; a feature for every level would take it several times as long.
+    A tree needs no more; one feature for every level would take several times as long.
     """
     return np.column_stack([_feature(seen, column) for seen, column in zip(learned, table, strict=True)])
 
@@ -160,16 +159,16 @@ def _feature(seen: Column, column: Column) -> Floats:
 
 
 def _ranks(ordered: Array, values: Array) -> Floats:
-    """The middle place of each value among ordered ones."""
+    """The middle rank of each value among ordered ones."""
     below, upto = np.searchsorted(ordered, values), np.searchsorted(ordered, values, side="right")
     ranks: Floats = (below + upto) / 2
     return ranks
 
 
-# What counts as a right answer about a value, and the best one answer of somebody who knows how common values are.
+# What counts as a right answer, and the best single answer from the frequencies of values alone.
 #
-# An answer about a category is right when it is equal. An answer about a number is right within a tolerance: a share of
-# the range that holds the middle 90 % of the original values, so that a few far values do not make every answer right.
+# An answer about a category is right if it is equal. An answer about a number is right within a tolerance: a share of
+# the range of the middle 90 % of the original values, so that a few extreme values do not make every answer right.
 
 
 TOLERANCE = 0.05  # of the range between the 5 % and the 95 % quantile
@@ -185,9 +184,9 @@ def labels_of(column: Column) -> Floats:
 
 
 def reach_of(column: Column, tolerance: float = TOLERANCE) -> float:
-    """How far an answer may lie from the value of this original column; 0 for a category.
+    """How far a right answer may be from the value of this original column; 0 for a category.
 
-    Where the middle 90 % of the values are one, only that very value counts.
+    If the middle 90 % of the values are one value, only that value is right.
     """
     if not 0 <= tolerance <= 0.5:
         raise ValueOutOfRange("tolerance", tolerance, "a share of the range of the values, from 0 to 0.5")
@@ -195,7 +194,7 @@ def reach_of(column: Column, tolerance: float = TOLERANCE) -> float:
     if column.is_category or not len(known):
         return 0.0
     low, high = np.quantile(known, [OUTSIDE, 1 - OUTSIDE], method="inverted_cdf")
-    half = high / 2 - low / 2  # halves, since 1e308 less -1e308 is too much
+    half = high / 2 - low / 2  # halves, since 1e308 minus -1e308 overflows
     return float(2 * tolerance * half + ROUNDING * np.abs(known).max())
 
 
@@ -207,7 +206,7 @@ def right(answers: Floats | float, wanted: Floats, reach: float) -> Floats:
 
 
 def best_guess(labels: Floats, reach: float) -> float:
-    """The answer that is right for most of the labels (the lowest of equals), nan when none is known.
+    """The answer that is right for most labels (the lowest of equals); nan if there is no label.
 
     >>> best_guess(np.array([1.0, 7.0, 8.0, 9.0]), 1.0)
     8.0
@@ -222,7 +221,7 @@ def best_guess(labels: Floats, reach: float) -> float:
 
 
 def best_guesses(pools: Floats, reach: float) -> Floats:
-    """The same for each line of labels, none of them missing: (people, labels) to (people,)."""
+    """The same for each row of labels, without missing ones: (people, labels) to (people,)."""
     ordered = np.ascontiguousarray(np.sort(pools, axis=1).T)
     within = np.zeros(ordered.shape, np.int16)  # labels above this one that one answer covers with it
     for step in range(1, len(ordered)):
@@ -238,38 +237,38 @@ def best_guesses(pools: Floats, reach: float) -> Floats:
 
 
 MOST = 3_000  # people attacked
-LEARNED = 6_000  # released rows the forest is grown on; with more it answers no better
-COLUMNS = 16  # attacked when none is named confidential
-NO_CODE = -2  # differs from every level and from a missing one
+LEARNED = 6_000  # released rows that the forest is grown on; more do not improve it
+COLUMNS = 16  # attacked if no sensitive attribute is named
+NO_CODE = -2  # differs from every level and from missing
 
 
 @dataclass(frozen=True)
 class Inference:
-    """How well one column is told by the others. People without a value there are not attacked."""
+    """Attribute inference of one column from the others. People without a value there are not attacked."""
 
     column: str
-    known: tuple[str, ...]  # what the attacker knows of the person
-    nearest: Attack  # by the nearest released row
-    trusted: Attack | None  # the same by the columns that people are found by; None when those are all or no pairs say
-    learned: Attack | None  # by a forest grown on the release; None when it was not asked for
-    tolerance: float  # for a number, the share of the middle range an answer may be off; 0 for a category
+    known: tuple[str, ...]  # what the attacker knows about the person
+    nearest: Attack  # by the nearest released record
+    trusted: Attack | None  # the same by the columns that link people best; None if those are all, or without pairs
+    learned: Attack | None  # by a random forest grown on the release; None if not requested
+    tolerance: float  # for a number, the error allowed, as a share of the middle range; 0 for a category
     rows: int  # people attacked
     of: int  # people who have a value
 
     @property
     def strongest(self) -> Attack:
-        """The attack that tells most beyond what it tells of people who are not there, or beyond guessing."""
+        """The attack with the highest success above its control, or above guessing without a control."""
         return max((a for a in (self.nearest, self.trusted, self.learned) if a is not None), key=_beyond)
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """What is asked about a column, and what the release says there."""
+    """The column that is inferred, and its released values."""
 
     column: str
     known: tuple[str, ...]
     is_category: bool
-    reach: float  # an answer this near is right
+    reach: float  # an answer within this distance is right
     labels: Floats  # (released rows,)
 
 
@@ -284,11 +283,11 @@ class _Side:
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The release ready to be searched by some columns, and the tables of people beside it."""
+    """The release indexed by some columns, and the tables of people to search for."""
 
     names: tuple[str, ...]
     released: "NeighborTree"
-    tables: tuple[ScaledTable, ...]  # the original, and the control when there is one
+    tables: tuple[ScaledTable, ...]  # the original, and the control if there is one
 
 
 def inference(
@@ -300,9 +299,9 @@ def inference(
     most: int = MOST,
     learned: bool = True,
 ) -> Inference:
-    """Attack one column by all the others, or by those named as known."""
+    """Infer one column from all the others, or from those named as known."""
     names = _known(pair, column, known)
-    # Chosen as when several columns are attacked in turn, so that the figures are the same.
+    # Chosen as in `inferences`, so that the figures are the same.
     trusted = _search_by_trust(pair, _all_but_weight(pair) if known is None else names)
     searches = _search(pair, names), _without(pair, trusted, column)
     return _inference(pair, column, names, searches, tolerance, most, learned)
@@ -316,7 +315,7 @@ def inferences(
     most: int = MOST,
     learned: bool = True,
 ) -> tuple[Inference, ...]:
-    """Attack the columns named, or those that `attacked_columns` chooses; each by all the others."""
+    """Infer the columns named, or those that `attacked_columns` chooses, each from all the others."""
     chosen = attacked_columns(pair) if columns is None else tuple(columns)
     names = _all_but_weight(pair)
     whole, trusted = _search(pair, names), _search_by_trust(pair, names)
@@ -329,7 +328,7 @@ def inferences(
 
 
 def attacked_columns(pair: Pair) -> tuple[str, ...]:
-    """The confidential columns; without any, the target and then the others that have more than one value."""
+    """The sensitive attributes; without any, the target and then other columns with more than one value."""
     if pair.sensitive:
         return pair.sensitive
     others = [name for name in pair.names if name not in (pair.target, pair.weight)]
@@ -394,13 +393,13 @@ def _search(pair: Pair, names: tuple[str, ...]) -> _Search:
 
 
 def _search_by_trust(pair: Pair, names: tuple[str, ...]) -> _Search | None:
-    """The release ready to be searched by the columns that people are found by; None when those are all."""
+    """The release indexed by the columns that link people best; None if those are all."""
     trusted = trusted_columns(pair, names)
     return None if len(trusted) == len(names) else _search(pair, trusted)
 
 
 def _without(pair: Pair, search: _Search | None, column: str) -> _Search | None:
-    """A search that a column can be left out of; None when there would be nothing left to search by."""
+    """A search from which the column can be left out; None if no column would be left."""
     if search is None or search.names == (column,):
         return None
     if column not in search.names or _can_be_left_out(pair.released[column]):
@@ -414,7 +413,7 @@ def _all_but_weight(pair: Pair) -> tuple[str, ...]:
 
 def _by_nearest(search: _Search, question: _Question, sides: Sequence[_Side]) -> list[Floats]:
     found = []
-    for table, side in zip(search.tables, sides, strict=False):  # a control without any value is not attacked
+    for table, side in zip(search.tables, sides, strict=False):  # a control without values is not attacked
         people = of_rows(table, side.people)
         if question.column in search.names:
             people = _left_out(people, search, question.column, side.table)
@@ -425,14 +424,14 @@ def _by_nearest(search: _Search, question: _Question, sides: Sequence[_Side]) ->
 
 
 def _can_be_left_out(column: Column) -> bool:
-    """Whether the people's values can be made as far from every released one: a missing number is near the missing."""
+    """Whether values can be placed equally far from every released one: not with missing numbers, which match."""
     return column.is_category or not column.missing.any()
 
 
 def _left_out(people: ScaledTable, search: _Search, column: str, table: Table) -> ScaledTable:
-    """The people without one column: 1 is added to every distance, so that the nearest rows stay the nearest.
+    """The people without one column: every distance grows by 1, so that the nearest rows stay the nearest.
 
-    So one tree over all columns serves for all that are attacked in turn.
+    So one index over all columns serves for every column that is inferred.
     """
     is_category = table[column].is_category
     place = [name for name in search.names if table[name].is_category == is_category].index(column)
@@ -447,7 +446,7 @@ def _left_out(people: ScaledTable, search: _Search, column: str, table: Table) -
 def _by_forest(pair: Pair, question: _Question, sides: Sequence[_Side]) -> list[Floats]:
     rows = sample_rows(len(pair.released), LEARNED)
     if pair.paired and len(rows) < len(pair.released):
-        # An attacker would learn from every row, so from those of the people he attacks, too.
+        # An attacker would train on every row, those of the people attacked included.
         own = sides[0].people[:LEARNED]
         rows = np.union1d(own, sample_rows(len(pair.released), LEARNED - len(own)))
     answers = forest_guesses(

@@ -1,8 +1,8 @@
-"""Correct attribution: what the released rows with a person's key say about the person's target value.
+"""Correct attribution probability (CAP), and reconstruction of original values from a person's released row.
 
-CAP of Elliot (2014) and Taub and others (2018): of the released rows with the same key, the share with the person's own
-target value. Keys that no released row has say nothing; such people are left out and counted. The targeted form of
-Taub and Elliot (2019) looks only at keys about which the release is sure.
+CAP of Elliot (2014) and Taub and others (2018): of the released rows with the same quasi-identifiers as a person (the
+key, in their words), the share with the person's own target value. People whose key is not in the release are left out
+and counted. The targeted form of Taub and Elliot (2019) uses only keys for which the release is certain.
 """
 
 from collections.abc import Sequence
@@ -25,26 +25,26 @@ from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 KEYS = 4
-BINS = 10  # of equally many original values, for a number
-SURE = 1.0  # the share of a key's commonest target value from which on the release is sure
+BINS = 10  # with equally many original values, for a number
+SURE = 1.0  # the share of a key's most common target value from which the release counts as certain
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """How surely the key tells the target. Every row is looked at; people without a target value are left out."""
+    """Correct attribution. Every row is used; people without a target value are left out."""
 
     target: str
     keys: tuple[str, ...]
-    attack: Attack  # of people whose key the release has; its baseline knows no key, only how common target values are
-    ceiling: Risk  # the original asked about itself
-    undefined: Risk  # people whose key no released row has
-    targeted: Risk  # of people about whose key the release is sure: how often it is right
-    rows: int  # people asked about
+    attack: Attack  # people whose key is in the release; the baseline knows only the frequencies of target values
+    ceiling: Risk  # the same with the original in place of the release
+    undefined: Risk  # people whose key is not in the release
+    targeted: Risk  # people for whose key the release is certain: how often it is right
+    rows: int  # people attacked
 
 
 @dataclass(frozen=True, eq=False)
 class _Keyed:
-    """The rows of one table by number, alike in all tables of a pair: 0 is a missing target value."""
+    """Keys and targets of one table as numbers, the same in all tables of a pair; 0 is a missing target."""
 
     key: Rows
     target: Rows
@@ -59,7 +59,7 @@ def attribution(
     bins: int = BINS,
     sure: float = SURE,
 ) -> Attribution:
-    """Attack the first confidential column, else the target, by the keys named or those of `few_keys`."""
+    """Attack the first sensitive attribute, or the target, by the columns named or those of `few_keys`."""
     if bins < 2:
         raise ValueOutOfRange("bins", bins, "a whole number of at least 2")
     aim = _aim(pair) if target is None else target
@@ -86,7 +86,7 @@ def attribution(
 
 
 def few_keys(pair: Pair, target: str, count: int = KEYS) -> tuple[str, ...]:
-    """The key categories with most levels, then the key numbers with most values; equals by name."""
+    """The categorical quasi-identifiers with most levels, then the numeric ones with most values; ties by name."""
     columns = [pair.original[name] for name in pair.quasi_identifiers if name not in (target, pair.weight)]
     ranked = sorted(columns, key=lambda c: (not c.is_category, -len(np.unique(c.values[~c.missing])), c.name))
     return tuple(c.name for c in ranked[:count])
@@ -99,7 +99,7 @@ def _aim(pair: Pair) -> str:
 
 
 def _shares(people: _Keyed, table: _Keyed) -> tuple[Floats, Bools]:
-    """For people with a target value: the share of the rows with their key that have it, and if there are any."""
+    """For people with a target value: the share of the rows with their key that have it, and whether there are any."""
     known = people.target > 0
     size = _counts(table.key, people.key)[known]
     return _counts(table.both, people.both)[known] / np.maximum(size, 1), size > 0
@@ -116,7 +116,7 @@ def _common(people: _Keyed, table: _Keyed) -> Floats:
 
 
 def _surest(table: _Keyed, keys: Rows) -> Floats:
-    """For each key asked about the largest share of one target value among its rows, 0 when it has none."""
+    """For each key the largest share of one target value among its rows; 0 if it has no rows."""
     most = np.zeros(max(table.key.max(initial=0), keys.max(initial=0)) + 1)
     known = table.target > 0
     np.maximum.at(most, table.key[known], _counts(table.both, table.both)[known])
@@ -124,13 +124,13 @@ def _surest(table: _Keyed, keys: Rows) -> Floats:
 
 
 def _counts(numbers: Rows, asked: Rows) -> Floats:
-    """How often each number asked about occurs."""
+    """How often each of some numbers occurs."""
     length = max(numbers.max(initial=0), asked.max(initial=0)) + 1
     return np.bincount(numbers, minlength=length)[asked].astype(np.float64)
 
 
 def _keyed(pair: Pair, keys: Sequence[str], target: str, bins: int) -> list[_Keyed]:
-    """Original, release and control, when there is one, with numbers for their keys and target values."""
+    """Original, release and control, if there is one, with keys and target values as numbers."""
     tables = [pair.original, pair.released, *([] if pair.control is None else [pair.control])]
     ends = np.cumsum([len(table) for table in tables])
     key = np.zeros(ends[-1], np.int64)
@@ -160,36 +160,36 @@ def _joined(one: Rows, other: Rows) -> Rows:
     return together
 
 
-# Reconstruction: how well an original value is told by the whole released row of the same person.
+# Reconstruction: how well an original value is recovered from the whole released row of the same person.
 #
-# The attacker has seen the original values of half of the people beside their released rows, learns from them what
-# the noise did, and answers for the other half: by a forest, and by a list of what each released value mostly was,
-# which forgets no level however many there are. Two others stand beside him: one who takes the released value as it
-# is, and one who only knows how common the original values are.
+# The attacker has seen the original values of half of the people with their released rows, and attacks the other half:
+# by a random forest, and by a lookup table of the most common original value of each released value, which keeps every
+# level however many there are. Two attackers serve for comparison: one takes the released value as it is, and one knows
+# only the frequencies of original values.
 
 
-MOST = 12_000  # people, learned from and attacked together
+MOST = 12_000  # people, half to learn from and half to attack
 
 
 @dataclass(frozen=True)
 class Reconstructed:
-    """One column. People without a value there are not attacked, and there is no control: nobody else has a row."""
+    """One column. People without a value there are not attacked; a control is impossible without a released row."""
 
     column: str
-    attack: Attack  # learned from the other half by a forest; its baseline is the best one answer for everybody
-    looked_up: Risk  # the original value that the same released value mostly had in the other half
+    attack: Attack  # by a random forest; the baseline is the best single answer for everybody
+    looked_up: Risk  # by the most common original value of the same released value
     as_released: Risk  # the released value taken as the answer
-    tolerance: float  # for a number, the share of the middle range an answer may be off; 0 for a category
+    tolerance: float  # for a number, the error allowed, as a share of the middle range; 0 for a category
 
     @property
     def best(self) -> Risk:
-        """The best of the three answers: by the forest, by the list, and the released value as it is."""
+        """The best of the three answers: by the forest, by the lookup table, and the released value itself."""
         return max(self.attack.main, self.looked_up, self.as_released, key=lambda risk: risk.value)
 
 
 @dataclass(frozen=True)
 class ReconstructionAttack:
-    """Every column that was attacked."""
+    """Reconstruction of every column that was attacked."""
 
     columns: tuple[Reconstructed, ...]
     rows: int  # people learned from and attacked
@@ -197,14 +197,14 @@ class ReconstructionAttack:
 
     @property
     def most_told(self) -> Reconstructed | None:
-        """The column whose values are told most surely beyond guessing; None when none was attacked."""
+        """The column recovered furthest above guessing; None if no column was attacked."""
         return max(self.columns, key=lambda c: c.best.value - c.attack.baseline.value, default=None)
 
 
 def reconstruction(
     pair: Pair, *, columns: Sequence[str] | None = None, tolerance: float = TOLERANCE, most: int = MOST
 ) -> ReconstructionAttack | None:
-    """Attack the columns named, or all but the weight; None when nobody knows whose row is whose."""
+    """Attack the columns named, or all but the weight; None without pairs."""
     if not pair.paired:
         return None
     names = tuple(name for name in pair.names if name != pair.weight) if columns is None else tuple(columns)
@@ -244,7 +244,7 @@ def _of(pair: Pair, name: str, seen: Rows, asked: Rows, tolerance: float) -> Rec
 
 
 def _looked_up(shown: Floats, labels: Floats, asked: Floats, guess: float) -> Floats:
-    """For each asked value the label most often seen with it (the lowest of equals), or the guess.
+    """For each value the label most often seen with it (the lowest of equals), or the guess.
 
     >>> _looked_up(np.array([5.0, 5.0, 5.0, 6.0]), np.array([1.0, 2.0, 2.0, 9.0]), np.array([5.0, 6.0, 7.0]), 0.0)
     array([2., 9., 0.])
@@ -255,7 +255,7 @@ def _looked_up(shown: Floats, labels: Floats, asked: Floats, guess: float) -> Fl
     values, code = np.unique(shown[known], return_inverse=True)  # nan equals nan here
     answers, answer = np.unique(labels[known], return_inverse=True)
     both, count = np.unique(code.ravel() * len(answers) + answer.ravel(), return_counts=True)
-    order = np.lexsort((-both, count))  # the commonest is written last, of equals the lowest
+    order = np.lexsort((-both, count))  # the most common is written last, of equals the lowest
     mostly = np.empty(len(values))
     mostly[both[order] // len(answers)] = answers[both[order] % len(answers)]
     place = np.minimum(np.searchsorted(values, asked), len(values) - 1)

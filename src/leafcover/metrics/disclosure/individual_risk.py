@@ -1,8 +1,9 @@
-"""The risk of each person: how likely it is that whoever finds this key in the table has found the right one.
+"""Re-identification risk of each person: individual risk, and special uniques (SUDA).
 
-In a table that holds everybody it is 1/f for a key that f rows share (the prosecutor's risk). In a survey it is
-smaller: Benedetti and Franconi's estimate, the one of mu-Argus, takes the population frequency F of the key as
-negative binomial given f, with p = f / (sum of the weights), and the risk as the mean of 1/F.
+Individual risk is the probability that a match on the quasi-identifiers is the right person. In a table of the whole
+population it is 1/f for a class of f rows (prosecutor risk). In a survey it is smaller: the estimate of Benedetti and
+Franconi, used in mu-Argus, takes the population frequency F of the class as negative binomial given f, with
+p = f / (sum of the weights), and the risk as the mean of 1/F.
 """
 
 from collections.abc import Sequence
@@ -19,15 +20,15 @@ from leafcover.metrics.disclosure.k_anonymity import EquivalenceClasses, chosen_
 from leafcover.metrics.estimates import WORST, Risk, risk_of
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 
-HIGH = 0.2  # a risk above it is counted as high: fewer than five to hide among
+HIGH = 0.2  # a risk above it is high: an anonymity set of fewer than five
 
 
 @dataclass(frozen=True)
 class Individual:
-    """The risk of re-identification over the rows of the original."""
+    """Re-identification risk over the rows of the original."""
 
-    risk: Risk  # the mean over rows, with the worst 1 %
-    expected: float  # re-identifications, were everybody looked up: the sum
+    risk: Risk  # the mean over rows, with the most exposed 1 %
+    expected: float  # re-identifications if everybody were looked up: the sum
     high: Risk  # rows with a risk above 0.2
     model: str  # "prosecutor" or "survey weights"
     columns: tuple[str, ...]
@@ -35,9 +36,9 @@ class Individual:
 
 
 def individual(pair: Pair, *, columns: Sequence[str] = (), bins: int = 0) -> Individual:
-    """The individual risk over the original's keys; with survey weights when the pair names them.
+    """Individual risk over the original's quasi-identifiers; with survey weights if the pair names them.
 
-    A missing key is a value of its own. A weight that is missing, or below 1, counts as 1: the row stands for itself.
+    Missing is a value of its own. A weight that is missing, or below 1, counts as 1: the row represents itself.
     """
     keys = chosen_keys(pair, columns)
     classes = classes_of(pair.original, keys, bins=bins)
@@ -54,7 +55,7 @@ def individual(pair: Pair, *, columns: Sequence[str] = (), bins: int = 0) -> Ind
 
 
 def mean_reciprocal(sizes: Floats, populations: Floats) -> Floats:
-    """The mean of 1/F for keys that so many rows share, and that stand for so many people.
+    """The mean of 1/F for classes of so many rows that represent so many people.
 
     The mean is (p/f) 2F1(1, 1; f+1; 1-p). For f = 1 that is p/(1-p) log(1/p), for f = 2
     p/(1-p) (1 - p/(1-p) log(1/p)).
@@ -69,7 +70,7 @@ def mean_reciprocal(sizes: Floats, populations: Floats) -> Floats:
     function = np.ones(len(sizes))
     function[few] = hyp2f1(1.0, 1.0, sizes[few] + 1.0, 1.0 - sampled[few])
     term = np.where(few, 0.0, 1.0)
-    for n in range(20):  # above 30 the library overflows, while terms fall faster than 1 / binomial(30 + n, n)
+    for n in range(20):  # above 30 the library overflows, and terms fall faster than 1 / binomial(30 + n, n)
         term *= (n + 1) / (sizes + n + 1) * (1.0 - sampled)
         function += term
     found: Floats = sampled / sizes * function
@@ -83,23 +84,23 @@ def _with_weights(pair: Pair, classes: EquivalenceClasses) -> Floats:
     return mean_reciprocal(classes.size.astype(np.float64), populations)
 
 
-# Special uniques: rows that are alone already on a few columns, however common each value is by itself.
+# Special uniques: rows that are unique on only a few columns, although each value by itself is common.
 #
-# A minimal sample unique of a row is a set of columns on which no other row agrees with it, while on every smaller set
-# inside it some row does. They are the ones SUDA2 finds (Manning, Haglin and Keane 2008), here level by level: a row
-# that is alone on a set is alone on every larger one, so it leaves the search there without changing anybody else's.
+# A minimal sample unique of a row is a set of columns on which no other row equals it, while on every proper subset
+# some row does. They are those that SUDA2 finds (Manning, Haglin and Keane 2008), here level by level: a row that is
+# unique on a set is unique on every superset, so it leaves the search without affecting other rows.
 # The score is that of Elliot, Manning, Mayes, Gurd and Bane 2005, as the SDC Practice Guide prints it.
 
 
 MOST_ROWS = 50_000
-AMONG = 10  # columns searched unless they are named
+AMONG = 10  # columns searched if none are named
 LARGEST = 6
 MOST_SETS = 1_000  # of columns searched; ten columns have 847 sets of up to six
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """How much of all scores comes from sets with this column; a set counts for each of its columns."""
+    """The share of all scores that comes from sets with this column; a set counts for each of its columns."""
 
     column: str
     share: float
@@ -107,28 +108,28 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Suda:
-    """How special the unique rows of the original are. Scores have no unit: they rank rows of one table."""
+    """SUDA scores of the original. Scores have no unit: they rank the rows of one table."""
 
-    special: Risk  # rows with any minimal sample unique
+    special: Risk  # rows with a minimal sample unique
     mean: float  # score of a row
     high: float  # the score that 1 % of the rows exceed
     worst: float  # the mean of the 1 % of rows with the highest scores
-    sets: tuple[int, ...]  # how many minimal sample uniques of 1, 2, ... columns
+    sets: tuple[int, ...]  # counts of minimal sample uniques of 1, 2, ... columns
     contributions: tuple[Contribution, ...]  # highest first
     columns: tuple[str, ...]  # searched
-    largest: int  # columns in a set, at most
+    largest: int  # the most columns in a set
     rows: int
     of: int
 
     @property
     def how(self) -> str:
-        """What the figures rest on; a sample overstates them."""
+        """The rows that the figures are computed from; a sample overstates them."""
         note = "" if self.rows >= self.of else "; a sample has more unique rows than the table"
         return coverage_note(self.rows, self.of) + note
 
 
 class SudaResult(NamedTuple):
-    """What the search found."""
+    """The result of the search."""
 
     score: Floats  # (rows,)
     by_column: Floats  # (columns,) summed scores of the sets that hold each column
@@ -143,11 +144,11 @@ def suda(
     bins: int = 0,
     most: int = MOST_ROWS,
 ) -> Suda:
-    """Search the original's keys for minimal sample uniques of at most ``most_columns`` columns.
+    """Search the original's quasi-identifiers for minimal sample uniques of at most ``most_columns`` columns.
 
-    Of more than ten keys the ten with the fewest values are searched: to be alone on those is special, and they are
-    what people know of each other. Named columns are all searched, for smaller sets when they are many. A missing
-    value is a value of its own.
+    Of more than ten quasi-identifiers the ten with the fewest values are searched: to be unique on those is special,
+    and they are what people know about each other. Named columns are all searched, in smaller sets if they are many.
+    Missing is a value of its own.
     """
     if most_columns < 1:
         raise ValueOutOfRange("most_columns", most_columns, "at least 1")
@@ -179,10 +180,10 @@ def suda(
 
 
 def intrusion(pair: Pair, *, columns: Sequence[str] = (), bins: int = 0, fraction: float = 0.01) -> float:
-    """The probability that a unique match with an outside list is a right one (DIS; Skinner and Elliot 2002).
+    """The probability that a unique match with an outside list is correct (DIS; Skinner and Elliot 2002).
 
-    With U rows alone on the keys, P rows in pairs and a sample of the share s of the population: U s / (U s + P (1-s)).
-    Survey weights, when the pair has them, say what s is; otherwise ``fraction`` does.
+    With U unique rows, P rows in classes of two and a sampling fraction s: U s / (U s + P (1-s)). Survey weights, if
+    the pair has them, give s; otherwise ``fraction`` does.
     """
     if not 0 < fraction <= 1:
         raise ValueOutOfRange("fraction", fraction, "a share of the population, above 0 and at most 1")
@@ -217,9 +218,9 @@ def search(marks: Words, largest: int) -> SudaResult:
 
 
 def score_of(size: int, columns: int, largest: int) -> float:
-    """What one minimal sample unique counts: the product of (columns - i) for i from its size to the largest size.
+    """The score of one minimal sample unique: the product of (columns - i) for i from its size to the largest size.
 
-    The largest size is taken as one less than the columns when it is all of them, or the product would be 0.
+    If the largest size is the number of columns, one less is used, or the product would be 0.
 
     >>> [score_of(size, 4, 3) for size in (1, 2, 3)]
     [6.0, 2.0, 1.0]
@@ -234,7 +235,7 @@ def _coarsest(marks: Words, names: tuple[str, ...]) -> list[int]:
 
 
 def _largest(columns: int, wanted: int) -> int:
-    """The largest size of a set for which all sets are few enough to be searched."""
+    """The largest size of a set for which the number of sets is small enough."""
     largest = min(wanted, columns)
     while largest > 1 and sum(comb(columns, size) for size in range(1, largest + 1)) > MOST_SETS:
         largest -= 1
@@ -246,7 +247,7 @@ def _without(chosen: tuple[int, ...], column: int) -> tuple[int, ...]:
 
 
 def _alone(marks: Words) -> Bools:
-    """Which marks occur once."""
+    """Which hashes occur once."""
     order = np.argsort(marks)
     ascending = marks[order]
     differs = np.concatenate([[True], ascending[1:] != ascending[:-1], [True]])

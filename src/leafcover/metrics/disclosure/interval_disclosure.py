@@ -1,9 +1,10 @@
-"""Interval disclosure: how often a number's original lies in a narrow interval around its released value.
+"""Interval disclosure, unchanged values, and what averages of small groups disclose.
 
-By rank (Domingo-Ferrer and Torra 2001): the interval holds the released values at most p % of the rows away in rank,
-and the share is averaged over p = 1 .. 10. By standard deviation (Mateo-Sanz, Sebé and Domingo-Ferrer 2004): the
-interval is a multiple of the released column's standard deviation to either side, and a record is at risk when every
-number of it is inside. Both look at numbers (dates and times too), not at categories.
+Interval disclosure: how often an original number lies in a narrow interval around its released value. By rank
+(Domingo-Ferrer and Torra 2001): the interval holds the released values at most p % of the rows away in rank, and the
+share is averaged over p = 1 .. 10. By standard deviation (Mateo-Sanz, Sebé and Domingo-Ferrer 2004): the interval is a
+multiple of the released column's standard deviation to either side, and a record is at risk if every number of it is
+inside. Both apply to numbers (dates and times too), not to categories.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,18 +25,18 @@ DEVIATIONS = 0.05
 
 @dataclass(frozen=True)
 class ColumnInterval:
-    """One number, over the rows where both tables know it."""
+    """One number, over the rows with a value in both tables."""
 
     column: str
     rank: Risk
-    rank_chance: Risk  # the same for released values dealt out at random
+    rank_chance: Risk  # the same for randomly shuffled released values
     deviation: Risk
     deviation_chance: Risk
 
 
 @dataclass(frozen=True)
 class Intervals:
-    """Interval disclosure by column, the worst first, and by record: every number of it is inside."""
+    """Interval disclosure by column, the highest first, and by record, where every number must be inside."""
 
     columns: tuple[ColumnInterval, ...]
     rank: Risk  # records, averaged over the ten widths
@@ -53,9 +54,9 @@ class Intervals:
 def intervals(
     pair: Pair, *, columns: Sequence[str] = (), deviations: float = DEVIATIONS, most: int = MOST_ROWS
 ) -> Intervals | None:
-    """Interval disclosure over all numbers unless some are named; None when rows are not paired.
+    """Interval disclosure over all numbers unless some are named; None without pairs.
 
-    A number that only one of the tables knows is not disclosed; one that neither knows is passed over, and a record
+    A number that is missing in one table is not disclosed; one that is missing in both is ignored, and a record
     without any number is left out.
     """
     if not deviations > 0:
@@ -95,10 +96,10 @@ def intervals(
 
 
 def ranks_apart(before: Floats, after: Floats) -> Floats:
-    """How many ranks, as a share of the rows, the interval must reach so that it holds the original value.
+    """How many ranks, as a share of the rows, the interval must extend to contain the original value.
 
-    Ranks are those of the released values; a tied value's interval reaches from its lowest and highest rank. An
-    original beyond all released values, or a missing value, is never reached.
+    Ranks are those of the released values; the interval of a tied value extends from its lowest and highest rank. An
+    original outside all released values, or a missing value, is never contained.
 
     >>> ranks_apart(np.array([1.0, 2.0, 9.0]), np.array([1.0, 3.0, 4.0]))
     array([0.        , 0.33333333,        inf])
@@ -116,10 +117,10 @@ def ranks_apart(before: Floats, after: Floats) -> Floats:
 
 
 def within_deviations(before: Floats, after: Floats, deviations: float) -> Bools:
-    """Rows where the original lies so many standard deviations, or fewer, from the released value."""
+    """Rows where the original is at most so many standard deviations from the released value."""
     known = after[~np.isnan(after)]
     size = float(np.abs(known).max()) if len(known) else 0.0
-    scale = size if size > 0 else 1.0  # numbers near the largest that exist would overflow when squared
+    scale = size if size > 0 else 1.0  # the largest floats would overflow when squared
     reach = deviations * float(np.std(known / scale)) if len(known) else 0.0
     return np.abs(before / scale - after / scale) <= reach
 
@@ -130,33 +131,33 @@ def _disclosed(apart: Floats) -> Floats:
     return found
 
 
-# What did not move: values that stand in the release as they stood in the original, column by column.
+# Unchanged values, column by column.
 #
-# How much of a column could not change at all, how narrow its known interval is and how small or pure its cells are is
-# known only to the plan that made the release; whoever has it hands those figures in.
+# How many values of a column are fixed, how narrow the interval is in which a value is known to lie, and how small or
+# pure cells are, only the plan that made the release shows; the engine passes those figures in.
 
 
 @dataclass(frozen=True)
 class Stayed:
-    """What stayed of one column."""
+    """Unchanged values of one column."""
 
     column: str
-    unchanged: Risk  # known values that were released as they are
-    chance: float  # the share that would be equal had the column been dealt out at random
-    missing: Risk | None  # missing values that are still missing; None when the original has none
-    fixed: float | None  # the share of known values that could not change; None when nobody said
-    width: float | None  # of the interval in which a value is known to lie, as a share of the domain; None likewise
+    unchanged: Risk  # known values that were released unchanged
+    chance: float  # the share that would be equal if the column were shuffled at random
+    missing: Risk | None  # missing values that are still missing; None if there are no missing values
+    fixed: float | None  # the share of known values that are fixed; None if not passed in
+    width: float | None  # of the interval in which a value is known to lie, as a share of the domain; or None
 
 
 @dataclass(frozen=True)
 class Unmoved:
-    """What stayed of the table."""
+    """Unchanged values of the table."""
 
     columns: tuple[Stayed, ...]
-    values: Risk  # the share of a row's values that stayed, missing ones too: the mean over rows, and the worst rows
-    whole: Risk  # rows of which every value stayed
-    single_cells: float | None  # the share of rows that stand alone in a cell; None when nobody said
-    pure_cells: float | None  # the share of rows whose class is told by their cell
+    values: Risk  # the share of unchanged values of a row, missing ones included: mean, and most exposed rows
+    whole: Risk  # rows with every value unchanged
+    single_cells: float | None  # the share of rows that are the only one of their cell, or None
+    pure_cells: float | None  # the share of rows whose cell discloses their class, or None
     rows: int
 
 
@@ -168,7 +169,7 @@ def unmoved(
     single_cells: float | None = None,
     pure_cells: float | None = None,
 ) -> Unmoved | None:
-    """Compare each person's two rows, all of them; None when it is not known which rows belong together."""
+    """Compare the original and released row of every person; None without pairs."""
     if not pair.paired:
         return None
     rows = len(pair.original)
@@ -196,56 +197,56 @@ def unmoved(
 
 
 def same_values(before: Column, after: Column) -> Bools:
-    """Rows with the same value in both, a missing one equal to a missing one."""
+    """Rows with the same value in both; missing equals missing."""
     same: Bools = (before.values == after.values) | (before.missing & after.missing)
     return same
 
 
-# What averages of small groups give away: groups of one value, groups one row makes up, and the last of a group.
+# What averages of small groups disclose: groups with one value, groups dominated by one row, and the last of a group.
 #
-# For releases that put a group's average in the place of its values (microaggregation, perturbation trees). Which rows
-# stand in a group is known to the plan alone; whoever has it hands the groups in.
+# For releases that replace values by the average of their group (microaggregation, perturbation trees). Only the plan
+# shows which rows form a group; the engine passes the groups in.
 
 
-MOST_OF = 0.5  # of the sum of a group's values, whatever their sign: one row makes most of the average
+MOST_OF = 0.5  # of the sum of a group's absolute values: one row dominates the average
 
 
 @dataclass(frozen=True)
 class Averaged:
-    """One column. Shares are of rows that have a value there."""
+    """One averaged column. Shares are of rows with a value there."""
 
     column: str
-    alike: float  # rows whose group holds one value only: the average is everybody's own value
-    dominated: float  # rows of groups in which one row makes most of the sum; 0 for a category
-    smallest: int  # the fewest values that a released average rests on
+    alike: float  # rows whose group has a single value: the average is everybody's own value
+    dominated: float  # rows of groups dominated by one row; 0 for a category
+    smallest: int  # the fewest values that an average is computed from
 
 
 @dataclass(frozen=True)
 class Averages:
-    """The groups of one step."""
+    """What the averages of one step disclose."""
 
     columns: tuple[Averaged, ...]
     groups: int
-    smallest: int  # rows of the smallest group: one less, together, learn the last one's values
+    smallest: int  # rows of the smallest group: all but one can together compute the last one's values
     median: int
-    at_smallest: float  # rows that stand in a group of that size
-    parted: float  # rows that values missing beside the averages leave among fewer rows than the smallest group has
-    means: bool  # whether averages are means: of a median the others learn less
+    at_smallest: float  # rows in groups of that size
+    parted: float  # rows whose missing values leave an anonymity set smaller than the smallest group
+    means: bool  # whether averages are means: a median discloses less
     rows: int
 
 
 def most_alike(steps: Sequence[Averages]) -> Averaged:
-    """The column with most rows in groups of one value."""
+    """The column with most rows in groups with a single value."""
     return max((one for step in steps for one in step.columns), key=lambda one: one.alike)
 
 
 def most_dominated(steps: Sequence[Averages]) -> Averaged:
-    """The column with most rows in groups that one row makes up."""
+    """The column with most rows in groups dominated by one row."""
     return max((one for step in steps for one in step.columns), key=lambda one: one.dominated)
 
 
 def averages(pair: Pair, names: tuple[str, ...], label: Rows, *, means: bool = True) -> Averages:
-    """What the averages of some columns give away; ``label`` is the group of each original row. Exact."""
+    """What the averages of some columns disclose; ``label`` is the group of each original row. Exact."""
     sizes = np.bincount(label)
     own = sizes[label]
     smallest = int(own.min()) if len(own) else 0
@@ -255,20 +256,20 @@ def averages(pair: Pair, names: tuple[str, ...], label: Rows, *, means: bool = T
         smallest,
         int(np.median(sizes[sizes > 0])) if len(own) else 0,
         float((own == smallest).mean()) if len(own) else 0.0,
-        _parted(pair, names, label, smallest),
+        _split_by_missingness(pair, names, label, smallest),
         means,
         len(label),
     )
 
 
-def _parted(pair: Pair, names: tuple[str, ...], label: Rows, smallest: int) -> float:
-    """Missing stays missing, so rows of one group that miss other columns can be told apart."""
-    alike = label
+def _split_by_missingness(pair: Pair, names: tuple[str, ...], label: Rows, smallest: int) -> float:
+    """Missing values stay missing, so rows of a group with different missing columns can be distinguished."""
+    classes = label
     for name in names:
         missing = pair.original[name].missing
         if missing.any():
-            alike = np.unique(2 * alike + missing, return_inverse=True)[1].ravel()
-    return float((np.bincount(alike)[alike] < smallest).mean()) if len(label) else 0.0
+            classes = np.unique(2 * classes + missing, return_inverse=True)[1].ravel()
+    return float((np.bincount(classes)[classes] < smallest).mean()) if len(label) else 0.0
 
 
 def _averaged(column: Column, label: Rows) -> Averaged:
@@ -280,11 +281,11 @@ def _averaged(column: Column, label: Rows) -> Averaged:
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.r_[True, np.diff(group[order]) > 0])
     ordered = values[order]
-    alike = np.minimum.reduceat(ordered, starts) == np.maximum.reduceat(ordered, starts)
+    constant = np.minimum.reduceat(ordered, starts) == np.maximum.reduceat(ordered, starts)
     dominated: Bools = np.zeros(len(starts), bool)
     if not column.is_category:
-        weight = np.abs(ordered / max(float(np.abs(ordered).max()), 1e-300))  # by the largest: sums stay finite
+        weight = np.abs(ordered / max(float(np.abs(ordered).max()), 1e-300))  # so that sums stay finite
         largest, total = np.maximum.reduceat(weight, starts), np.add.reduceat(weight, starts)
-        dominated = ~alike & (largest > MOST_OF * total)
+        dominated = ~constant & (largest > MOST_OF * total)
     sizes = np.diff(np.r_[starts, len(ordered)])
-    return Averaged(column.name, float(alike[group].mean()), float(dominated[group].mean()), int(sizes.min()))
+    return Averaged(column.name, float(constant[group].mean()), float(dominated[group].mean()), int(sizes.min()))

@@ -1,7 +1,7 @@
-"""Who looks alike: rows with the same values in some columns stand in one class.
+"""Equivalence classes over quasi-identifiers, and k-anonymity, l-diversity and t-closeness of them.
 
-A row is known by a 64-bit mark of its values. Two different rows share one by accident with a probability of about
-1 in 10^19, and any two of a million rows with one below 10^-7: in practice the classes are exact.
+A row is represented by a 64-bit hash of its values. Two different rows collide with a probability of about 1 in 10^19,
+and any two of a million rows with one below 10^-7: in practice the classes are exact.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,39 +16,39 @@ from leafcover.metrics.estimates import Risk, risk_of
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.table.table import Column, Table
 
-MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # no code, and the bits of no number but -0.0, which is written as 0.0
-MOST_MATCHES = 10_000_000  # rows times patterns of missing values for which "missing matches all" is worked out for all
-PEOPLE = 300  # who are asked one by one beyond that
+MISSING_MARK = np.int64(np.iinfo(np.int64).min)  # not a code, nor the bits of a number but -0.0, stored as 0.0
+MOST_MATCHES = 10_000_000  # rows times patterns of missing values up to which "missing matches all" is computed for all
+PEOPLE = 300  # computed one by one beyond that
 MOST_PATTERNS = 64
 
 
 class EquivalenceClasses(NamedTuple):
-    """Rows by class."""
+    """The equivalence class of each row."""
 
     label: Rows  # (rows,) the class of each row
     size: Rows  # (classes,)
 
     @property
     def of_row(self) -> Rows:
-        """How many rows stand in each row's class, itself counted."""
+        """The size of each row's class, the row itself included."""
         return self.size[self.label]
 
 
 def chosen_keys(pair: Pair, columns: Sequence[str] = (), *, without: Sequence[str] = ()) -> tuple[str, ...]:
-    """The columns an attacker is taken to know: those named, else the pair's keys."""
+    """The columns that the attacker is assumed to know: those named, or the pair's quasi-identifiers."""
     return tuple(name for name in (tuple(columns) or pair.quasi_identifiers) if name not in without)
 
 
 def classes_of(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> EquivalenceClasses:
-    """Rows alike in all these columns; a missing value is a value of its own.
+    """Classes of rows that are equal in all these columns; missing is a value of its own.
 
-    With ``bins`` numbers are first cut into so many parts of about equal counts; ``like`` is the table that says where.
+    With ``bins`` numbers are first cut into groups of about equal size, at the quantiles of the table ``like``.
     """
     return grouped(row_marks(table, columns, bins=bins, like=like))
 
 
 def row_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Words:
-    """A mark of each row's values in these columns; rows of two tables with the same values have the same."""
+    """A hash of each row's values in these columns, equal for equal rows of two tables."""
     total = np.zeros(len(table), np.uint64)
     for mark in column_marks(table, columns, bins=bins, like=like):
         total += mark
@@ -56,15 +56,15 @@ def row_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Tabl
 
 
 def grouped(marks: Words) -> EquivalenceClasses:
-    """Rows with the same mark stand together."""
+    """Rows with the same hash are in one class."""
     _, label, size = np.unique(marks, return_inverse=True, return_counts=True)
     return EquivalenceClasses(label.astype(np.int64), size.astype(np.int64))
 
 
 def column_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None) -> Iterator[Words]:
-    """A mark of each row's value, column by column; their sum marks the row."""
+    """A hash of each row's value in each column; the hash of the row is their sum."""
     if bins < 0 or bins == 1:
-        raise ValueOutOfRange("bins", bins, "0 for numbers as they are, or at least 2")
+        raise ValueOutOfRange("bins", bins, "0 for numbers that are not grouped, or at least 2")
     source = table if like is None else like
     return (_mixed(_bits(table[name], source[name], bins), place) for place, name in enumerate(columns))
 
@@ -72,16 +72,16 @@ def column_marks(table: Table, columns: Sequence[str], *, bins: int = 0, like: T
 def matching_sizes(
     table: Table, columns: Sequence[str], *, bins: int = 0, like: Table | None = None
 ) -> tuple[Rows, Rows]:
-    """People (all, or a sample) and with how many rows each may be confused if a missing value may be anything.
+    """People (all, or a sample) and how many rows each matches if a missing value may be any value.
 
-    Two rows match when they are equal in every column that both know. It is no equivalence: a may match b and b match
-    c though a and c differ.
+    Two rows match if they are equal in every column that is known in both. This is not an equivalence: a may match b
+    and b match c although a and c differ.
     """
     known = np.array([~table[name].missing for name in columns]).reshape(len(columns), len(table))
     if known.all():
         return np.arange(len(table)), classes_of(table, columns, bins=bins, like=like).of_row
     marks = np.empty(known.shape, np.uint64)
-    which = np.zeros(len(table), np.uint64)  # columns are known, as a mark
+    which = np.zeros(len(table), np.uint64)  # columns are known, as a hash
     for c, mark in enumerate(column_marks(table, columns, bins=bins, like=like)):
         marks[c] = mark
         which += _mixed(known[c], c)
@@ -94,7 +94,7 @@ def matching_sizes(
 
 
 def _by_pattern(marks: Words, known: Bools, patterns: EquivalenceClasses) -> Rows:
-    """Rows with the same columns missing, against each other such set: a count of equal marks of what both know."""
+    """Matches by pattern of missing columns: counts of equal hashes over the columns that both patterns know."""
     found = np.zeros(marks.shape[1], np.int64)
     parts = [np.flatnonzero(patterns.label == p) for p in range(len(patterns.size))]
     for ours in parts:
@@ -108,7 +108,7 @@ def _by_pattern(marks: Words, known: Bools, patterns: EquivalenceClasses) -> Row
 
 
 def _one_by_one(marks: Words, known: Bools, people: Rows) -> Rows:
-    """For each person the rows that are left after one column after the other, the most telling first."""
+    """For each person the rows that still match after each column, the most selective column first."""
     telling = sorted(range(len(marks)), key=lambda c: -len(np.unique(marks[c][people])))
     found = np.zeros(len(people), np.int64)
     for i, person in enumerate(people):
@@ -117,15 +117,15 @@ def _one_by_one(marks: Words, known: Bools, people: Rows) -> Rows:
         for c in telling:
             if not known[c, person]:
                 continue
-            alike = np.flatnonzero((marks[c][rows] == marks[c][person]) | ~known[c][rows])
-            rows = alike if isinstance(rows, slice) else rows[alike]
+            matching = np.flatnonzero((marks[c][rows] == marks[c][person]) | ~known[c][rows])
+            rows = matching if isinstance(rows, slice) else rows[matching]
             left = len(rows)
         found[i] = left
     return found
 
 
 def summed(marks: Words, columns: Sequence[int] | Rows, rows: Rows) -> Words:
-    """The marks of some rows over some columns."""
+    """The hashes of some rows over some columns."""
     total = np.zeros(len(rows), np.uint64)
     for c in columns:
         total += marks[c][rows]
@@ -133,7 +133,7 @@ def summed(marks: Words, columns: Sequence[int] | Rows, rows: Rows) -> Words:
 
 
 def _bits(column: Column, source: Column, bins: int) -> Array:
-    """The values as whole numbers, equal exactly when the values are."""
+    """The values as integers, equal exactly if the values are."""
     if column.is_category:
         return np.where(column.missing, MISSING_MARK, column.values.astype(np.int64))
     if bins:
@@ -153,31 +153,31 @@ def _mixed(bits: Array, place: int) -> Words:
     return mixed
 
 
-# What a class of like rows says about a column: how many values it takes there, and how unlike the table it is.
+# l-diversity and t-closeness: the values of a column within an equivalence class.
 
 
 @dataclass(frozen=True)
 class Diversity:
-    """How many values a column takes in a class; 1 tells everybody's value in it. Missing values are left out."""
+    """l-diversity: distinct values of a column in a class; 1 discloses the value. Missing values are left out."""
 
     column: str
-    distinct: int  # l, the fewest values in a class; 0 when the column has no value at all
-    entropy: float  # the fewest as exp of the entropy: how many equally common values would be as unsure
-    told: Risk  # rows whose class has one value only
+    distinct: int  # l, the fewest values in a class; 0 if the column has no value
+    entropy: float  # the lowest exp of the entropy of a class: its effective number of values
+    told: Risk  # rows whose class has a single value
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """How far the column's values in a class are from those in the table, from 0 (alike) to 1."""
+    """t-closeness: the distance of a column's distribution in a class from that in the table, from 0 to 1."""
 
     column: str
-    farthest: float  # t, of the class most unlike the table
+    farthest: float  # t, the largest distance of a class
     mean: float  # over rows
-    worst: float  # over the 1 % of rows in the classes most unlike the table
+    worst: float  # over the 1 % of rows in the classes with the largest distance
 
 
 class Spread(NamedTuple):
-    """The values of a column by class, those that are known."""
+    """The known values of a column by class."""
 
     column: str
     ordered: bool  # a number, whose values have an order
@@ -212,12 +212,12 @@ def diversity_of(spread: Spread) -> Diversity:
     distinct = np.bincount(spread.owner, minlength=spread.classes)
     entropy = np.bincount(spread.owner, -spread.share * np.log(spread.share), minlength=spread.classes)
     there = distinct > 0
-    told = (distinct == 1)[spread.label].astype(np.float64)
-    return Diversity(spread.column, int(distinct[there].min()), float(np.exp(entropy[there].min())), risk_of(told))
+    disclosed = (distinct == 1)[spread.label].astype(np.float64)
+    return Diversity(spread.column, int(distinct[there].min()), float(np.exp(entropy[there].min())), risk_of(disclosed))
 
 
 def closeness_of(spread: Spread) -> Closeness:
-    """The earth mover's distance: over ranks for numbers, and between any two levels alike for categories."""
+    """The earth mover's distance: over ranks for numbers, with equal distances between levels for categories."""
     if not len(spread.label):
         return Closeness(spread.column, 0.0, 0.0, 0.0)
     distance = _ordered(spread) if spread.ordered else _equal(spread)
@@ -226,7 +226,7 @@ def closeness_of(spread: Spread) -> Closeness:
 
 
 def _equal(spread: Spread) -> Floats:
-    """Half of the summed differences of shares; values that a class has not differ by their share of the table."""
+    """Half of the summed differences of shares; values that a class lacks differ by their share in the table."""
     usual = spread.overall[spread.value]
     inside = np.bincount(spread.owner, np.abs(spread.share - usual) - usual, minlength=spread.classes)
     return (inside + 1.0) / 2
@@ -251,16 +251,16 @@ def _ordered(spread: Spread) -> Floats:
     stop = np.where(np.append(first[1:], True), last, np.append(start[1:], last))
     passed = np.clip(np.searchsorted(below, level), start, stop)
     area = level * (2 * passed - start - stop) - 2 * running[passed] + running[start] + running[stop]
-    area[first] += running[start[first]]  # before its first value the class has nothing
+    area[first] += running[start[first]]  # before its first value the share of the class is 0
     found: Floats = np.bincount(spread.owner, area, minlength=spread.classes) / last
     return found
 
 
-# How many rows share a key: k-anonymity, l-diversity and t-closeness over the columns an attacker may know.
+# k-anonymity, l-diversity and t-closeness over the quasi-identifiers.
 #
 # Sources: Samarati and Sweeney 1998 (k), Machanavajjhala and others 2007 (l), Li, Li and Venkatasubramanian 2007 (t).
-# With many key columns nearly every row is alone; name the few that an outsider can really know, or cut numbers by
-# ``bins``.
+# With many quasi-identifiers nearly every row is unique; name the few that an outsider can really know, or group
+# numbers with ``bins``.
 
 
 Of = Literal["original", "release"]
@@ -269,22 +269,22 @@ Rule = Literal["own", "matches", "drop"]
 RULES: dict[Rule, str] = {
     "own": "a missing value is a value of its own",
     "matches": "a missing value may be any value",
-    "drop": "rows with a missing key are left out",
+    "drop": "rows with a missing quasi-identifier are left out",
 }
 NOT_PROTECTION = "not protection"
 WHY = (
-    "The keys of a perturbed row are not the person's own: a row that looks like many others may still be found by its "
-    "nearest values, and a row that stands alone need not be the person it looks like. Only attacks can tell."
+    "The quasi-identifiers of a perturbed row are not the person's own: a row in a large class may still be linked by "
+    "its nearest values, and a unique row need not belong to the person it resembles. Only attacks show the risk."
 )
 
 
 @dataclass(frozen=True)
 class Anonymity:
-    """How many rows share a row's key, under one rule for missing values."""
+    """k-anonymity under one rule for missing values."""
 
     rule: Rule
-    smallest: int  # k, the fewest rows that share a key; among those asked; 0 when no row is left
-    unique: Risk  # rows whose key nobody shares
+    smallest: int  # k, the size of the smallest class among the rows examined; 0 if no row is left
+    unique: Risk  # rows that are the only one of their class
     below_three: Risk
     below_five: Risk
     how: str
@@ -292,24 +292,24 @@ class Anonymity:
 
 @dataclass(frozen=True)
 class KAnonymity:
-    """The classes of rows with the same key in one of the two tables."""
+    """k-anonymity, l-diversity and t-closeness of one of the two tables."""
 
     of: Of
     label: str  # "" or "not protection"
-    why: str  # what the label means
+    why: str  # the meaning of the label
     columns: tuple[str, ...]
-    bins: int  # 0: numbers as they are
+    bins: int  # 0: numbers are not grouped
     anonymity: tuple[Anonymity, ...]  # one for each rule
-    diversity: tuple[Diversity, ...]  # one for each confidential column, else for the target
+    diversity: tuple[Diversity, ...]  # one for each sensitive attribute, or for the target
     closeness: tuple[Closeness, ...]
 
 
 def k_anonymity(
     pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0, perturbed: bool = True
 ) -> KAnonymity:
-    """k under every rule, l and t of one of the tables, over the pair's keys unless columns are named.
+    """k under every rule, l and t of one of the tables, over the pair's quasi-identifiers or the columns named.
 
-    For a release that was only coarsened (values made wider, none made false) say ``perturbed=False``.
+    Pass ``perturbed=False`` for a release that was only generalised (values made coarser, none made false).
     """
     table, keys = _table(pair, of), chosen_keys(pair, columns)
     classes = classes_of(table, keys, bins=bins, like=pair.original)
@@ -335,13 +335,13 @@ def anonymity(
 
 
 def diversity(pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0) -> tuple[Diversity, ...]:
-    """l-diversity of each confidential column, else of the target, in classes of rows with the same other keys."""
+    """l-diversity of each sensitive attribute, or of the target, in classes over the other quasi-identifiers."""
     table, classes = _confidential_classes(pair, of, columns, bins)
     return tuple(diversity_of(spread_of(table[name], classes.label, len(classes.size))) for name in _hidden(pair))
 
 
 def closeness(pair: Pair, *, of: Of = "original", columns: Sequence[str] = (), bins: int = 0) -> tuple[Closeness, ...]:
-    """t-closeness of each confidential column, else of the target, in classes of rows with the same other keys."""
+    """t-closeness of each sensitive attribute, or of the target, in classes over the other quasi-identifiers."""
     table, classes = _confidential_classes(pair, of, columns, bins)
     return tuple(closeness_of(spread_of(table[name], classes.label, len(classes.size))) for name in _hidden(pair))
 
@@ -355,7 +355,7 @@ def _hidden(pair: Pair) -> tuple[str, ...]:
 
 
 def _confidential_classes(pair: Pair, of: Of, columns: Sequence[str], bins: int) -> tuple[Table, EquivalenceClasses]:
-    """A column that is to be learned cannot be among those that are known."""
+    """The classes over the quasi-identifiers without the sensitive columns themselves."""
     table, keys = _table(pair, of), chosen_keys(pair, columns, without=_hidden(pair))
     return table, classes_of(table, keys, bins=bins, like=pair.original)
 
@@ -367,7 +367,7 @@ def _anonymity(
     for name in keys:
         lost |= table[name].missing
     sizes, asked = classes.of_row, len(table)
-    if rule == "drop":  # rows with a missing key stand in classes of their own kind, so the others' do not change
+    if rule == "drop":  # rows with a missing value are in classes of their own, so the others do not change
         sizes = sizes[~lost]
     elif rule == "matches" and lost.any():
         people, sizes = matching_sizes(table, keys, bins=bins, like=pair.original)

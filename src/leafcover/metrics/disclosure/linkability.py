@@ -1,8 +1,8 @@
-"""Linkage of two column sets: whether the release helps to join what two parties hold of the same people.
+"""Linkability (Giomi and others 2023): whether the release helps to join two parties' data about the same people.
 
-Giomi and others (2023) call it linkability. One party has some columns of a person, another party other columns. For
-each half the attacker finds the nearest released rows (Gower's distance); if a row is among the nearest of both
-halves, he takes the halves for one person's. Scored is how often he so joins the halves of one person.
+One party holds some columns of a person, another party other columns. For each half the attacker finds the nearest
+released records (Gower's distance); if a record is among the nearest of both halves, the attacker links the halves.
+The score is how often the halves of one person are linked.
 """
 
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ MOST = 3_000  # people attacked
 
 @dataclass(frozen=True)
 class ColumnSets:
-    """How often the two halves of a person are joined."""
+    """How often the two halves of a person are linked."""
 
     one: tuple[str, ...]
     other: tuple[str, ...]
-    count: int  # nearest rows looked at for each half
+    count: int  # nearest records compared for each half
     attack: Attack  # its baseline picks rows at random
     rows: int  # people attacked
     of: int
@@ -54,7 +54,7 @@ def column_sets(
     count: int = 1,
     most: int = MOST,
 ) -> ColumnSets:
-    """Join two sets of columns: those named, or the key columns dealt out by `two_halves`."""
+    """Link two sets of columns: those named, or the quasi-identifiers as divided by `two_halves`."""
     if count < 1:
         raise ValueOutOfRange("count", count, "a whole number of at least 1")
     halves = _halves(pair, one, other)
@@ -78,7 +78,7 @@ def column_sets(
 
 
 def two_halves(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The key columns dealt to two parties in turn, those with most released values first, equals by name."""
+    """The quasi-identifiers assigned alternately to two parties, those with most released values first."""
 
     def distinct(name: str) -> int:
         column = pair.released[name]
@@ -100,7 +100,7 @@ def _halves(
     second = tuple(n for n in pair.quasi_identifiers if n not in first) if other is None else tuple(other)
     both = set(first) & set(second)
     if both:
-        raise ValueOutOfRange("other", min(both), "columns that the first party has not")
+        raise ValueOutOfRange("other", min(both), "columns that the first party does not have")
     return first, second
 
 
@@ -111,9 +111,9 @@ def _joined(
     halves: tuple[tuple[str, ...], tuple[str, ...]],
     count: int,
 ) -> list[Floats]:
-    """For each person of each table the chance that the nearest rows of both halves share one, ties by lot.
+    """For each person of each table the chance that the nearest rows of both halves share one, ties at random.
 
-    The first half's ties are drawn, by one random order of the released rows; the second half's are averaged.
+    Ties of the first half are broken by one random order of the released rows; those of the second are averaged.
     """
     order = np.random.default_rng(SEED).permutation(len(pair.released))
     _, mixed, *first = scaled([pair.original, pair.released.take(order), *tables], halves[0])
@@ -129,7 +129,7 @@ def _joined(
 def _shared(people: ScaledTable, released: ScaledTable, near: "NeighborTree", named: Rows, count: int) -> Floats:
     """The chance that one of the rows named for each person is among the ``count`` nearest.
 
-    A row nearer than the furthest of these is among them for sure. Of the ``tied`` rows as far as that only some are
+    A row nearer than the furthest of these is certainly among them. Of the ``tied`` rows at that distance only some are
     ``drawn``, and some were named: ``held``.
     """
     furthest = nearest(people, near, count=count).distance[:, -1:]
@@ -140,14 +140,14 @@ def _shared(people: ScaledTable, released: ScaledTable, near: "NeighborTree", na
     some = named[unsure, level[unsure].argmax(axis=1)]
     closer, beside = closer_than_own(of_rows(people, unsure), near, some)
     tied = beside + 1
-    drawn = np.clip(count - closer, 0, tied)  # rounding may move a row over the edge of a tie
+    drawn = np.clip(count - closer, 0, tied)  # rounding may move a row out of a tie
     held = np.minimum(level[unsure].sum(axis=1), tied)
     chance[unsure] = [1 - _missed(*map(int, one)) for one in zip(tied, drawn, held, strict=True)]
     return chance
 
 
 def _missed(rows: int, drawn: int, held: int) -> float:
-    """The chance that none of the rows held is among those drawn.
+    """The chance that no row held is among those drawn.
 
     >>> _missed(4, 2, 1)
     0.5
@@ -163,5 +163,5 @@ def _distances(people: ScaledTable, others: ScaledTable) -> Floats:
 
 
 def _chance(rows: int, count: int) -> float:
-    """The chance that two random sets of as many rows share one."""
+    """The chance that two random sets of so many rows share one."""
     return 1 - _missed(rows, count, count) if rows else 0.0

@@ -1,8 +1,9 @@
-"""Membership: whether the distance to the nearest released row tells that a person is in the release.
+"""Membership inference: whether the distance to the nearest released record reveals that a person is in the release.
 
-The attacker has a whole row of somebody and finds the released row nearest to it (Gower's distance over all columns).
-If people in the release stand nearer to it than others do, a small distance gives them away. As a test of a synthetic
-table by distance: Hilprecht and others (2019), van Breugel and others (2023); as an advantage: Yeom and others (2018).
+The attacker has the complete record of a person and finds the nearest released record (Gower's distance over all
+columns). If people in the release are nearer to it than others are, a small distance reveals membership. As a test of
+synthetic data by distance: Hilprecht and others (2019), van Breugel and others (2023); the advantage: Yeom and others
+(2018).
 """
 
 from collections.abc import Sequence
@@ -15,29 +16,29 @@ from leafcover.metrics.estimates import Attack, Estimate, Risk, difference, risk
 from leafcover.metrics.neighbors import TIE, bearable, nearest, of_rows, scaled, searchable
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 
-MOST = 3_000  # people of either kind
+MOST = 3_000  # members, and as many non-members
 FALSE_ALARMS = 0.01
 
 
 @dataclass(frozen=True)
 class Membership:
-    """As many people in the release as not, told apart by their distance to the nearest released row."""
+    """Equally many members and non-members, distinguished by their distance to the nearest released record."""
 
-    area: Risk  # under the ROC curve: how often a member stands nearer than somebody else, ties half; 0.5 is nothing
-    attack: Attack  # called members: of members (main), of others (control), of both (baseline)
-    accuracy: Risk  # called rightly, members and others alike; 0.5 is nothing
-    alarms: Risk  # members found when one in a hundred others is called a member
-    rows: int  # members judged, and as many others
+    area: Risk  # under the ROC curve: how often a member is nearer than a non-member, ties half; 0.5 is chance
+    attack: Attack  # classified as members: members (main), non-members (control), both (baseline)
+    accuracy: Risk  # classified correctly, members and non-members; 0.5 is chance
+    alarms: Risk  # members detected at a false positive rate of 1 %
+    rows: int  # members classified, and as many non-members
     of: int
 
     @property
     def advantage(self) -> Estimate:
-        """Members called members less others called members, between -1 and 1; 0 is nothing."""
+        """True positive rate minus false positive rate, between -1 and 1; 0 is chance."""
         return difference(self.attack.main, self.attack.control or self.attack.baseline)
 
 
 def membership(pair: Pair, *, columns: Sequence[str] | None = None, most: int = MOST) -> Membership | None:
-    """Judge members and others by all columns but the weight, or those named; None without a control."""
+    """Classify members and non-members by all columns but the weight, or those named; None without a control."""
     if pair.control is None or not len(pair.control) or not len(pair.released):
         return None
     names = [name for name in pair.names if name != pair.weight] if columns is None else columns
@@ -50,11 +51,11 @@ def membership(pair: Pair, *, columns: Sequence[str] | None = None, most: int = 
 
 
 def membership_of(inside: Floats, outside: Floats, *, of: int | None = None) -> Membership:
-    """Judge by the distances of as many members as others.
+    """Classify by the distances of equally many members and non-members.
 
-    The limit is chosen on a random half of the people and tried on the other.
+    The threshold is chosen on a random half of the people and tested on the other.
     """
-    inside, outside = np.rint(inside / TIE), np.rint(outside / TIE)  # rounding apart, equal distances
+    inside, outside = np.rint(inside / TIE), np.rint(outside / TIE)  # equal up to rounding
     order = np.random.default_rng(SEED).permutation(len(inside))
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
     limit = _limit(inside[first], outside[first])
@@ -71,7 +72,7 @@ def membership_of(inside: Floats, outside: Floats, *, of: int | None = None) -> 
 
 
 def found_at(inside: Floats, outside: Floats, alarms: float) -> float:
-    """The share of members found when that share of the others is called a member; equal distances by lot.
+    """The share of members detected at this false positive rate; equal distances at random.
 
     >>> found_at(np.array([0.0, 1.0]), np.array([1.0, 2.0]), 0.25)
     0.75
@@ -88,7 +89,7 @@ def found_at(inside: Floats, outside: Floats, alarms: float) -> float:
 
 
 def _limit(inside: Floats, outside: Floats) -> float:
-    """The distance up to which calling people members is right most often; below all when it never helps."""
+    """The threshold with the best classification; below all distances if none helps."""
     limits = np.unique(np.concatenate([inside, outside, [-1.0]]))
     gain = np.searchsorted(np.sort(inside), limits, side="right") - np.searchsorted(
         np.sort(outside), limits, side="right"
@@ -97,9 +98,9 @@ def _limit(inside: Floats, outside: Floats) -> float:
 
 
 def _placements(inside: Floats, outside: Floats) -> Floats:
-    """For each member the share of the others who stand farther, ties half; their mean is the area.
+    """For each member the share of non-members who are farther, ties half; their mean is the area.
 
-    Its variance is at most that of as many coins (Birnbaum and Klose 1957), so Wilson's interval is never too narrow.
+    Its variance is at most binomial (Birnbaum and Klose 1957), so Wilson's interval is never too narrow.
     """
     ordered = np.sort(outside)
     nearer = np.searchsorted(ordered, inside, side="left") + np.searchsorted(ordered, inside, side="right")

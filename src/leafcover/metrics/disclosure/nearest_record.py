@@ -1,8 +1,8 @@
-"""How near released rows come to original ones, against how near rows come that were not released.
+"""Distances of released records to original ones (DCR, NNDR), and how many originals a released record may come from.
 
-The distance to the closest record (DCR) and the ratio of the nearest to the second nearest distance (NNDR), as people
-who evaluate synthetic tables report them, by Gower's distance. Small figures are no harm by themselves: rows of one
-population are near each other. Only the comparison with rows outside the release says whether people are copied.
+The distance to the closest record (DCR) and the ratio of the nearest to the second nearest distance (NNDR), as usual
+for synthetic data, by Gower's distance. Small figures are not harmful by themselves: rows of one population are near
+each other. Only the comparison with rows outside the release shows whether people are copied.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ MOST_COMPARISONS = 200_000_000  # pairs of rows, for each of the searches
 
 @dataclass(frozen=True)
 class Low:
-    """The low end of a distribution, where copies are, and its middle."""
+    """The lower tail of a distribution, where copies are, and its median."""
 
     fifth: float  # the 5th percentile
     median: float
@@ -36,11 +36,11 @@ class Low:
 
 @dataclass(frozen=True)
 class Distances:
-    """Nearness of released rows to the original's, and of control rows to the original's where there are any."""
+    """Distances of released rows to the original's, and of control rows to the original's if there are any."""
 
     closest: Low  # DCR, summed over columns
-    ratio: Low  # NNDR: near 0 for a row that has one original all to itself, 1 for a row between two
-    copies: Risk  # released rows equal to an original one, of all released rows
+    ratio: Low  # NNDR: near 0 for a row close to a single original, 1 for a row between two
+    copies: Risk  # released rows that equal an original one
     control_closest: Low | None  # None: no control
     control_ratio: Low | None
     control_copies: Risk | None
@@ -51,7 +51,7 @@ class Distances:
 
     @property
     def how(self) -> str:
-        """What the distances rest on; rows are searched in full, and copies counted over all."""
+        """The rows that distances are computed for; copies are counted over all."""
         return coverage_note(self.rows, self.of)
 
 
@@ -96,7 +96,7 @@ def _low(people: ScaledTable, original: "NeighborTree") -> tuple[Low, Low]:
 
 
 def ratios(first: Floats, second: Floats) -> Floats:
-    """The nearest distance over the second nearest; 1 when both are 0 (two originals, not one), 0 without a second.
+    """The nearest distance over the second nearest; 1 if both are 0 (two originals, not one), 0 without a second.
 
     >>> ratios(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 2.0, 2.0, np.inf]))
     array([1. , 0. , 0.5, 0. ])
@@ -112,7 +112,7 @@ def _ends(values: Floats) -> Low:
 
 
 def _closer(people: ScaledTable, original: ScaledTable, control: ScaledTable) -> Risk:
-    """Against equally many rows of each, so that neither has more chances; a tie is half."""
+    """Compared with equally many rows of each, so that neither has an advantage; a tie counts half."""
     rows = min(len(original.numbers), len(control.numbers))
     ours = nearest(people, _some(original, rows)).distance[:, 0]
     theirs = nearest(people, _some(control, rows)).distance[:, 0]
@@ -124,22 +124,22 @@ def _copies(table: Table, original: Table, names: tuple[str, ...]) -> Risk:
     return risk_of(found.astype(np.float64))
 
 
-# Who may a released record be? How many original rows are as near to it as its own, and how unsure the nearest leave.
+# How many original rows are as near to a released record as its own, and the effective number of candidates.
 #
-# SERS is named in the Forest Framework paper, whose text breaks off before it is defined: the definition is ours, and
-# so is that of the candidates.
+# SERS is named in Fletcher and Islam (2015), "An anonymization technique using intersected decision trees"; the copy
+# we read breaks off before its definition. The definition here is ours, and so is that of the candidates.
 
-EXACT = 2_000  # original rows that are all weighed; of more the nearest are, and a sample stands for the others
+EXACT = 2_000  # original rows up to which all are used; of more, the nearest and a sample of the others
 NEAR = 100
-BANDS = 20  # of distances, in which equally many own originals lie
+BANDS = 20  # of distances, each with equally many own originals
 FEW = 5.0
 
 
 @dataclass(frozen=True)
 class Sers:
-    """The share of the other original rows that are as near to a released row as its own, or nearer."""
+    """SERS: the share of other original rows that are at least as near to a released row as its own original."""
 
-    share: Estimate  # the mean over released rows; 0: each is nearest to its own alone
+    share: Estimate  # the mean over released rows; 0: each is nearest to its own original
     worst: float  # the mean of the 1 % of rows with the smallest shares
     nearest: Risk  # released rows whose own original is the nearest, ties averaged
     rows: int
@@ -147,13 +147,13 @@ class Sers:
 
     @property
     def how(self) -> str:
-        """Whether every released row was looked at; original rows are searched in full."""
+        """Whether every released row was examined; all original rows are searched."""
         return coverage_note(self.rows, self.of)
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """How many original rows a released row may come from: 2 to the entropy of a posterior over all of them."""
+    """The effective number of originals of a released row: 2 to the entropy of a posterior over all of them."""
 
     median: float
     fifth: float  # the 5th percentile: the rows with the fewest candidates
@@ -165,7 +165,7 @@ class Candidates:
 
     @property
     def how(self) -> str:
-        """Whether every released row was looked at."""
+        """Whether every released row was examined."""
         return coverage_note(self.rows, self.of)
 
 
@@ -176,7 +176,7 @@ def sers(
     most: int = MOST_PEOPLE,
     comparisons: int = MOST_COMPARISONS,
 ) -> Sers | None:
-    """SERS over all columns but the weight, unless some are named; None when rows are not paired."""
+    """SERS over all columns but the weight, unless some are named; None without pairs."""
     if not pair.paired:
         return None
     rows = len(pair.original)
@@ -195,10 +195,10 @@ def candidates(
     most: int = MOST_PEOPLE,
     comparisons: int = MOST_COMPARISONS,
 ) -> Candidates | None:
-    """The effective number of candidates over all columns but the weight; None when rows are not paired.
+    """The effective number of candidates over all columns but the weight; None without pairs.
 
-    The attacker knows how far rows have moved: how many of a hundred own originals lie in each band of distances, and
-    how many original rows do. Their quotient is the weight he gives every original row at such a distance.
+    The attacker knows the distribution of distances: the share of own originals in each band, and the number of
+    original rows in it. Their ratio is the weight of every original row at such a distance.
     """
     if not pair.paired:
         return None
@@ -215,7 +215,7 @@ def candidates(
 
 
 def _weighed(people: ScaledTable, original: ScaledTable) -> tuple[Floats, Floats]:
-    """Distances from each person, the nearest first, and how many original rows each of them stands for."""
+    """Distances from each person, the nearest first, and how many original rows each represents."""
     rows = len(original.numbers)
     if rows <= EXACT:
         distances = nearest(people, original, count=rows).distance
@@ -229,10 +229,10 @@ def _weighed(people: ScaledTable, original: ScaledTable) -> tuple[Floats, Floats
 
 
 def effective_number(distances: Floats, count: Floats, own: Floats) -> Floats:
-    """2 to the entropy of what each person's distances (people, rows) say, when own originals are so far away.
+    """2 to the entropy of each person's posterior, from distances (people, rows) and those of own originals.
 
-    ``count`` is how many rows each distance stands for. Here the own original is always 1 away: of two rows at that
-    distance each is as likely, and one farther away is none.
+    ``count`` is how many rows each distance represents. In the example the own original is always at distance 1: two
+    rows at that distance are equally likely, and one farther away is not a candidate.
 
     >>> effective_number(np.array([[1.0, 1.0, 9.0], [1.0, 2.0, 2.0]]), np.ones((2, 3)), np.array([1.0, 1.0]))
     array([2., 1.])
@@ -252,7 +252,7 @@ def effective_number(distances: Floats, count: Floats, own: Floats) -> Floats:
 
 
 def own_distances(one: ScaledTable, other: ScaledTable) -> Floats:
-    """Gower's distance between rows in the same place, as the search for nearest rows measures it."""
+    """Gower's distance between corresponding rows, as in the nearest-neighbour search."""
     apart = np.abs(one.numbers - other.numbers)
     lost = np.isnan(one.numbers) != np.isnan(other.numbers)
     found: Floats = np.where(np.isnan(apart), lost, apart).sum(axis=1) + (one.codes != other.codes).sum(axis=1)

@@ -1,8 +1,8 @@
-"""Evidence learned from pairs: an attacker who has seen what the noise did to half of the people attacks the others.
+"""Probabilistic record linkage: an attacker who has seen half of the pairs attacks the other half.
 
-For tables whose plan is not known, made by whatever means. Record linkage after Fellegi and Sunter (1969): each column
-gets a weight for how the known value compares with the released one, the logarithm of how often that comparison occurs
-between a person's own two values against how often between strangers'.
+For releases whose plan is not known, made by any method. After Fellegi and Sunter (1969): each column has a weight for
+every comparison of the known value with the released one, the logarithm of how often that comparison occurs between a
+person's own two values over how often it occurs between two different people.
 """
 
 from collections.abc import Iterator
@@ -15,21 +15,21 @@ from leafcover.metrics.disclosure.record_linkage import Informed, informed
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column
 
-# What an original value is expected to become, by what was seen of others: a release may turn, stretch or rename.
+# The value that a release is expected to give an original value, predicted from the pairs seen.
 #
-# A release that turns numbers around, stretches them, rotates several together or renames levels hides nobody from an
+# A release that reverses numbers, stretches them, rotates several together or renames levels hides nobody from an
 # attacker who has seen some pairs.
 
 
-NEIGHBOURS = 5  # values seen before that say what a number becomes
-MOST_LINES = 20_000  # rows that the lines are learned from
+NEIGHBOURS = 5  # values seen before that predict a number
+MOST_LINES = 20_000  # rows that the linear functions are fitted to
 
 
 def foreseen(pair: Pair, seen: Rows, tried: Rows) -> Iterator[Column]:
-    """Each key column as it is expected to be released, learned from the rows seen.
+    """Each quasi-identifier as it is expected to be released, predicted from the rows seen.
 
-    A number is foreseen by the numbers nearest to it, or by a line through all number columns: by whichever comes
-    nearer on the rows tried.
+    A number is predicted by its nearest numbers, or by a linear function of all numeric columns: by whichever is more
+    accurate on the rows tried.
     """
     numbers = [name for name in pair.quasi_identifiers if not pair.original[name].is_category]
     lines = dict(zip(numbers, _by_lines(pair, numbers, seen).T, strict=True))
@@ -47,13 +47,13 @@ def _renamed(before: Column, after: Column, rows: Rows) -> Column:
     """The level that each level mostly became."""
     seen = np.full(len(before.levels) + 1, MISSING, np.int32)
     both, count = np.unique(np.column_stack([before.values[rows], after.values[rows]]), axis=0, return_counts=True)
-    order = np.argsort(count, kind="stable")  # the commonest is written last
+    order = np.argsort(count, kind="stable")  # the most common is written last
     seen[both[order, 0]] = both[order, 1]
     return replace(before, values=seen[before.values])
 
 
 def _by_neighbours(before: Column, after: Column, rows: Rows) -> Floats:
-    """The middle of what the nearest values seen became."""
+    """The median of what the nearest values seen became."""
     known = rows[~(before.missing | after.missing)[rows]]
     if not len(known):
         return before.values
@@ -82,36 +82,36 @@ def _by_lines(pair: Pair, names: list[str], rows: Rows) -> Floats:
 
 
 def _shares(column: Column, unit: float) -> Floats:
-    """Values as shares of a unit, so that 1e308 has a square; a missing one at the mean."""
+    """Values as shares of a unit, so that squares do not overflow; a missing one at the mean."""
     shares = column.values / unit
     mean = np.nanmean(shares) if not column.missing.all() else 0.0
     return np.where(column.missing, mean, shares)
 
 
 def _unit(original: Column) -> float:
-    """The largest known value, whatever its sign."""
+    """The largest absolute value."""
     known = original.values[~original.missing]
     return float(np.abs(known).max(initial=0.0)) or 1.0
 
 
 def _off(expected: Floats, after: Column, rows: Rows) -> float:
-    """How far what was expected lies from what was released, in the middle; inf when nothing was."""
+    """The median distance of the prediction from the released value; inf if there is no value."""
     known = rows[~after.missing[rows]]
     with np.errstate(over="ignore"):
         return float(np.median(np.abs(expected[known] - after.values[known]))) if len(known) else np.inf
 
 
-STRANGERS = 200_000  # random pairs of rows that say how strangers compare
-MOST_LEARNED = 100_000  # pairs the noise is learned from
-SMOOTHING = 0.5  # of a pair, added to every comparison so that none is impossible
-MOST_TABLE = 2_500  # pairs of levels with weights of their own; beyond that levels are equal or not
+STRANGERS = 200_000  # random pairs of rows, to count comparisons between different people
+MOST_LEARNED = 100_000  # pairs that the weights are estimated from
+SMOOTHING = 0.5  # of a pair, added to every comparison so that no count is 0
+MOST_TABLE = 2_500  # pairs of levels with their own weights; beyond that levels are only equal or different
 
 
 @dataclass(frozen=True, eq=False)
 class _Weigher:
     """The weights of one column's comparisons."""
 
-    ours: Array  # (rows,) the original values: codes, or numbers by their range
+    ours: Array  # (rows,) the original values: codes, or numbers scaled by their range
     theirs: Array  # (rows,) the released ones
     weights: Floats  # (levels + 1, levels + 1) of a category by both codes, or (comparisons,) of a number
     by_level: bool
@@ -136,24 +136,24 @@ class _Weigher:
 
 @dataclass(frozen=True, eq=False)
 class LearnedEvidence:
-    """The weights of every key column; no row is ruled out for certain."""
+    """The weights of every quasi-identifier; no row is ruled out with certainty."""
 
     groups: Rows
-    weighers: tuple[_Weigher, ...]  # of the values as they are
-    foreseen: tuple[_Weigher, ...]  # of what the attacker expects a value to become
+    weighers: tuple[_Weigher, ...]  # of the original values
+    foreseen: tuple[_Weigher, ...]  # of the values that the release is expected to have
 
     @property
     def is_exchangeable(self) -> bool:
-        """Without a column nothing can be said."""
+        """True without any column."""
         return not self.weighers
 
     @property
     def columns(self) -> int:
-        """How many columns are weighed."""
+        """How many columns have weights."""
         return len(self.weighers)
 
     def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
-        """The weights of all columns together: compared as they are, and as they are expected to become."""
+        """The summed weights of all columns: of the original values, and of the expected ones."""
         return tuple(_summed(way, people, rows) for way in (self.weighers, self.foreseen))
 
 
@@ -165,7 +165,7 @@ def _summed(weighers: tuple[_Weigher, ...], people: Rows, rows: Rows) -> Floats:
 
 
 def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
-    """Linkage by an attacker who learned the noise from half of the pairs; the other half is attacked."""
+    """Linkage with weights estimated from half of the pairs; the other half is attacked."""
     if not pair.paired or len(pair.original) < 8:
         return None
     order = np.random.default_rng(SEED).permutation(len(pair.original))
@@ -175,8 +175,8 @@ def learned_linkage(pair: Pair, *, most: int = 1_000) -> Informed | None:
 
 
 def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
-    """Weights from the pairs of some rows, for the key columns."""
-    # What a value becomes is learned from some rows, and how well that is foreseen from others.
+    """Weights of the quasi-identifiers, from the pairs of some rows."""
+    # Predictions are fitted to some of the rows, and their weights are estimated from the others.
     seen, tried = rows[::2], rows[1::2]
     becoming = replace(pair, original=pair.original.replace(foreseen(pair, seen, tried)))
     return LearnedEvidence(
@@ -187,7 +187,7 @@ def learn(pair: Pair, rows: Rows) -> LearnedEvidence:
 
 
 def information(pair: Pair, name: str, rows: Rows) -> float:
-    """How much better a person's own two values fit than those of strangers: the mean weight, in nats."""
+    """How much better a person's own two values match than those of different people: the mean weight, in nats."""
     weigher = _weigher(pair, name, rows, _strangers(rows))
     return float(weigher.of_own(rows).mean())
 
@@ -209,9 +209,9 @@ def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) ->
             own = np.zeros((size, size))
             np.add.at(own, (ours[rows], theirs[rows]), 1.0)
             shown = own.sum(axis=0) + SMOOTHING
-            # A level's own law, smoothed towards how often each level is released at all.
-            law = (own + SMOOTHING * shown / shown.sum()) / (own.sum(axis=1, keepdims=True) + SMOOTHING)
-            return _Weigher(ours, theirs, np.log(law) - np.log(shown / shown.sum()), True)
+            # The distribution of released levels for each level, smoothed towards their overall distribution.
+            probability = (own + SMOOTHING * shown / shown.sum()) / (own.sum(axis=1, keepdims=True) + SMOOTHING)
+            return _Weigher(ours, theirs, np.log(probability) - np.log(shown / shown.sum()), True)
     else:
         low, high = before.domain
         width = high - low if high > low else 1.0
@@ -219,9 +219,9 @@ def _weigher(pair: Pair, name: str, rows: Rows, strangers: tuple[Rows, Rows]) ->
     own = _counts(ours[rows], theirs[rows])
     other = _counts(ours[strangers[0]], theirs[strangers[1]]) + SMOOTHING
     common = other / other.sum()
-    # Smoothed towards strangers: a comparison that was never seen of a person's own values speaks against them.
-    law = (own + SMOOTHING * common) / (own.sum() + SMOOTHING)
-    return _Weigher(ours, theirs, np.log(law) - np.log(common), False)
+    # Smoothed towards different people: a comparison never seen within a person counts against a match.
+    probability = (own + SMOOTHING * common) / (own.sum() + SMOOTHING)
+    return _Weigher(ours, theirs, np.log(probability) - np.log(common), False)
 
 
 def _counts(one: Array, other: Array) -> Floats:
@@ -232,7 +232,7 @@ def _counts(one: Array, other: Array) -> Floats:
 
 
 def _compared(one: Array, other: Array) -> Array:
-    """A number for how two values compare: by their distance, or for codes 0 when equal and 1 when not."""
+    """The comparison of two values as a number: by distance, or for codes 0 if equal and 1 if not."""
     from leafcover.kernels.neighbors import compared
 
     return compared(one, other) if one.dtype.kind == "f" else np.where(one == other, 0, 1)

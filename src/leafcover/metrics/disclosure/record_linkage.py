@@ -1,7 +1,7 @@
-"""Linkage by distance: how often the released rows most like a person hold that person's own.
+"""Record linkage: how often an attacker links a person to that person's own released row.
 
-The attacker knows the person's original values of the key columns, of any kind, and compares them with every released
-row by Gower's distance. One who also knows the method can do better; these are the figures other tools report.
+Two attackers know the person's original quasi-identifiers. One compares them with every released row by Gower's
+distance, as other tools do. The other knows the method, everything but the secret key (maximum-knowledge linkage).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,31 +15,31 @@ from leafcover.metrics.estimates import Risk, risk_of
 from leafcover.metrics.neighbors import ScaledTable, closer_than_own, every_distance, of_rows, scaled
 from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 
-QUICK_COMPARISONS = 1_000_000_000  # people times released rows, in the short words about a release
+QUICK_COMPARISONS = 1_000_000_000  # people times released rows, for the summary of a release
 MOST_COMPARISONS = 4_000_000_000  # the same, when a release is measured
 MOST_PEOPLE = 10_000
-SAMPLE = 1_000  # people linked with their released rows all at once
+SAMPLE = 1_000  # people linked to their released rows in one assignment
 SAMPLES = 3
 
 
 @dataclass(frozen=True)
 class Linkage:
-    """How often a person's own released row is found by distance alone."""
+    """How often a person is linked to their own released row by distance alone."""
 
     nearest: Risk  # the own row is the nearest
     second: Risk  # the own row is the nearest or the second nearest
-    optimal: Risk | None  # the best pairing of samples as a whole pairs the own row; None when there is no row
+    optimal: Risk | None  # the optimal assignment of a sample pairs the own row; None if there are no rows
     rows: int  # people attacked, each with every released row
     of: int
 
     @property
     def how(self) -> str:
-        """Whether everybody was attacked by the nearest and the second nearest row."""
+        """Whether everybody was attacked, or a sample."""
         return coverage_note(self.rows, self.of)
 
 
 def linkage(pair: Pair, *, columns: Sequence[str] = (), comparisons: int = QUICK_COMPARISONS) -> Risk:
-    """The share of people whose own released row is nearest, ties averaged; over the key columns unless named."""
+    """The share of people whose own released row is the nearest by quasi-identifiers (or columns); ties averaged."""
     rows = len(pair.original)
     people = attacked(rows, min(rows, max(1, comparisons // max(rows, 1))))
     ours, theirs = scaled([pair.original, pair.released], columns or pair.quasi_identifiers)
@@ -49,10 +49,10 @@ def linkage(pair: Pair, *, columns: Sequence[str] = (), comparisons: int = QUICK
 def distance_linkage(
     pair: Pair, *, columns: Sequence[str] = (), most: int = MOST_PEOPLE, comparisons: int = MOST_COMPARISONS
 ) -> Linkage | None:
-    """Nearest, second nearest and optimal linkage over the key columns unless named; None when rows are not paired.
+    """Nearest, second nearest and optimal linkage by the quasi-identifiers or columns named; None without pairs.
 
-    At most ``most`` people are attacked, and fewer when they times the released rows exceed ``comparisons``: a seeded
-    sample, but always among all released rows. Of ties each row is equally likely to come first.
+    At most ``most`` people are attacked, or fewer so that people times released rows stay within ``comparisons``: a
+    seeded sample, always among all released rows. Tied rows are equally likely to come first.
     """
     if not pair.paired:
         return None
@@ -65,7 +65,7 @@ def distance_linkage(
 
 
 def chance_among(count: int, closer: Floats, tied: Floats) -> Floats:
-    """The chance that a row is among the first ``count`` when so many are closer and ties fall in random order.
+    """The chance that a row is among the first ``count`` if so many are closer and ties are in random order.
 
     >>> chance_among(2, np.array([0, 0, 1, 2]), np.array([0, 3, 3, 0]))
     array([1.  , 0.5 , 0.25, 0.  ])
@@ -76,12 +76,12 @@ def chance_among(count: int, closer: Floats, tied: Floats) -> Floats:
 def optimal_linkage(
     pair: Pair, *, columns: Sequence[str] = (), sample: int = SAMPLE, samples: int = SAMPLES
 ) -> Risk | None:
-    """The share of people paired with their own row when all pairs are made at once, at the least total distance.
+    """The share of people paired with their own row in the assignment of least total distance.
 
-    Every person gets another row, so a row that is near to many goes to one of them (the assignment problem). It is
-    solved for disjoint seeded samples of people with their own released rows: among a thousand rows a person is easier
-    to find than among all, so the figure of a larger table is too high, and tables are compared at equal size.
-    None when rows are not paired or there are none.
+    Every person gets a different row, so a row near to many people goes to one of them (the assignment problem). It is
+    solved for disjoint seeded samples of people and their released rows. Among a thousand rows a person is easier to
+    link than among all, so the figure of a larger table is too high; compare tables at equal size. None without pairs
+    or rows.
     """
     if not pair.paired or not len(pair.original):
         return None
@@ -93,7 +93,7 @@ def optimal_linkage(
 
 
 def _paired(ours: ScaledTable, theirs: ScaledTable, people: Rows, number: int) -> Floats:
-    """Whether each person is paired with the own row; rows are mixed, so that ties know nothing of who is who."""
+    """Whether each person is paired with their own row; rows are shuffled, so that ties do not reveal the pairs."""
     from scipy.optimize import linear_sum_assignment
 
     mixed = np.random.default_rng([SEED, number]).permutation(people)
@@ -102,61 +102,62 @@ def _paired(ours: ScaledTable, theirs: ScaledTable, people: Rows, number: int) -
 
 
 def attacked(rows: int, wanted: int) -> Rows:
-    """Evenly spaced rows, so that no draw is needed and every part of the file is met."""
+    """Evenly spaced rows: no randomness, and every part of the file is covered."""
     return np.unique(np.linspace(0, rows - 1, wanted).astype(np.int64))
 
 
-# Informed linkage: the attacker knows recipe, parameters, trees, boxes and law, everything but the key.
+# Maximum-knowledge record linkage: the attacker knows recipe, parameters, trees, boxes and the distribution of the
+# perturbation, everything but the secret key.
 #
-# For one person, whose key columns he knows, he asks of every released row how much likelier it is as that person's
-# than as somebody's, and takes the best; rows he cannot tell apart he draws among. What he knows of the law is handed
-# in as `Evidence`: by the plan that made the release, or learned from pairs (see `learned`).
+# For a person whose quasi-identifiers are known, the attacker computes for every released row the likelihood ratio of
+# being that person's row, and picks the highest; ties are drawn at random. The likelihoods are passed in as `Evidence`:
+# from the plan that made the release, or estimated from pairs (see `probabilistic_linkage`).
 
 
-MOST_PEOPLE_INFORMED = 3_000  # attacked one by one where the law tells rows apart
+MOST_PEOPLE_INFORMED = 3_000  # attacked one by one where the likelihood differs between rows
 FEWEST_PEOPLE = 40  # however much it costs
-MOST_SCORES = 200_000_000  # scores of a person against a row and a column, at most about
+MOST_SCORES = 200_000_000  # the approximate limit of scores of a person against a row and a column
 AT_ONCE = 1_000_000  # scores held in memory: larger arrays cost more to allocate than to fill
-ALIKE = 1e-9  # scores no further apart are ties
-SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 199), (200, None))  # of crowds, in the report
+TIED = 1e-9  # scores no further apart are ties
+SIZES = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 199), (200, None))  # of anonymity sets, in the report
 
 
 class Evidence(Protocol):
-    """What the attacker can say about a pair's rows, both tables in the order of the original."""
+    """What the attacker can infer about a pair's rows, both tables in the order of the original."""
 
     @property
     def groups(self) -> Rows:
-        """(rows,) a person and a released row with different numbers do not belong together, for certain."""
+        """(rows,) group numbers: a person and a released row in different groups certainly do not match."""
 
     @property
     def is_exchangeable(self) -> bool:
-        """Whether nothing more can be said: every released row of the group is as likely."""
+        """Whether nothing more can be inferred: every released row of the group is equally likely."""
 
     @property
     def columns(self) -> int:
-        """How many columns are weighed for each score: what a score costs."""
+        """How many columns each score is computed from: its cost."""
 
     def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
-        """(people, rows) how strongly each released row speaks for a person; one matrix for each way to weigh it."""
+        """(people, rows) the score of each released row for each person; one matrix for each way to score."""
 
 
 @dataclass(frozen=True)
 class Crowd:
-    """The risk of people whose released row can be only one of so many."""
+    """The risk of people whose anonymity set (the rows that could be theirs) has a size in this range."""
 
     fewest: int
-    most: int | None  # None: no upper end
+    most: int | None  # None: no upper limit
     risk: Risk
 
 
 @dataclass(frozen=True)
 class Informed:
-    """How often the attacker points at a person's own released row."""
+    """How often the attacker links a person to their own released row."""
 
-    first: Risk  # his best guess is right, ties drawn among
-    ten: Risk  # it is among his ten best
-    median_rank: float  # where the own row stands among all, on average over ties; 1 is best for him
-    crowds: tuple[Crowd, ...]  # the first risk by how many rows could be the person's
+    first: Risk  # the best guess is right, ties drawn at random
+    ten: Risk  # the own row is among the ten best guesses
+    median_rank: float  # the rank of the own row among all, averaged over ties; 1 is the best guess
+    crowds: tuple[Crowd, ...]  # the first risk by the size of the anonymity set
     smallest_crowd: int
     law: str  # "the plan's own" or "learned from half of the pairs"
     rows: int
@@ -164,7 +165,7 @@ class Informed:
 
     @property
     def how(self) -> str:
-        """Whether everybody was attacked."""
+        """Whether everybody was attacked, or a sample."""
         return coverage_note(self.rows, self.of)
 
 
@@ -176,7 +177,7 @@ def informed(
     most: int = MOST_PEOPLE_INFORMED,
     tell: Callable[[float], None] = lambda share: None,
 ) -> Informed:
-    """Attack people (all, or a sample where the law must be asked row by row)."""
+    """Attack people: all, or a sample where likelihoods must be computed row by row."""
     groups = evidence.groups
     sizes = np.bincount(groups)[groups]
     if evidence.is_exchangeable:
@@ -204,14 +205,14 @@ def informed(
 
 
 def _strongest(standings: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """The way to weigh that finds most people: no attacker is taken to use a worse one."""
+    """The way to score that links most people; the attacker is assumed to use the best one."""
     return max(standings, key=lambda one: float(np.where(one[0] < 1, 1 / one[1], 0.0).sum()))
 
 
 def _standing(
     evidence: Evidence, groups: Rows, people: Rows, tell: Callable[[float], None]
 ) -> list[tuple[Floats, Floats]]:
-    """By each way to weigh, for each person: how many rows score better than the own one, and how many as well."""
+    """For each way to score and each person: how many rows score better than the own row, and how many tie."""
     found: list[tuple[Floats, Floats]] = []
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], np.arange(int(groups.max(initial=0)) + 2))
@@ -228,15 +229,15 @@ def _standing(
                     found.append((np.zeros(len(people)), np.ones(len(people))))
                 mine = scores[np.arange(len(some)), own[begin : begin + step]][:, None]
                 better, tied = found[way]
-                better[some] = (scores > mine + ALIKE).sum(axis=1)
-                tied[some] = (np.abs(scores - mine) <= ALIKE).sum(axis=1)
+                better[some] = (scores > mine + TIED).sum(axis=1)
+                tied[some] = (np.abs(scores - mine) <= TIED).sum(axis=1)
         done += len(places)
         tell(done / len(people))
     return found
 
 
 def _by_group(label: Rows) -> Iterator[Rows]:
-    """The places of each label that occurs."""
+    """The positions of each label that occurs."""
     order = np.argsort(label, kind="stable")
     ends = np.flatnonzero(np.diff(label[order])) + 1
     return (part for part in np.split(order, ends) if len(part))

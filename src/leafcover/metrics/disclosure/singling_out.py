@@ -1,8 +1,8 @@
-"""Singling out: whether a description that fits one released row fits one person of the original table.
+"""Singling out: whether a predicate that matches exactly one released row matches exactly one original row.
 
-Predicate singling out is Cohen and Nissim's (2020), with main and control attack as in Giomi and others (2023). The
-descriptions are ours: a released row and some of its columns; a category must be the row's own, a number must lie so
-near to the row's that no other released row fits, half as far as the next one that would.
+Predicate singling out is defined by Cohen and Nissim (2020); main and control attack are as in Giomi and others (2023).
+The predicates are ours: a released row and some of its columns. A category must equal the row's; a number must be so
+near to the row's that no other released row matches, within half the distance of the next one that would.
 """
 
 from collections.abc import Sequence
@@ -19,18 +19,18 @@ from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Table
 
 MOST = 50_000  # rows of each table
-FEWEST = 100  # rows of a control, if it is smaller than the original; descriptions, however large the release
+FEWEST = 100  # rows of a control that is smaller than the original; predicates, however large the release
 PREDICATES = 1_000
-WIDEST = 4  # columns of one description
-TRIES = 4  # descriptions tried for each one wanted
+WIDEST = 4  # columns of one predicate
+TRIES = 4  # predicates tried for each one wanted
 
 
 @dataclass(frozen=True)
 class SinglingOut:
-    """How often a description that fits one released row fits one original row. Tries are descriptions, not people.
+    """How often a predicate that matches one released row matches one original row. Tries are predicates, not people.
 
-    The baseline is the chance that a description as narrow as this one fits exactly one of as many random rows, each
-    column by itself (Cohen and Nissim's trivial attacker); it is at most about 0.37.
+    The baseline is the chance that a predicate of the same width matches exactly one of as many random rows with
+    independent columns (the trivial attacker of Cohen and Nissim); it is at most about 0.37.
     """
 
     univariate: Attack  # by one column
@@ -40,19 +40,19 @@ class SinglingOut:
 
 
 class _Condition(NamedTuple):
-    """A column's values from low to high, both among them; both nan: a missing value."""
+    """A column's values from low to high, both included; both nan: a missing value."""
 
     column: int
     low: float
     high: float
 
 
-_Description: TypeAlias = tuple[_Condition, ...]  # all of them must hold
+_Predicate: TypeAlias = tuple[_Condition, ...]  # a conjunction
 
 
 @dataclass(frozen=True, eq=False)
 class _View:
-    """A table by columns: first the numbers by their range, nan where missing, then the codes of categories."""
+    """A table by columns: first the scaled numbers, nan where missing, then the codes of categories."""
 
     columns: tuple[Floats, ...]
     numbers: int
@@ -60,15 +60,15 @@ class _View:
 
 
 def singling_out(pair: Pair, *, predicates: int = PREDICATES, widest: int = WIDEST, most: int = MOST) -> SinglingOut:
-    """Make descriptions from the release and count the original rows, and the control's, that each one fits.
+    """Make predicates from the release and count the original rows, and the control's, that each one matches.
 
-    All tables are cut to as many rows, since the more rows there are the fewer fit alone: to the rows of the control
-    when that is smaller. A release without pairs cannot be cut; a smaller control is then of no use.
+    All tables are cut to the same number of rows, since uniqueness depends on it: to the rows of the control if that
+    is smaller. A release without pairs cannot be cut; a smaller control is then not used.
     """
     if predicates < 1 or widest < 2:
         raise ValueOutOfRange("predicates and widest", (predicates, widest), "at least 1 and at least 2")
     original, released, control = _views(pair, most)
-    if released.rows > most:  # it could not be cut: fewer descriptions for more rows
+    if released.rows > most:  # it could not be cut: fewer predicates for more rows
         predicates = max(FEWEST, predicates * most // released.rows)
     alone = _by_one_column(released, predicates)
     together = _by_more(released, predicates, widest)
@@ -81,7 +81,7 @@ def singling_out(pair: Pair, *, predicates: int = PREDICATES, widest: int = WIDE
 
 
 def _views(pair: Pair, most: int) -> tuple[_View, _View, _View | None]:
-    """Original, release and control, cut to as many rows; no control when that cannot be done."""
+    """Original, release and control, cut to the same number of rows; no control if that is impossible."""
     original, released, control = pair.original, pair.released, pair.control
     if pair.paired:
         useful = control is not None and len(control) >= FEWEST
@@ -102,26 +102,26 @@ def _view(original: Table, table: Table, names: Sequence[str]) -> _View:
     return _View(tuple(np.ascontiguousarray(c, np.float64) for c in columns), matrix.numbers.shape[1], len(table))
 
 
-def _by_one_column(released: _View, wanted: int) -> list[_Description]:
-    """Values that one released row has: all of them, or a sample."""
+def _by_one_column(released: _View, wanted: int) -> list[_Predicate]:
+    """Values that exactly one released row has: all of them, or a sample."""
     single = []
     for place, column in enumerate(released.columns):
         _, first, counts = np.unique(column, return_index=True, return_counts=True)
         single += [(int(row), place) for row in first[counts == 1]]
     chosen = (single[i] for i in sample_rows(len(single), wanted))
-    return [d for row, place in chosen if (d := _description(released, row, [place]))]
+    return [d for row, place in chosen if (d := _predicate(released, row, [place]))]
 
 
-def _by_more(released: _View, wanted: int, widest: int) -> list[_Description]:
-    """Random rows by random columns, as far as a description fits no other row."""
-    found: list[_Description] = []
+def _by_more(released: _View, wanted: int, widest: int) -> list[_Predicate]:
+    """Random rows by random columns, if a predicate matches no other row."""
+    found: list[_Predicate] = []
     width = min(widest, len(released.columns))
     if width < 2 or not released.rows:
         return found
     rng = np.random.default_rng(SEED)
     for _ in range(TRIES * wanted):
         columns = rng.choice(len(released.columns), rng.integers(2, width + 1), replace=False)
-        made = _description(released, int(rng.integers(released.rows)), columns.tolist())
+        made = _predicate(released, int(rng.integers(released.rows)), columns.tolist())
         if made:
             found.append(made)
         if len(found) == wanted:
@@ -129,13 +129,13 @@ def _by_more(released: _View, wanted: int, widest: int) -> list[_Description]:
     return found
 
 
-def _description(released: _View, row: int, columns: Sequence[int]) -> _Description:
-    """What fits this released row and no other, wide as far as that allows; empty when that cannot be."""
+def _predicate(released: _View, row: int, columns: Sequence[int]) -> _Predicate:
+    """The widest predicate that matches this released row and no other; empty if there is no such predicate."""
     free = [c for c in columns if c < released.numbers and not np.isnan(released.columns[c][row])]
     exact = tuple(_Condition(c, *[float(released.columns[c][row])] * 2) for c in columns if c not in free)
-    alike = _fits(released, exact)
-    alike[row] = False
-    others = np.flatnonzero(alike)
+    matching = _fits(released, exact)
+    matching[row] = False
+    others = np.flatnonzero(matching)
     if not len(others):
         return exact
     if not free:
@@ -146,17 +146,17 @@ def _description(released: _View, row: int, columns: Sequence[int]) -> _Descript
 
 
 def _around(released: _View, row: int, column: int, reach: float) -> _Condition:
-    """As near as this to the row's number; beyond the lowest or highest released one there is no end."""
+    """Within this distance of the row's number; open beyond the lowest and highest released number."""
     values = released.columns[column]
     lowest, highest = values[row] == np.nanmin(values), values[row] == np.nanmax(values)
     low = -np.inf if lowest else values[row] - reach
     return _Condition(column, float(low), float(np.inf if highest else values[row] + reach))
 
 
-def _fits(view: _View, description: _Description) -> Bools:
-    """Which rows a description fits."""
+def _fits(view: _View, predicate: _Predicate) -> Bools:
+    """Which rows a predicate matches."""
     fits = np.ones(view.rows, bool)
-    for condition in description:
+    for condition in predicate:
         fits &= _holds(view, condition)
     return fits
 
@@ -169,20 +169,20 @@ def _holds(view: _View, condition: _Condition) -> Bools:
     return holds
 
 
-def _attack(descriptions: Sequence[_Description], original: _View, released: _View, control: _View | None) -> Attack:
+def _attack(predicates: Sequence[_Predicate], original: _View, released: _View, control: _View | None) -> Attack:
     return Attack(
-        risk_of(_singled(descriptions, original)),
-        None if control is None else risk_of(_singled(descriptions, control)),
-        risk_of(np.array([_trivial(released, d) for d in descriptions])),
+        risk_of(_singled(predicates, original)),
+        None if control is None else risk_of(_singled(predicates, control)),
+        risk_of(np.array([_trivial(released, one) for one in predicates])),
     )
 
 
-def _singled(descriptions: Sequence[_Description], view: _View) -> Floats:
-    """1 for each description that fits exactly one row."""
-    return np.array([_fits(view, d).sum() == 1 for d in descriptions], np.float64)
+def _singled(predicates: Sequence[_Predicate], view: _View) -> Floats:
+    """1 for each predicate that matches exactly one row."""
+    return np.array([_fits(view, one).sum() == 1 for one in predicates], np.float64)
 
 
-def _trivial(released: _View, description: _Description) -> float:
-    """The chance that exactly one of as many rows fits, were columns independent and the released shares true."""
-    share = float(np.prod([_holds(released, condition).mean() for condition in description]))
+def _trivial(released: _View, predicate: _Predicate) -> float:
+    """The chance that exactly one of as many rows matches, with independent columns and the released shares."""
+    share = float(np.prod([_holds(released, condition).mean() for condition in predicate]))
     return released.rows * share * (1 - share) ** (released.rows - 1)

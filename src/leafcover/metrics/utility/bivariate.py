@@ -1,8 +1,8 @@
-"""Relations between columns before and after: covariance and correlation of numbers, Cramér's V of categories, and
-the correlation ratio of a number on a category.
+"""Associations between two columns before and after, and pairs of values that only one table has.
 
-Over the rows where both columns have a value, in each table by itself. Needs no pairs of rows. Names of columns and
-figures alone: no value of the original is shown.
+Associations are covariance and correlation of numbers, Cramér's V of categories, and the correlation ratio of a number
+on a category, over the rows with a value in both columns, in each table separately. They need no pairs of rows, and
+show names of columns and figures, no value of the original.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,12 +17,12 @@ from leafcover.arrays import Array, Codes, Floats, Rows
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.univariate import Differences, differences, in_units, known, mean, unit, worst_mean
 
-# How strongly two columns go together: arrays in, one figure out, over the rows where both have a value.
+# The association of two columns: arrays in, one figure out, over the rows with a value in both.
 #
-# A column that holds one value goes together with nothing: its figure is 0.
+# A constant column has no association: its figure is 0.
 
 
-DENSE = 4  # a table of counts may have this many cells a row; a larger one is counted by sorting
+DENSE = 4  # cells for each row up to which a contingency table is dense; a larger one is counted by sorting
 SMALL = 65_536  # cells that are always counted directly
 
 
@@ -34,7 +34,7 @@ class Association(NamedTuple):
 
 
 class Centred(NamedTuple):
-    """A number less its mean, and the root of its sum of squares; nan where missing."""
+    """A number minus its mean, and the root of its sum of squares; nan where missing."""
 
     values: Floats
     complete: bool
@@ -42,7 +42,7 @@ class Centred(NamedTuple):
 
 
 def centred(values: Floats) -> Centred:
-    """Make a number ready for many associations; exactly 0 where all of its values are the same."""
+    """Prepare a number for many associations; exactly 0 if all of its values are equal."""
     missing = np.isnan(values)
     complete = not missing.any()
     there = values if complete else values[~missing]
@@ -54,7 +54,7 @@ def centred(values: Floats) -> Centred:
 
 
 def association(first: Centred, second: Centred) -> Association:
-    """Covariance and correlation over rows where both are known; 0 and 0 where fewer than two rows are.
+    """Covariance and correlation over rows where both are known; 0 and 0 if there are fewer than two.
 
     >>> one, other = np.array([1.0, 2.0, 2.0, 3.0, np.nan]), np.array([0.0, 1.0, -1.0, 0.0, 8.0])
     >>> association(centred(one), centred(other))
@@ -76,9 +76,9 @@ def correlation(first: Floats, second: Floats) -> float:
 
 
 def cramers_v(first: Codes, second: Codes) -> float:
-    """Cramér's V of two categories, not corrected for chance: V² = χ² / (n · (fewer of their levels - 1)).
+    """Cramér's V of two categories, not corrected for chance: V² = χ² / (n · (smaller number of levels - 1)).
 
-    It grows with the number of levels even where nothing goes together, in the original as in the release.
+    It grows with the number of levels even without association, in the original as in the release.
 
     >>> cramers_v(np.array([0, 0, 1, 1], np.int32), np.array([1, 1, 0, 0], np.int32))
     1.0
@@ -100,7 +100,7 @@ def cramers_v(first: Codes, second: Codes) -> float:
 
 
 def joint_counts(first: Codes, second: Codes) -> tuple[Array, Array, int]:
-    """Cells of the table of two categories that are not empty (first · width + second), their counts, the width."""
+    """The non-empty cells of the contingency table (first · width + second), their counts, the width."""
     width = int(second.max(initial=0)) + 2
     cells = (int(first.max(initial=0)) + 2) * width
     codes = (first.astype(np.int64) + 1) * width + (second + 1)  # 0 stands for missing
@@ -115,7 +115,7 @@ def joint_counts(first: Codes, second: Codes) -> tuple[Array, Array, int]:
 
 
 def correlation_ratio(codes: Codes, number: Centred) -> float:
-    """The correlation ratio η of a number on a category: η² = variation between levels / whole variation.
+    """The correlation ratio η of a number on a category: η² = variation between levels / total variation.
 
     >>> correlation_ratio(np.array([0, 0, 1, 1], np.int32), centred(np.array([1.0, 1.0, 5.0, 5.0])))
     1.0
@@ -132,9 +132,9 @@ def correlation_ratio(codes: Codes, number: Centred) -> float:
     return float(np.sqrt(min(1.0, between)))
 
 
-# Which pairs of columns are compared: all of them, or a fixed choice where there are too many.
+# Which pairs of columns are compared: all of them, or a fixed choice if there are too many.
 #
-# A choice rests on the names alone, so neither the order of columns nor of rows can change it.
+# The choice depends on the names only, so neither the order of columns nor of rows can change it.
 
 
 MOST = comb(60, 2)  # all pairs of 60 columns
@@ -158,7 +158,7 @@ Ready: TypeAlias = Centred | Codes
 
 @dataclass(frozen=True)
 class Relation:
-    """One figure of two columns. Covariances are divided by both standard deviations of the original."""
+    """One association of two columns. Covariances are divided by both standard deviations of the original."""
 
     first: str
     second: str
@@ -168,13 +168,13 @@ class Relation:
 
     @property
     def difference(self) -> float:
-        """What the release shows more than the original."""
+        """The figure of the release minus that of the original."""
         return self.after - self.before
 
 
 @dataclass(frozen=True)
 class Relations:
-    """Every relation, and what the differences come to; nan where a table has no such pair of columns."""
+    """Every association, and a summary of the differences; nan if there is no such pair of columns."""
 
     entries: tuple[Relation, ...]
     every: Differences  # correlations, Cramér's V and correlation ratios together
@@ -189,7 +189,7 @@ class Relations:
     how: str
 
     def worst(self, many: int = 5) -> tuple[Relation, ...]:
-        """The relations that changed most, covariances aside."""
+        """The associations that changed most, without covariances."""
         found = [entry for entry in self.entries if entry.figure != "covariance"]
         return tuple(sorted(found, key=lambda e: (-abs(e.difference), e.first, e.second))[:many])
 
@@ -197,9 +197,9 @@ class Relations:
 def relations(
     pair: Pair, *, columns: Sequence[str] = (), most_pairs: int = MOST, most_work: int = MOST_WORK
 ) -> Relations:
-    """Compare the relations of all pairs of columns, or of those named; the weight is left out.
+    """Compare the associations of all pairs of columns, or of those named; without the weight.
 
-    A column that holds one value in both tables has no relation to compare and is left out.
+    A column that is constant in both tables is left out.
     """
     names = tuple(columns) or tuple(name for name in pair.names if name != pair.weight)
     rows = len(pair.original)
@@ -229,7 +229,7 @@ def relations(
 
 
 def prepared(pair: Pair, name: str, rows: Rows) -> tuple[Ready, Ready]:
-    """A column of both tables: codes as they are; numbers around their mean, in standard deviations of the original."""
+    """A column of both tables: codes, or centred numbers in standard deviations of the original."""
     before, after = pair.original[name].values, pair.released[name].values
     if len(rows) < len(before):
         before, after = before[rows], after[rows]
@@ -253,7 +253,7 @@ def _entries(first: str, second: str, values: dict[str, tuple[Ready, Ready]]) ->
 
 
 def _figures(first: Ready, second: Ready) -> dict[Figure, float]:
-    """What two columns of one table show."""
+    """The associations of two columns of one table."""
     if not isinstance(first, Centred):
         if isinstance(second, Centred):
             return {"correlation ratio": correlation_ratio(first, second)}
@@ -264,47 +264,47 @@ def _figures(first: Ready, second: Ready) -> dict[Figure, float]:
     return {"correlation": found.correlation, "covariance": found.covariance}
 
 
-# Pairs of values that only one table shows: combinations a release made up, and combinations it lost.
+# Pairs of values that only one table has: combinations that the release invented, and combinations it lost.
 #
-# A widow of four years looks wrong, whatever the means say. Looked at are categories and numbers with few distinct
-# values, in every pair of columns, over rows where both have a value. Exact, since a pair is new only when no row of
-# the original has it; where columns are many, a fixed choice of their pairs. Needs no pairs of rows. Shows names of
-# columns and counts, no values.
+# A widow of four years is implausible, whatever the means are. Compared are categories and numbers with few distinct
+# values, in every pair of columns, over rows with a value in both. Exact, since a pair is new only if no row of the
+# original has it; with many columns, a fixed choice of pairs. It needs no pairs of rows, and shows names of columns
+# and counts, no values.
 
 
-FEW = 20  # distinct values, of both tables together, up to which a number is looked at
+FEW = 20  # distinct values in both tables up to which a number is compared
 
 
 @dataclass(frozen=True)
 class ColumnPair:
-    """What two columns show together in one table alone."""
+    """New and lost pairs of values of two columns."""
 
     first: str
     second: str
     new: int  # pairs of values in the release alone
-    new_rows: int  # released rows that show them
+    new_rows: int  # released rows that have them
     lost: int  # pairs of values in the original alone
-    lost_rows: int  # original rows that show them
+    lost_rows: int  # original rows that have them
 
 
 @dataclass(frozen=True)
 class ValuePairs:
-    """New and lost pairs of values. Shares are of rows; 0 where no two columns could be looked at."""
+    """New and lost pairs of values. Shares are of rows; 0 if no two columns could be compared."""
 
     new: int  # pairs of values in the release alone, over all pairs of columns
-    rows_with_new: float  # share of released rows that show at least one
-    new_a_row: float  # how many a released row shows, on average
-    new_in_worst_rows: float  # how many the worst 1 % of released rows show, on average
+    rows_with_new: float  # share of released rows with at least one
+    new_a_row: float  # the mean number in a released row
+    new_in_worst_rows: float  # the mean number in the worst 1 % of released rows
     lost: int
-    rows_with_lost: float  # share of original rows that show at least one
-    entries: tuple[ColumnPair, ...]  # pairs of columns with any, most rows with new pairs first
-    columns: tuple[str, ...]  # looked at
-    pairs: int  # pairs of columns looked at
+    rows_with_lost: float  # share of original rows with at least one
+    entries: tuple[ColumnPair, ...]  # pairs of columns with new or lost pairs, most rows with new ones first
+    columns: tuple[str, ...]  # compared
+    pairs: int  # pairs of columns compared
     of_pairs: int
     rows: int  # of each table: every row is used
 
     def worst(self, many: int = 5) -> tuple[ColumnPair, ...]:
-        """The pairs of columns with the most rows that show a new pair of values."""
+        """The pairs of columns with the most rows that have a new pair of values."""
         return tuple(entry for entry in self.entries[:many] if entry.new)
 
 
@@ -317,7 +317,7 @@ class Coded(NamedTuple):
 
 
 def value_pairs(pair: Pair, *, most_pairs: int = MOST, most_work: int = MOST_WORK) -> ValuePairs:
-    """Count the pairs of values that one table alone shows."""
+    """Count the pairs of values that only one table has."""
     coded = {name: found for name in pair.names if name != pair.weight and (found := _coded(pair, name)) is not None}
     ours, theirs = len(pair.original), len(pair.released)
     pairs = column_pairs(coded, min(most_pairs, 2 * most_work // (ours + theirs)))
@@ -327,7 +327,7 @@ def value_pairs(pair: Pair, *, most_pairs: int = MOST, most_work: int = MOST_WOR
         before, after, size = _joint(coded[one], coded[two])
         counts, counts_after = np.bincount(before, minlength=size), np.bincount(after, minlength=size)
         added, gone = (counts == 0) & (counts_after > 0), (counts > 0) & (counts_after == 0)
-        added[0] = gone[0] = False  # where one of the two is missing
+        added[0] = gone[0] = False  # one of the two is missing
         if added.any():
             new += added[after]
         if gone.any():
@@ -370,7 +370,7 @@ def _codes(values: Floats, found: Floats) -> Codes:
 
 
 def _joint(first: Coded, second: Coded) -> tuple[Array, Array, int]:
-    """Both columns as one code, 0 where either is missing; codes are closed up where they would be too many."""
+    """Both columns as one code, 0 where either is missing; codes are compacted if there would be too many."""
     before, after = (
         np.where((a >= 0) & (b >= 0), a.astype(np.int64) * second.size + b + 1, 0)
         for a, b in ((first.before, second.before), (first.after, second.after))

@@ -1,7 +1,7 @@
-"""Whether k-means finds the same groups in the release as in the original.
+"""Whether k-means finds the same clusters in the release as in the original.
 
-Every column is a feature (numbers in the original's deviations, a feature for each level), both searches start at the
-same people, and the best of several starts counts. Clusters are matched so that as many rows as possible keep theirs.
+Every column gives features (numbers in the original's deviations, one feature for each level), both runs start at the
+same people, and the best of several starts counts. Clusters are matched so that most rows keep theirs.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ Mode: TypeAlias = Literal["matched", "sizes"]
 
 @dataclass(frozen=True)
 class Clusters:
-    """How two clusterings of as many clusters differ: shares of rows, and adjusted Rand indices.
+    """The difference of two clusterings with the same number of clusters: shares of rows, and adjusted Rand indices.
 
     ``error``, ``sizes``, ``rand`` and ``chance`` compare the cluster of each person's original row, among the
-    original's clusters, with that of their released row among the release's; nan where rows are not paired. Those
-    that begin with ``centre`` need no pairs: original rows go to the nearest centre of either clustering.
+    original's clusters, with that of their released row among the release's; nan without pairs. Those
+    that begin with ``centre`` need no pairs: original rows are assigned to the nearest centre of either clustering.
     """
 
     count: int
     error: float
-    sizes: float  # the printed form of paper 004, which sees only how large clusters are
+    sizes: float  # the form printed in Roy, which depends only on the sizes of clusters
     rand: float
-    chance: float  # the error of clusterings of these sizes that have nothing to do with one another
+    chance: float  # the error of independent clusterings of these sizes
     centre_error: float
     centre_rand: float
     centre_floor: float  # the centre error of a bootstrap resample of the original
@@ -47,7 +47,7 @@ class Clusters:
 
 
 class Clustering(NamedTuple):
-    """Where the centres ended, and the cluster of each row."""
+    """The centres, and the cluster of each row."""
 
     centres: Singles
     labels: Codes
@@ -91,10 +91,11 @@ def _compared(before: Singles, after: Singles, count: int, starts: int, paired: 
 
 
 def misclassification_error(one: Array, other: Array, *, mode: Mode = "matched") -> float:
-    """M_E: the share of rows whose cluster changed, when clusters are matched as well as they can be.
+    """M_E: the share of rows whose cluster changed, under the best matching of clusters.
 
-    ``mode="sizes"`` is the form printed in paper 004, the summed differences of the sizes of clusters with the same
-    label, by the number of rows. It does not see rows that change places.
+    ``mode="sizes"`` is the form printed in Roy, "Performance Analysis of Clustering in Privacy Preserving Data Mining":
+    the summed differences of the sizes of clusters with the same label, over the number of rows. It does not see rows
+    that swap clusters.
 
     >>> misclassification_error(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 1]))
     0.25
@@ -117,7 +118,7 @@ def _sizes(one: Array, other: Array) -> float:
 
 
 def _chance(one: Array, other: Array) -> float:
-    """Where rows of the release stand in any cluster by its size alone, the largest are best matched first."""
+    """If released rows are in a cluster with a probability by its size only, matching by size is best."""
     shares = [np.sort(np.bincount(labels)) / len(labels) for labels in (one, other)]
     size = max(map(len, shares))
     ours, theirs = (np.pad(share, (size - len(share), 0)) for share in shares)
@@ -125,7 +126,7 @@ def _chance(one: Array, other: Array) -> float:
 
 
 def _matched(one: Array, other: Array) -> Array:
-    """The other labels renamed by those of the first that they share most rows with, one to one."""
+    """The other labels renamed one to one to those of the first with which they share most rows."""
     from scipy.optimize import linear_sum_assignment
 
     names, place = np.unique(one, return_inverse=True)
@@ -134,14 +135,14 @@ def _matched(one: Array, other: Array) -> Array:
     shared = np.zeros((size, size), np.int64)
     np.add.at(shared, (place, column), 1)
     ours, columns = linear_sum_assignment(shared, maximize=True)
-    # a cluster beyond the first's has no counterpart: labels above all of the first's
+    # a cluster without a counterpart: labels above all of the first's
     spare = np.arange(size) + (int(names.max()) + 1)
     renamed = np.where(ours < len(names), names[np.minimum(ours, len(names) - 1)], spare)
     return renamed[np.argsort(columns)][column]
 
 
 def _seeds(matrix: Singles, count: int, starts: int) -> list[Rows]:
-    """Rows to start from: far apart, as k-means++ chooses them."""
+    """Starting rows chosen by k-means++."""
     scikit_learn()
     from sklearn.cluster import kmeans_plusplus
 
@@ -150,7 +151,7 @@ def _seeds(matrix: Singles, count: int, starts: int) -> list[Rows]:
 
 
 def _clustering(matrix: Singles, centres: Sequence[Singles]) -> Clustering:
-    """k-means from each set of centres; the one with the least squared distance to its centres."""
+    """k-means from each set of centres; the result with the least squared distance."""
     scikit_learn()
     from sklearn.cluster import KMeans
 
@@ -161,16 +162,16 @@ def _clustering(matrix: Singles, centres: Sequence[Singles]) -> Clustering:
 
 
 def _nearest(matrix: Singles, centres: Singles) -> Codes:
-    """The nearest centre of each row, of equal ones the first."""
+    """The nearest centre of each row; the first of equal ones."""
     squares = (centres**2).sum(axis=1) - 2 * (matrix @ centres.T)
     return squares.argmin(axis=1).astype(np.int32)
 
 
-# How far two ways to part the same rows agree.
+# The agreement of two partitions of the same rows.
 
 
 def adjusted_rand(one: Array, other: Array) -> float:
-    """How far two partitions put the same rows together, luck left out: 1 when they are the same, about 0 by chance.
+    """The adjusted Rand index of two partitions: 1 if they are the same, about 0 by chance.
 
     Hubert and Arabie (1985).
 

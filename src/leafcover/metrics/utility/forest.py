@@ -1,6 +1,6 @@
-"""What two forests, grown by SysFor on a table and on its release, have in common: rules, leaves, room for values.
+"""Comparison of two SysFor forests, grown on a table and on its release: rules, classes in leaves, EDUDS and EDUSC.
 
-One tree shows one set of rules; a forest shows far more of what a miner may look for.
+One tree has one set of rules; a forest has many more of the patterns that a data analyst may look for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,12 +21,12 @@ from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import attribute_names
 from leafcover.tree.tree import LeafBoxes, LeafMembership, Tree, leaf_boxes, set_boxes
 
-# SysFor's forest for the target of a table, and where rows stand in its trees.
+# SysFor's forest for the target of a table, and the leaves of rows in its trees.
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How forests are grown: SysFor's own settings, but for the number of trees."""
+    """How forests are grown: with SysFor's default settings, except for the number of trees."""
 
     n_trees: int = SYSFOR
     goodness: float = 0.3
@@ -37,16 +37,16 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Walked:
-    """A forest, and the places of the rows of one table in each tree."""
+    """A forest, and the leaves of the rows of one table in each tree."""
 
     trees: Forest
     places: tuple[LeafMembership, ...]
 
 
 def forest_for(table: Table, target: str, growth: Growth | None = None) -> Forest:
-    """SysFor for a category from all other columns; a single leaf where fewer than two classes are known.
+    """SysFor for a category from all other columns; a single leaf if fewer than two classes are known.
 
-    Of attributes that are equally good the first by name comes first, so that the order of columns cannot matter.
+    Among equally good attributes the first by name is used, so that the order of columns does not matter.
     """
     growth = growth or Growth()
     names = tuple(sorted(attribute_names(table, target)))
@@ -66,44 +66,44 @@ def forest_for(table: Table, target: str, growth: Growth | None = None) -> Fores
 
 
 def walked(trees: Forest, table: Table) -> Walked:
-    """Lead the rows of a table down every tree."""
+    """The leaves of the rows of a table in every tree."""
     return Walked(trees, tuple(places(tree, table) for tree in trees))
 
 
-# Whether the rules of the original's forest still hold in the release: the classes in its leaves, before and after.
+# Whether the rules of the original's forest still hold in the release: class counts in its leaves, before and after.
 #
-# Nothing is grown on the release here. A release that moves rows only inside the cells of this very forest, and classes
+# No forest is grown on the release here. A release that moves values only within the cells of this forest, and classes
 # only within them, keeps every count by construction.
 
 
-ALIKE = 1e-6  # rows: counts no further apart are equal, for rows shared among leaves are summed with rounding
+EQUAL = 1e-6  # rows: counts no further apart are equal, since fractions of rows are summed with rounding
 
 
 @dataclass(frozen=True)
 class LeafShares:
-    """How far the leaves of one forest hold the same, filled with the rows of two tables."""
+    """How far the leaves of one forest have the same class counts with the rows of two tables."""
 
-    leaves: float  # share of the leaves that hold rows: as many of each class in both
-    rows: float  # share of the rows, mean over trees: what leaves hold of each class in both
+    leaves: float  # share of the non-empty leaves with equal class counts
+    rows: float  # share of the rows in the common part of class counts, mean over trees
 
 
 @dataclass(frozen=True)
 class LeafCounts:
-    """Rules of the original's forest that hold in the release. A rule in several trees counts in each of them."""
+    """Rules of the original's forest that hold in the release. A rule in several trees counts in each."""
 
     kept: LeafShares  # original and release
     floor: LeafShares  # original and a resample of it, mean over resamples
-    chance: LeafShares  # original and the same with its target shuffled
-    leaves: int  # of the original's forest that hold original rows
+    chance: LeafShares  # original, and the same with its target shuffled
+    leaves: int  # of the original's forest with original rows
 
 
 def leaf_counts(
     before: Walked, after: Walked, classes: tuple[Codes, Codes], resamples: Sequence[Rows], shuffled: Codes
 ) -> LeafCounts:
-    """Count classes in the leaves of one forest, down which original and released rows have been walked.
+    """Count classes in the leaves of one forest, given the leaves of original and released rows.
 
     ``classes`` are those of both tables' rows, as codes of one list; ``shuffled`` are the original's in another order.
-    ``resamples`` are numbers of original rows, at least one list of them.
+    ``resamples`` are lists of original row numbers, at least one.
     """
     ours, theirs = classes
     floors = [leaves_alike(before, _taken(before, rows), ours, ours[rows]) for rows in resamples]
@@ -116,22 +116,22 @@ def leaf_counts(
 
 
 def leaves_alike(before: Walked, after: Walked, ours: Codes, theirs: Codes) -> LeafShares:
-    """Compare the counts of classes in the leaves of one forest, tree by tree; rows without a class count as one."""
+    """Compare class counts in the leaves of one forest, tree by tree; missing counts as a class."""
     count = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 2
     same, lost = [], []
     for tree, first, second in zip(before.trees, before.places, after.places, strict=True):
         one, other = counts_by_leaf(tree, first, ours, count), counts_by_leaf(tree, second, theirs, count)
-        fewer = np.where(np.abs(one - other) <= ALIKE, 0.0, one - other)
+        fewer = np.where(np.abs(one - other) <= EQUAL, 0.0, one - other)
         same.append((fewer == 0).all(axis=1)[(one + other).any(axis=1)])
         lost.append(np.maximum(fewer, 0).sum() / len(ours))
     return LeafShares(float(np.concatenate(same).mean()), 1.0 - float(np.mean(lost)))
 
 
 def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int) -> Floats:
-    """Rows of each leaf and class (leaves, count), those without a class first; shared as in `rows_by_leaf`."""
+    """Rows of each leaf and class (leaves, count), missing classes first; shared as in `rows_by_leaf`."""
     from scipy.sparse import coo_array, csr_array
 
-    # Both are sparse, for a table with gaps has nearly as many sets of leaves as rows.
+    # Both are sparse, since a table with missing values has nearly as many sets of leaves as rows.
     shares = csr_array((shares_of_sets(tree, found), found.leaves, found.start), shape=(len(found), len(tree.leaves)))
     rows = coo_array((np.ones(len(classes)), (found.place, classes + 1)), shape=(len(found), count))
     counts: Floats = (shares.T @ rows.tocsr()).toarray()
@@ -139,31 +139,30 @@ def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int
 
 
 def _taken(walked: Walked, rows: Rows) -> Walked:
-    """The same forest with some of the rows that were walked down it."""
+    """The same forest with some of the rows."""
     return Walked(walked.trees, tuple(replace(found, place=found.place[rows]) for found in walked.places))
 
 
-# Which rules of the original's forest the forest of the release holds, in whatever tree.
+# Which rules of the original's forest are in the forest of the release, in any tree.
 #
-# Two figures stand beside it. The floor: the same for forests grown on bootstrap resamples of the original; a release
-# at its floor has cost the forest nothing but the luck of a sample. Chance: the same for a forest grown on the
-# original with its target shuffled; such rules need no relation, a short one that answers the most frequent class is
-# often found.
+# Two figures are given for comparison. The floor: the same for forests grown on bootstrap resamples of the original; a
+# release at its floor loses no more than sampling variation does. Chance: the same for a forest grown on the original
+# with its target shuffled; such rules need no association, and a short one with the most frequent class is common.
 
 
 @dataclass(frozen=True)
 class RuleShares:
-    """How much of one forest's rules another one holds; 1 when there are none."""
+    """The share of one forest's rules that another forest has; 1 if there are no rules."""
 
-    exact: float  # by the rows that each rule covers, cuts equal
-    near: float  # the same, where a cut may move by one step of the grid or 5 % of the domain
-    exact_alike: float  # every rule weighing alike, cuts equal
+    exact: float  # weighted by the rows that each rule covers, thresholds equal
+    near: float  # the same, where a threshold may move by one step of the grid or 5 % of the domain
+    exact_alike: float  # every rule with equal weight, thresholds equal
     near_alike: float
 
 
 @dataclass(frozen=True)
 class ForestRules:
-    """Rules kept over the whole forest. A rule that stands in several trees counts once; an empty leaf is none."""
+    """Rules kept over the whole forest. A rule in several trees counts once; an empty leaf does not count."""
 
     kept: RuleShares  # by the forest of the release
     floor: RuleShares  # by that of a resample, mean over resamples
@@ -175,10 +174,10 @@ class ForestRules:
 def forest_rules(
     original: Walked, released: Forest, resampled: Sequence[Forest], shuffled: Forest, allowed: Allowed
 ) -> ForestRules:
-    """Compare the rules of forests; ``allowed`` is how far a cut of each attribute may move.
+    """Compare the rules of forests; ``allowed`` is how far a threshold of each attribute may move.
 
-    The rows that a rule covers are those that were walked down the original's forest. Forests of one resample at least
-    are given, and that of the shuffled target.
+    The rows that a rule covers are those of the original's forest. At least one forest of a resample is needed, and
+    that of the shuffled target.
     """
     ours, theirs = distinct_rules(original.trees, original.places), distinct_rules(released)
     floors = [shares_held(ours, distinct_rules(trees), allowed) for trees in resampled]
@@ -194,7 +193,7 @@ def forest_rules(
 def distinct_rules(trees: Forest, places: Sequence[LeafMembership] | None = None) -> tuple[Rule, ...]:
     """Every rule of a forest once, without those of empty leaves; its rows are those of its first tree.
 
-    ``places`` of rows say how many stand in each leaf, else training rows do.
+    ``places`` give the rows of each leaf; otherwise training rows count.
     """
     found: dict[Rule, None] = {}
     for number, tree in enumerate(trees):
@@ -206,7 +205,7 @@ def distinct_rules(trees: Forest, places: Sequence[LeafMembership] | None = None
 
 
 def shares_held(ours: Sequence[Rule], theirs: Sequence[Rule], allowed: Allowed) -> RuleShares:
-    """How much of some rules is among others."""
+    """The share of some rules that are among others."""
     if not ours:
         return RuleShares(1.0, 1.0, 1.0, 1.0)
     others = set(theirs)
@@ -221,31 +220,31 @@ def shares_held(ours: Sequence[Rule], theirs: Sequence[Rule], allowed: Allowed) 
     )
 
 
-# EDUDS: how far two forests, grown on a table and on its release, leave each value the same room.
+# EDUDS: how far two forests, grown on a table and on its release, give each value the same allowed range.
 #
-# The name is from the Forest Framework (Islam and others, 2015), whose formula we could not read; the definition is
-# ours.
+# The name is from Fletcher and Islam (2015), "An anonymization technique using intersected decision trees", whose
+# formula is not legible in the copy we read; the definition is ours.
 
 
 @dataclass(frozen=True)
 class Overlap:
-    """EDUDS: 1 when every value has the same room under both forests, near 0 when hardly any is shared."""
+    """EDUDS: 1 if every value has the same allowed range under both forests, near 0 if hardly any is shared."""
 
-    value: float  # mean over rows of the mean over a row's known values; nan when there are none
+    value: float  # mean over rows of the mean over a row's known values; nan without values
     worst: float  # the same over the 1 % of rows with the least overlap
-    chance: float  # the first, had the release's forest been grown for a shuffled target
-    tested: float  # mean over the known values of attributes that either forest tests; 1 when there are none
-    attributes: tuple[tuple[str, float], ...]  # the mean of each; nan where no value is known
+    chance: float  # the value if the release's forest had been grown for a shuffled target
+    tested: float  # mean over the known values of attributes that either forest tests; 1 without such attributes
+    attributes: tuple[tuple[str, float], ...]  # the mean of each; nan without values
     rows: int
 
 
 def eduds(original: Walked, released: Walked, shuffled: Walked, table: Table) -> Overlap:
-    """The overlap of the room that each known value of the table has under two forests, as a mean.
+    """The mean overlap of the allowed ranges of each known value under two forests.
 
-    The room of a value is what is left of its attribute's domain where the leaves of its row in all trees meet: an
-    interval of a number, one level or all levels of a category. The overlap is the length (or number of levels) that
-    both rooms share as a part of what either covers. On a grid a length is a number of grid points. ``shuffled`` is
-    the forest of the original with its target shuffled, to say what chance by_chance would share.
+    The allowed range of a value is the intersection of the leaves of its row in all trees, for its attribute: an
+    interval of a number, one level or all levels of a category. The overlap is the length (or number of levels) of the
+    intersection of both ranges over that of their union. On a grid a length is a number of grid points. ``shuffled`` is
+    the forest of the original with its target shuffled, for the overlap by chance.
     """
     ours, theirs, blind = (list(_boxed(forest)) for forest in (original, released, shuffled))
     known_to = {attribute.name for tree in (*original.trees, *released.trees) for attribute in tree.attributes}
@@ -254,7 +253,7 @@ def eduds(original: Walked, released: Walked, shuffled: Walked, table: Table) ->
     means, tested = [], []
     for name in names:
         there = np.flatnonzero(~table[name].missing)
-        one, other, third = (_room(name, trees, len(table)) for trees in (ours, theirs, blind))
+        one, other, third = (_allowed_range(name, trees, len(table)) for trees in (ours, theirs, blind))
         shares = _shared(table[name], one, other)[there]
         sums[there] += shares
         by_chance[there] += _shared(table[name], one, third)[there]
@@ -276,7 +275,7 @@ def eduds(original: Walked, released: Walked, shuffled: Walked, table: Table) ->
 
 @dataclass(frozen=True, eq=False)
 class _Boxed:
-    """A tree and the box in which each row stands."""
+    """A tree and the box of each row."""
 
     tree: Tree
     boxes: LeafBoxes
@@ -290,15 +289,15 @@ def _boxed(forest: Walked) -> Iterator[_Boxed]:
 
 @dataclass(frozen=True, eq=False)
 class _AllowedSet:
-    """What the leaves of each row leave of one attribute."""
+    """The allowed range of one attribute for each row."""
 
     low: Floats  # exclusive
     high: Floats  # inclusive
-    single: Bools  # whether one level by_chance is left
+    single: Bools  # whether a single level is left
     is_tested: bool
 
 
-def _room(name: str, trees: Sequence[_Boxed], rows: int) -> _AllowedSet:
+def _allowed_range(name: str, trees: Sequence[_Boxed], rows: int) -> _AllowedSet:
     low, high, single, is_tested = np.full(rows, -np.inf), np.full(rows, np.inf), np.zeros(rows, np.bool_), False
     for boxed in trees:
         for number, attribute in enumerate(boxed.tree.attributes):
@@ -311,9 +310,9 @@ def _room(name: str, trees: Sequence[_Boxed], rows: int) -> _AllowedSet:
 
 
 def _shared(column: Column, one: _AllowedSet, other: _AllowedSet) -> Floats:
-    """The overlap of two rooms of each row."""
+    """The overlap of two allowed ranges of each row."""
     if column.is_category:
-        # Two single levels are the same, for the row has it; a single one is one among those that occur.
+        # Two single levels are equal, since the row has it; a single one is one of the levels that occur.
         occur = len(np.unique(column.values[~column.missing]))
         return np.where(one.single == other.single, 1.0, 1.0 / max(1, occur))
     return _length_shared(column, one, other)
@@ -323,16 +322,16 @@ def _length_shared(column: Column, one: _AllowedSet, other: _AllowedSet) -> Floa
     lowest, highest = column.domain
     if column.grid is not None:
         lowest -= column.grid.step  # the low end is exclusive: now a length counts grid points
-    lows = [_at(room.low, lowest, highest) for room in (one, other)]
-    highs = [_at(room.high, lowest, highest) for room in (one, other)]
+    lows = [_at(bounds.low, lowest, highest) for bounds in (one, other)]
+    highs = [_at(bounds.high, lowest, highest) for bounds in (one, other)]
     both = np.minimum(*highs) - np.maximum(*lows)
-    # Both rooms hold the value itself, so what either covers has no hole.
+    # Both ranges contain the value itself, so their union has no gap.
     either = np.maximum(*highs) - np.minimum(*lows)
     return np.divide(np.maximum(both, 0), either, out=np.ones_like(both), where=either > 0)
 
 
 def _at(ends: Floats, lowest: float, highest: float) -> Floats:
-    """Ends of intervals as places between 0 and 1 in the domain."""
+    """Ends of intervals as positions between 0 and 1 in the domain."""
     half = highest / 2 - lowest / 2 if highest > lowest else 1.0
     shares: Floats = (np.clip(ends, lowest, highest) / 2 - lowest / 2) / half  # halves do not overflow
     return shares
@@ -342,15 +341,14 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else nan
 
 
-# EDUSC: how well each attribute alone tells the class, before and after.
+# EDUSC: how well each attribute by itself predicts the class, before and after.
 #
-# The name is from the Forest Framework (Islam and others, 2015), whose formula we could not read; the definition is
-# ours.
+# The name is from Fletcher and Islam (2015), as that of EDUDS; the definition is ours.
 
 
-LEAST_INFORMATION = 1e-3  # a split that tells less than this of the rows is none
-GAP = 1e-5  # neighbouring values closer than this cannot be told apart
-MOST_ON_A_SIDE = 25.0  # C4.5 asks for no more rows on each side of a cut
+LEAST_INFORMATION = 1e-3  # a split with less split information than this does not count
+GAP = 1e-5  # neighbouring values closer than this are not separated
+MOST_ON_A_SIDE = 25.0  # the most rows that C4.5 requires on each side of a threshold
 
 
 @dataclass(frozen=True)
@@ -364,7 +362,7 @@ class AttributeGain:
 
 @dataclass(frozen=True)
 class Gains:
-    """EDUSC: 1 when every attribute tells as much of the class as before, 0 when nothing of it is left."""
+    """EDUSC: 1 if every attribute predicts the class as well as before, 0 if nothing of that is left."""
 
     value: float
     attributes: tuple[AttributeGain, ...]
@@ -373,7 +371,7 @@ class Gains:
 def edusc(original: Table, released: Table, target: str, *, min_records: int = 2) -> Gains:
     """1 - sum |g - g'| / sum max(g, g') over attributes, where g is the best gain ratio in each table.
 
-    The target must be a category. Where no attribute tells anything in either table it is 1.
+    The target must be a category. If no attribute has any gain in either table, it is 1.
     """
     names = attribute_names(original, target)
     before, after = (gain_ratios(table, target, names, min_records=min_records) for table in (original, released))
@@ -384,7 +382,7 @@ def edusc(original: Table, released: Table, target: str, *, min_records: int = 2
 
 
 def gain_ratios(table: Table, target: str, attributes: Sequence[str], *, min_records: int = 2) -> Floats:
-    """C4.5's gain ratio of each attribute's best test on all rows with a known class; 0 where none gains."""
+    """C4.5's gain ratio of each attribute's best test on all rows with a known class; 0 if no test gains."""
     labels = table[target].values
     seen = np.unique(labels[labels != MISSING])
     rows = np.flatnonzero(labels != MISSING)
@@ -410,23 +408,23 @@ def _gain_ratio(column: Column, rows: Rows, classes: Codes, count: int, min_reco
 
 
 def _multiway(codes: Codes, classes: Codes, count: int, min_records: int) -> tuple[float, Array]:
-    """Gain in bits a row of one branch a level, and the rows of each; 0 when only one level has enough rows."""
+    """Gain in bits per row of one branch per level, and the rows of each; 0 if only one level has enough rows."""
     parts = np.bincount(codes)
     if np.count_nonzero(parts >= min_records) < 2:
         return 0.0, parts
-    # Counted sparsely: a thousand classes of as many levels are mostly empty.
+    # Counted sparsely: a thousand classes by a thousand levels are mostly empty.
     both = np.unique(codes.astype(np.int64) * count + classes, return_counts=True)[1]
     left = _terms(parts).sum() - _terms(both).sum()
     return (_bits(np.bincount(classes)) - float(left)) / len(codes), parts
 
 
 def _best_cut(values: Floats, classes: Codes, count: int, min_records: int) -> tuple[float, Array, int]:
-    """Gain in bits a row of the best cut, the rows on both sides, and how many cuts there were to choose from."""
+    """Gain in bits per row of the best threshold, the rows on both sides, and the number of thresholds."""
     order = np.argsort(values, kind="stable")
     values, classes, known = values[order], classes[order], len(order)
     least = min(max(0.1 * known / count, float(min_records)), max(MOST_ON_A_SIDE, float(min_records)))
     with np.errstate(over="ignore"):
-        below = np.flatnonzero(np.diff(values) > GAP) + 1  # rows at or below each cut
+        below = np.flatnonzero(np.diff(values) > GAP) + 1  # rows at or below each threshold
     below = below[(below >= least) & (below <= known - least)]
     if not len(below):
         return 0.0, np.array([known]), 0
@@ -440,7 +438,7 @@ def _best_cut(values: Floats, classes: Codes, count: int, min_records: int) -> t
 
 
 def _bits(counts: Array) -> float:
-    """What it takes to tell the part each row belongs to: N log2 N - sum of n log2 n."""
+    """The total entropy of the counts in bits: N log2 N - sum of n log2 n."""
     return float(_terms(counts.sum(keepdims=True))[0] - _terms(counts).sum())
 
 
@@ -449,21 +447,21 @@ def _terms(counts: Array) -> Floats:
     return terms
 
 
-MOST_ROWS = 50_000  # that grow the forests and are led down them
-MOST_RESAMPLED = 2_000_000  # work of the forests that floors rest on, all together
+MOST_ROWS = 50_000  # used to grow and to compare the forests
+MOST_RESAMPLED = 2_000_000  # total work of the forests for the floors
 MOST_RESAMPLES = 8
 
 
 @dataclass(frozen=True)
 class ForestComparison:
-    """What two forests and the attributes alone say of the target, before and after."""
+    """Forests for the target, and single attributes, before and after."""
 
     rules: ForestRules
     leaves: LeafCounts
     eduds: Overlap
     edusc: Gains
     trees: tuple[int, int]  # in the forest of the original and of the release
-    resamples: int  # that floors are a mean of
+    resamples: int  # over which floors are averaged
     rows: int
     of: int
     how: str
@@ -474,7 +472,7 @@ def forests(
 ) -> ForestComparison:
     """Compare SysFor's forests for the target of a pair, grown on at most so many rows of each table.
 
-    They are fewer where a row costs much: of very many columns, classes or missing values.
+    They are fewer if a row is costly: with very many columns, classes or missing values.
     """
     pair = with_classes(pair, bins=bins)
     attributes = [column for column in pair.original if column.name != pair.target]
@@ -503,9 +501,9 @@ def forests(
 
 
 def resamples(rows: int, work: int) -> list[Rows]:
-    """Row numbers drawn with replacement; the fewer rows, the more often, for luck weighs more there.
+    """Row numbers drawn with replacement; with fewer rows more resamples, since sampling variation is larger.
 
-    ``work`` is what each row costs.
+    ``work`` is the cost of each row.
     """
     runs = max(1, min(MOST_RESAMPLES, MOST_RESAMPLED // (rows * work)))
     return [np.random.default_rng([SEED, run]).integers(0, rows, rows) for run in range(runs)]

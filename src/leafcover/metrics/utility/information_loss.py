@@ -1,7 +1,7 @@
-"""How far values moved, person by person, and how far the main directions of the numbers turned.
+"""Information loss of numbers: changes of values, biases by type, and means and variances kept.
 
-IL1s and SSE/SST compare each person's row with its own released row, so they need pairs; without, they are nan and
-the reason is said. The distance of eigenvalues needs none. Of numbers alone.
+IL1s and SSE/SST compare each person's row with its own released row, so they need pairs; without pairs they are nan,
+and the reason is given. The distance of eigenvalues and the biases need no pairs.
 """
 
 from collections.abc import Sequence
@@ -25,27 +25,27 @@ from leafcover.metrics.utility.univariate import (
     worst_mean,
 )
 
-MOST_COLUMNS = 60  # of which eigenvalues are taken; beyond that a fixed choice by name
-APPEARED = 1.0  # what a value lost or made up counts: √2·SD, the usual (root mean square) distance of two rows
+MOST_COLUMNS = 60  # for eigenvalues; beyond that a fixed choice by name
+APPEARED = 1.0  # the change of a value that appears or disappears: √2·SD, the root mean square distance of two rows
 
 
 @dataclass(frozen=True)
 class InformationLoss:
-    """What moving values cost: 0 is nothing."""
+    """Information loss from changed values; 0 is no loss."""
 
     il1s: float  # the mean of |x - x'| / (√2·SD) over rows and numbers
     il1s_worst: float  # the mean of the worst 1 % of rows
-    squares: float  # SSE/SST: squared moves by squared distances from the mean, each number in its own SD
+    squares: float  # SSE/SST: squared changes over squared distances from the mean, each number in its own SD
     eigenvalues: float  # Σ|e - e'| / Σ|e| of both correlation matrices, eigenvalues in order
-    numbers: int  # columns that moves are measured on
-    eigenvalue_numbers: int  # columns that eigenvalues are taken of
-    rows: int  # of each table: moves rest on all
+    numbers: int  # columns used for changes
+    eigenvalue_numbers: int  # columns used for eigenvalues
+    rows: int  # of each table: changes use all
     eigenvalue_rows: int
     reason: str = ""  # why a figure is nan
 
 
 def information_loss(pair: Pair) -> InformationLoss:
-    """Measure what moving the numbers cost."""
+    """Measure the information loss of the numbers."""
     rows, names = len(pair.original), pair.numbers
     chosen = [sorted(names)[i] for i in sample_rows(len(names), MOST_COLUMNS)]
     used = sample_rows(rows, max(2, 2 * MOST_WORK // max(1, len(chosen) ** 2)))
@@ -53,9 +53,9 @@ def information_loss(pair: Pair) -> InformationLoss:
     il1s = worst = squares = nan
     reason = ""
     if not names:
-        reason = "The table has no numbers."
+        reason = "The table has no numeric column."
     elif not pair.paired:
-        reason = "No pairs say which released row is whose."
+        reason = "There are no pairs of original and released rows."
     else:
         moved, squares = _moves(pair)
         il1s, worst = float(moved.mean()), worst_mean(moved)
@@ -65,13 +65,13 @@ def information_loss(pair: Pair) -> InformationLoss:
 def il1s(pair: Pair) -> float:
     """Mateo-Sanz and others' IL1s: the mean of |x - x'| / (√2·SD).
 
-    A value missing in both tables has not moved. One that is missing in one of them counts 1.
+    A value missing in both tables has not changed. One that is missing in one of them counts 1.
     """
     return information_loss(pair).il1s
 
 
 def _moves(pair: Pair) -> tuple[Floats, float]:
-    """The mean move of each row over the numbers, and SSE/SST over values known in both tables."""
+    """The mean change of each row over the numbers, and SSE/SST over values known in both tables."""
     moved = np.zeros(len(pair.original))
     errors = total = 0.0
     for name in pair.numbers:
@@ -98,7 +98,7 @@ def _columns(pair: Pair, names: list[str], rows: Rows) -> tuple[list[Floats], li
 
 
 def eigenvalue_distance(before: Sequence[Floats], after: Sequence[Floats]) -> float:
-    """How far the eigenvalues of two correlation matrices lie apart, from each table's columns.
+    """The distance of the eigenvalues of two correlation matrices, from each table's columns.
 
     >>> line, cross = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, -1.0, -1.0, 1.0])
     >>> round(eigenvalue_distance((line, line), (line, cross)), 9)
@@ -109,7 +109,7 @@ def eigenvalue_distance(before: Sequence[Floats], after: Sequence[Floats]) -> fl
 
 
 def correlation_matrix(columns: Sequence[Floats]) -> Floats:
-    """Correlations over rows where both columns are known; 0 beside the diagonal for a column of one value."""
+    """Correlations over rows where both columns are known; 0 off the diagonal for a constant column."""
     ready = [centred(in_units(values, mean(known(values)), unit(known(values), known(values)))) for values in columns]
     found = np.eye(len(columns))
     for i, first in enumerate(ready):
@@ -118,39 +118,39 @@ def correlation_matrix(columns: Sequence[Floats]) -> Floats:
     return found
 
 
-# The biases of perturbed numbers, by type, as the literature on additive noise names them.
+# The biases of perturbed numbers by type, as the literature on additive noise names them.
 #
-# A: their spread. B: relations among confidential columns. C: relations of confidential columns with the others.
-# D: the shape of their distribution. DM: patterns that data mining no longer finds (Wilson and Rosen 2002). Measured on
-# numbers; relations of categories stand in `relations`. Needs no pairs of rows.
+# A: variance. B: correlations among sensitive attributes. C: correlations of sensitive attributes with the others.
+# D: the shape of the distribution. DM: patterns that data mining no longer finds (Wilson and Rosen 2002). Measured on
+# numbers; associations of categories are in `bivariate`. Needs no pairs of rows.
 
 
-LEAST_CORRELATION = 1e-9  # a smaller one is 0 but for rounding: no change is relative to it
+LEAST_CORRELATION = 1e-9  # a smaller one is 0 up to rounding, and no change is divided by it
 
 
 @dataclass(frozen=True)
 class Biases:
-    """Every type of bias: 0 is none. Nan where a type does not exist, and ``reasons`` says why."""
+    """Biases by type; 0 is no bias. A type that does not exist is nan, and ``reasons`` says why."""
 
-    spread: Differences  # A: (sd after - sd before) / sd before, of each confidential number
-    among: Differences  # B: correlation after - before, of pairs of confidential numbers
-    across: Differences  # C: the same, of a confidential number and another one
-    distance: Differences  # D: Kolmogorov and Smirnov, of each confidential number
+    spread: Differences  # A: (sd after - sd before) / sd before, of each sensitive number
+    among: Differences  # B: correlation after - before, of pairs of sensitive numbers
+    across: Differences  # C: the same, of a sensitive number and another one
+    distance: Differences  # D: Kolmogorov-Smirnov, of each sensitive number
     quantiles: Differences  # D: at 5 % to 95 %, in standard deviations of the original
-    accuracy_difference: float  # DM: accuracy of a model of the release less that of one of the original
-    rule_similarity: float  # DM: how alike their rules are, between 0 and 1
+    accuracy_difference: float  # DM: accuracy of a model of the release minus that of the original
+    rule_similarity: float  # DM: the similarity of their rules, between 0 and 1
     abisd: float  # Li and Sarkar: the mean of A, with signs
     abico: float  # Li and Sarkar: the mean of |change / correlation before|, over the pairs of B and C
-    sensitive: tuple[str, ...]  # the numbers that count as confidential
+    sensitive: tuple[str, ...]  # the numbers that count as sensitive
     reasons: tuple[str, ...]
-    rows: int  # that the correlations rest on; everything else rests on all
+    rows: int  # used for correlations; everything else uses all
     of: int
 
 
 def biases(pair: Pair, *, accuracy_difference: float = nan, rule_similarity: float = nan) -> Biases:
-    """Measure every type; DM is handed in by whoever grew the models.
+    """Measure every type; the figures for DM are passed in.
 
-    Without confidential columns named, every number counts as confidential; then there is no bias C.
+    Without sensitive attributes, every number counts as sensitive; then there is no bias C.
     """
     sensitive = tuple(n for n in pair.numbers if not pair.sensitive or n in pair.sensitive)
     numbers = [number_column(pair.original[n], pair.released[n]) for n in sensitive]
@@ -184,26 +184,27 @@ def _inside(entry: Relation, sensitive: tuple[str, ...]) -> int:
 
 def _reasons(pair: Pair, sensitive: tuple[str, ...], among: list[Relation], across: list[Relation]) -> tuple[str, ...]:
     if not sensitive:
-        return ("No confidential column is a number, so no bias is measured.",)
+        return ("No sensitive attribute is numeric, so no bias is measured.",)
     found = []
     if not among:
-        found.append("B: there are no two confidential numbers that vary.")
+        found.append("B: there are no two sensitive numbers that vary.")
     if not across and not pair.sensitive:
-        found.append("C: no column was named confidential, so every number counts as confidential.")
+        found.append("C: no sensitive attribute was named, so every number counts as sensitive.")
     elif not across:
-        found.append("C: there is no confidential number beside one that is not.")
+        found.append("C: there is no pair of a sensitive number and another one.")
     return tuple(found)
 
 
-# The three properties paper 004 asks of perturbed data: means kept, variances not larger, trees alike.
+# Means kept and variances not larger: two of the three properties of perturbed data in Roy, "Performance Analysis of
+# Clustering in Privacy Preserving Data Mining"; the third, similar trees, is in `trees`.
 
 
-KEPT = 1e-6  # of a deviation: a mean that moved by less is kept; sums of a million values round
+KEPT = 1e-6  # of a deviation: a mean that changed by less is kept, since sums of a million values round
 
 
 @dataclass(frozen=True)
 class Properties:
-    """How many numbers keep each property; whether trees are alike stands with the trees."""
+    """How many numbers keep their mean, and how many do not gain variance."""
 
     numbers: int
     means_kept: int
@@ -213,7 +214,7 @@ class Properties:
 
     @property
     def kept(self) -> bool:
-        """Whether all numbers keep both."""
+        """Whether all numbers have both properties."""
         return self.means_kept == self.variances_not_larger == self.numbers
 
 

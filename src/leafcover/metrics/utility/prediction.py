@@ -1,4 +1,4 @@
-"""How well models grown on the release predict real rows that were held out, beside models grown on the original."""
+"""Models trained on the release and on the original: accuracy on held-out rows, and how often they agree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ SIX = ("c4.5", "sysfor", "logistic regression", "nearest neighbours", "random fo
 
 @dataclass(frozen=True)
 class ModelAccuracy:
-    """One kind of model: the share of held-out rows it predicts rightly, and the same by class, averaged."""
+    """One kind of model: accuracy on held-out rows, and accuracy averaged over classes."""
 
     model: str
     released: Estimate  # grown on the release
     original: Estimate  # grown on the original
-    difference: Estimate  # released less original
-    alike: Estimate  # the share of held-out rows that both answer alike, rightly or not
+    difference: Estimate  # released minus original
+    alike: Estimate  # the share of held-out rows with the same answer of both, right or wrong
     balanced_released: Estimate
     balanced_original: Estimate
     balanced_difference: Estimate
@@ -43,7 +43,7 @@ class ModelAccuracy:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What models grown on the release know of the target, beside always answering the most frequent class."""
+    """Accuracy of models for the target, compared with always answering the most frequent class."""
 
     target: str
     classes: int
@@ -51,24 +51,24 @@ class Prediction:
     majority: Estimate  # accuracy of that answer
     balanced_majority: Estimate
     pairs: int  # 1: intervals over held-out rows; more: over pairs
-    rows: int  # that a model learned from at most
+    rows: int  # the most that a model was trained on
     of: int
-    tests: int  # held-out rows with a known target that were asked, of all pairs together
+    tests: int  # held-out rows with a known target, over all pairs
     how: str
 
 
 @dataclass(frozen=True, eq=False)
 class _Test:
-    """One pair: for each model which held-out rows it predicts rightly, by each side; and the majority's answer."""
+    """One pair: for each model which held-out rows it predicts correctly, on each side; and for the majority class."""
 
     labels: Codes
     classes: int
     released: dict[str, Floats]
     original: dict[str, Floats]
-    alike: dict[str, Floats]  # which rows both sides answer alike
+    alike: dict[str, Floats]  # which rows both sides give the same answer
     majority: Floats
-    rows: int  # learned from
-    tests: int  # drawn for testing, with rows whose target is missing
+    rows: int  # trained on
+    tests: int  # drawn for testing, including rows with a missing target
 
 
 def prediction(
@@ -81,11 +81,11 @@ def prediction(
 ) -> Prediction:
     """Accuracy on the pairs' controls of models for the target, grown on release and original.
 
-    Several pairs are one plan run again on other rows (folds). A target that is a number with more than ten values
+    Several pairs are repetitions of one plan on other rows (folds). A target that is a number with more than ten values
     is predicted by class: ``bins`` groups of equal size, cut where the original's are.
     """
     if not pairs or not pairs[0].target:
-        raise TableError("No target is named, so nothing can be predicted. Name one with --target.")
+        raise TableError("No target is named, so nothing can be predicted. Choose one with --target.")
     found = [_tested(pair, models, bins, most, most_tests) for pair in pairs]
     labels = [one.labels for one in found]
     majority = [one.majority for one in found]
@@ -142,14 +142,14 @@ def _score(model: str, found: Sequence[_Test], labels: Sequence[Codes]) -> Model
     )
 
 
-# How often a model grown on the release answers held-out rows as the model grown on the original does.
+# Agreement: how often models trained on the release and on the original give held-out rows the same answer.
 #
-# Beside it stands its floor: the same for a bootstrap resample of the original. Two samples of one population agree no
-# better than that, so a release at its floor has cost the model nothing but the luck of a sample.
+# It is compared with its floor, the same for a bootstrap resample of the original. Two samples of one population agree
+# no better than that, so a release at its floor loses no more than sampling variation does.
 
 
 FLOORS = 2  # resamples
-MOST_OTHERS = 40  # columns beside the target, evenly spaced when a table is wider
+MOST_OTHERS = 40  # columns besides the target; evenly spaced if a table has more
 
 
 @dataclass(frozen=True)
@@ -158,11 +158,11 @@ class Agreement:
 
     target: str
     classes: int
-    agreement: Estimate  # answered alike by the models of release and original
-    floor: Estimate  # answered alike by the models of a resample and of the original
-    chance: Estimate  # answered alike if the models of release and original knew nothing of each other
-    released: Estimate  # predicted rightly by the model of the release
-    original: Estimate  # predicted rightly by the model of the original
+    agreement: Estimate  # same answer of the models of release and original
+    floor: Estimate  # same answer of the models of a resample and of the original
+    chance: Estimate  # same answer if the models of release and original were independent
+    released: Estimate  # predicted correctly by the model of the release
+    original: Estimate  # predicted correctly by the model of the original
 
 
 @dataclass(frozen=True)
@@ -175,12 +175,12 @@ class Agreements:
     mean: Estimate  # of the others
     mean_floor: Estimate
     mean_chance: Estimate
-    left_out: tuple[str, ...]  # columns with one class, or that name rows rather than groups of them
-    not_asked: tuple[str, ...]  # columns left for their number alone
+    left_out: tuple[str, ...]  # columns with one class, or that identify rows rather than groups
+    not_asked: tuple[str, ...]  # columns left out because there are too many
     pairs: int  # 1: intervals over held-out rows; more: over pairs
-    rows: int  # that a model learned from at most
+    rows: int  # the most that a model was trained on
     of: int
-    tests: int  # held-out rows asked, of all pairs together
+    tests: int  # held-out rows predicted, over all pairs
     how: str
 
 
@@ -258,7 +258,7 @@ def agree(
     min_leaf: int | None = None,
     bins: int = BINS,
 ) -> tuple[float, float]:
-    """For plain tables: the share of test rows answered alike by both models, and rightly by the other's.
+    """For plain tables: the share of test rows with the same answer of both models, and the other model's accuracy.
 
     The tables have the same columns, and codes of categories mean the same in all of them, as in a `Pair`.
     """
@@ -276,7 +276,7 @@ def _predictable(rows: Prepared, name: str, bins: int) -> bool:
 
 
 def _spaced(names: Sequence[str], target: str) -> list[str]:
-    """The target, and no more of the others than there is time for."""
+    """The target, and as many of the others as time allows."""
     others = [name for name in names if name != target]
     kept = {others[i] for i in np.linspace(0, len(others) - 1, min(MOST_OTHERS, len(others))).astype(int)}
     return [name for name in names if name == target or name in kept]
@@ -307,7 +307,7 @@ def _target_tested(
 
 
 def _chance(first: Codes, second: Codes) -> Floats:
-    """For each row how often the second gives the first's answer, to whatever row (as in Cohen's kappa)."""
+    """For each row how often the second gives the first's answer to any row (as in Cohen's kappa)."""
     places = max(first.max(initial=MISSING), second.max(initial=MISSING)) + 2  # no answer, -1, has the first
     return (np.bincount(second + 1, minlength=places) / max(1, len(second)))[first + 1]
 
@@ -325,5 +325,5 @@ def _agreement(target: str, runs: Sequence[_TargetTest]) -> Agreement:
 
 
 def _mean(targets: Sequence[Sequence[Floats]]) -> Estimate:
-    """Over targets first, row by row, since all of them ask the same rows."""
+    """The mean over targets first, row by row, since all use the same rows."""
     return share_of([np.mean(rows, axis=0) for rows in zip(*targets, strict=True)])

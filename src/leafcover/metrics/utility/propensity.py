@@ -1,8 +1,9 @@
-"""The propensity score: how well a model tells released rows from original ones (Snoke and others 2018).
+"""Propensity scores, and weighted totals, means and counts of a survey.
 
-Rows of both tables are stacked, a model gives each its chance of being a released one, and pMSE is the mean squared
-distance of that chance from the released rows' share. It is told by what chance alone would give: a ratio near or
-below 1 means that the model sees nothing. A copy gives 0. Needs no pairs of rows.
+Propensity (Snoke and others 2018): how well a model distinguishes released rows from original ones. Rows of both tables
+are stacked, a model predicts for each the probability of being released, and pMSE is the mean squared distance of that
+probability from the share of released rows. It is compared with its expectation by chance: a ratio near or below 1
+means that the model sees no difference. A copy gives 0. Needs no pairs of rows.
 """
 
 from dataclasses import dataclass
@@ -25,21 +26,21 @@ LEAST_LEAF = 0.01  # of the stacked rows, at least 5 of them
 
 @dataclass(frozen=True)
 class Propensity:
-    """How well a model tells the tables apart."""
+    """How well a model distinguishes the two tables."""
 
     model: str
-    value: float  # pMSE: 0 when it sees nothing, c·(1 - c) when it is never wrong, c the share of released rows
+    value: float  # pMSE: 0 for no difference, c·(1 - c) for a perfect model, c being the share of released rows
     expected: float  # by chance alone
-    ratio: float  # value by expected; 0 where the model had nothing to look at
+    ratio: float  # value over expected; 0 if the model had no feature
     deviations: float  # (value - expected) in standard deviations of chance
-    parameters: int  # of a regression, the intercept among them; 0 for a tree
+    parameters: int  # of a regression, with the intercept; 0 for a tree
     rows: int  # of each table, used
     of: int
     how: str
 
 
 class Stacked(NamedTuple):
-    """The rows of both tables on top of each other, and which of them are released ones."""
+    """The stacked rows of both tables, and which of them are released."""
 
     matrix: Floats  # the intercept first
     released: Floats  # 0 and 1
@@ -47,11 +48,11 @@ class Stacked(NamedTuple):
 
 
 def propensity(pair: Pair, *, most: int = MOST_ROWS) -> Propensity:
-    """By logistic regression on the columns themselves, without their products.
+    """By logistic regression on the columns, without interactions.
 
-    Chance gives (k - 1)·c·(1 - c)·(1 - c·f) / N for k parameters, N rows in both tables and a share f of the
-    original's rows used. With all rows this is Snoke's (k - 1)·(1 - c)²·c / N: the release varies, the original does
-    not. A sample of the original varies too.
+    The expectation by chance is (k - 1)·c·(1 - c)·(1 - c·f) / N for k parameters, N rows in both tables and a share f
+    of the original's rows used. With all rows this is Snoke's (k - 1)·(1 - c)²·c / N: the release varies, the original
+    does not. A sample of the original varies too.
     """
     stacked = _stacked(pair, most)
     every = np.ones(len(stacked.released), bool)
@@ -67,9 +68,9 @@ def propensity(pair: Pair, *, most: int = MOST_ROWS) -> Propensity:
 
 
 def propensity_of_trees(pair: Pair, *, most: int = MOST_ROWS_OF_TREES, permutations: int = PERMUTATIONS) -> Propensity:
-    """By a classification tree, which sees relations between columns too.
+    """By a classification tree, which also sees interactions of columns.
 
-    Chance is what the same tree gives when the rows' tables are named at random; needs scikit-learn.
+    The expectation by chance comes from the same tree with randomly permuted labels; needs scikit-learn.
     """
     scikit_learn()
     from sklearn.tree import DecisionTreeClassifier
@@ -90,7 +91,7 @@ def propensity_of_trees(pair: Pair, *, most: int = MOST_ROWS_OF_TREES, permutati
 
 
 def _stacked(pair: Pair, most: int) -> Stacked:
-    """The same rows of both tables: where they are paired, the same people."""
+    """The same rows of both tables, so the same people if they are paired."""
     rows = sample_rows(len(pair.original), most)
     taken = pair if len(rows) == len(pair.original) else pair.take(rows)
     found = design(taken, [name for name in pair.names if name != pair.weight])
@@ -105,13 +106,13 @@ def _propensity(model: str, found: tuple[float, float, float], parameters: int, 
     return Propensity(model, value, expected, ratio, away, parameters, rows, of, coverage_note(rows, of))
 
 
-# Weighted totals, means and counts: what a survey's figures would be from the release.
+# Weighted totals, means and counts: the figures of a survey, from the original and from the release.
 #
-# Each table's own weights are used; where the release has none, the original's, if pairs say whose row is whose. A
-# missing weight counts 0. Internal: these are statistics and levels of the original. Exact.
+# Each table's own weights are used; if the release has no weights, the original's, given pairs. A missing weight counts
+# 0. Internal: these are statistics and levels of the original. Exact.
 
 
-MOST_LEVELS = 50  # of each category that are listed, the heaviest first; all are counted
+MOST_LEVELS = 50  # of each category that are listed, by weight; all are counted
 
 
 @dataclass(frozen=True)
@@ -120,19 +121,19 @@ class Total:
 
     column: str
     total: Change
-    mean: Change  # nan where no row with a value has a weight
-    total_difference: float  # (after - before) / |before|; nan where only the original's is 0
+    mean: Change  # nan if no row with a value has a weight
+    total_difference: float  # (after - before) / |before|; nan if only the original's is 0
     mean_difference: float  # the same
 
 
 @dataclass(frozen=True)
 class LevelCount:
-    """The weighted number of rows that show a level. Internal."""
+    """The weighted number of rows with a level. Internal."""
 
     column: str
     level: str
     count: Change
-    difference: float  # (after - before) / before; nan where the original has none
+    difference: float  # (after - before) / before; nan if the original does not have the level
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Totals:
     totals: Differences  # relative, over numbers
     means: Differences  # relative, over numbers
     counts: Differences  # relative, over all levels of all categories
-    weights: str  # whose weights the release is counted with
+    weights: str  # which weights the release uses
     rows: int
     reason: str = ""
 
@@ -170,15 +171,15 @@ def totals(pair: Pair) -> Totals:
 
 def _weights(pair: Pair) -> tuple[tuple[Floats, Floats] | None, str, str]:
     if not pair.weight:
-        return None, "", "No column of weights was named."
+        return None, "", "No weight column was named."
     if pair.original[pair.weight].is_category:
-        return None, "", "The column of weights holds no numbers."
+        return None, "", "The weight column is not numeric."
     before = np.nan_to_num(pair.original[pair.weight].values, nan=0.0)
     if pair.weight in pair.released.names and not pair.released[pair.weight].missing.all():
         return (before, np.nan_to_num(pair.released[pair.weight].values, nan=0.0)), "the release's own", ""
     if pair.paired:
         return (before, before), "the original's", ""
-    return None, "", "The release has no weights, and no pairs say which row is whose."
+    return None, "", "The release has no weights, and there are no pairs to take the original's."
 
 
 def _total(pair: Pair, name: str, weights: Floats, released: Floats) -> Total:
@@ -216,7 +217,7 @@ def _heaviest(levels: list[LevelCount]) -> list[LevelCount]:
 
 
 def relative(change: Change) -> float:
-    """The change by the size of what was there: 0 where nothing was and nothing is, nan where only nothing was."""
+    """The change relative to the original's size: 0 if both are 0, nan if only the original is 0."""
     if change.before == 0:
         return 0.0 if change.after == 0 else nan
     return change.difference / abs(change.before)

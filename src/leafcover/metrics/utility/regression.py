@@ -1,8 +1,8 @@
-"""Would a regression on the release say the same? The overlap of confidence intervals (Karr and others 2006).
+"""Regression on the original and on the release: the overlap of confidence intervals (Karr and others 2006).
 
 The target is regressed on all other columns in both tables: a number by least squares, a category by logistic
-regression of its most common class. Each coefficient has a 95 % interval in each table; the overlap is the mean of the
-shares that the common part has of both. Needs no pairs of rows. Internal: coefficients are statistics of the original.
+regression of its most common class. Each coefficient has a 95 % interval in each table; the overlap is the mean
+share of the common part in both. Needs no pairs of rows. Internal: coefficients are statistics of the original.
 """
 
 from collections.abc import Sequence
@@ -18,21 +18,21 @@ from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.univariate import in_units, known, mean, unit, worst_mean
 from leafcover.table.table import Column
 
-# Logistic regression by Newton's steps, with standard errors.
+# Logistic regression by Newton's method, with standard errors.
 #
-# A tiny ridge (1e-6 a row) keeps coefficients finite where the outcome can be told without error; elsewhere it changes
-# the sixth digit. Steps are at most 30, halved while they make things worse.
+# A tiny ridge (1e-6 for each row) keeps coefficients finite under perfect separation; elsewhere it changes the sixth
+# digit. At most 30 steps, halved while they increase the loss.
 
 
 RIDGE = 1e-6  # times rows: the weight of the squared coefficients, halved
 MOST_STEPS = 30
 HALVINGS = 20
-ROUNDING = 1e-12  # of the loss: no worse but for rounding
-CLOSE = 1e-7  # a step that moves no coefficient further ends the search
+ROUNDING = 1e-12  # of the loss: equal up to rounding
+CLOSE = 1e-7  # a step that changes no coefficient by more ends the search
 
 
 class Fitted(NamedTuple):
-    """A fitted model: what each column adds to the logarithm of the odds, how sure that is, and what is foretold."""
+    """A fitted model: coefficients on the log odds, their standard errors, and predicted probabilities."""
 
     coefficients: Floats
     errors: Floats  # standard errors
@@ -83,16 +83,16 @@ def _loss(line: Floats, outcome: Floats, found: Floats, ridge: float) -> float:
     return float(np.logaddexp(0.0, line).sum() - outcome @ line + ridge / 2 * (found @ found))
 
 
-# Columns of both tables as one matrix of features: what a regression is fed with.
+# The design matrix of a regression, with the same features in both tables.
 #
-# Numbers stand in standard deviations of the original around its mean, missing ones at 0; categories as one column of 0
-# and 1 for each level above 1 % but the most common one. A missing value is a level of its own, of numbers too.
+# Numbers are standardised by the original, missing ones at 0; categories have an indicator for each level above 1 %
+# but the most common one. Missing is a level of its own, for numbers too.
 
 
-RARE = 0.01  # a level that is rarer in both tables has no feature of its own
+RARE = 0.01  # a level that is rarer in both tables has no feature
 MOST_FEATURES = 50
-FARTHEST = 1e3  # in standard deviations; a table of a million rows holds nothing further from its own mean
-DEPENDENT = 1e-9  # share of a feature's square that is left, below which the others before it say all it says
+FARTHEST = 1e3  # in standard deviations; no value of a million rows is further from the mean of its table
+DEPENDENT = 1e-9  # of a feature's sum of squares: with less left, it depends linearly on those before it
 LOST = "missing"  # the level of a missing value
 
 
@@ -105,7 +105,7 @@ class Feature:
 
 
 class Filled(NamedTuple):
-    """A feature, how much it varies, and its values in both tables."""
+    """A feature, its variance, and its values in both tables."""
 
     feature: Feature
     spread: float
@@ -160,18 +160,18 @@ def _bounded(values: Floats) -> Floats:
 
 
 def _matrix(columns: list[Floats]) -> Floats:
-    return np.ascontiguousarray(columns).T  # column after column: products of columns then take half the time
+    return np.ascontiguousarray(columns).T  # column-major: products of columns take half the time
 
 
 def part(matrix: Floats, rows: Bools, columns: Sequence[int]) -> Floats:
-    """Some rows and columns, kept column after column; the matrix itself where that is all of it."""
+    """Some rows and columns, column-major; the matrix itself if that is all of it."""
     if len(columns) < matrix.shape[1]:
         matrix = np.ascontiguousarray(matrix.T[columns]).T
     return matrix if rows.all() else np.ascontiguousarray(matrix.T[:, rows]).T
 
 
 def independent(matrix: Floats) -> list[int]:
-    """The columns that say something those before them do not, in order.
+    """The columns that do not depend linearly on those before them, in order.
 
     >>> independent(np.array([[1.0, 2.0, 1.0], [1.0, 2.0, 0.0], [1.0, 2.0, 3.0]]))
     [0, 2]
@@ -195,27 +195,27 @@ LEAST_ERROR = 1e-9  # a smaller standard error is rounding
 
 @dataclass(frozen=True)
 class Coefficient:
-    """What one feature adds, in both tables. Internal."""
+    """The coefficient of one feature in both tables. Internal."""
 
     column: str
     level: str  # "" for a number
     before: Estimate
-    after: Estimate | None  # None where the release cannot tell it from others
-    overlap: float  # below 0 where the intervals lie apart; 0 where there is none after
+    after: Estimate | None  # None if it cannot be estimated from the release
+    overlap: float  # below 0 if the intervals are disjoint; 0 without an estimate after
 
 
 @dataclass(frozen=True)
 class Regression:
-    """How well the intervals of a regression agree; nan where there is none to run, and ``reason`` says why."""
+    """The overlap of confidence intervals of a regression; nan if it cannot be run, and ``reason`` says why."""
 
     model: str
     target: str
-    overlap: float  # the mean over coefficients but the intercept; intervals that lie apart count 0
+    overlap: float  # the mean over coefficients but the intercept; disjoint intervals count 0
     worst: float  # the mean of the worst 1 %, at least one
-    disjoint: float  # the share of coefficients whose intervals lie apart, lost ones among them
-    lost: int  # coefficients the release cannot tell
+    disjoint: float  # the share of coefficients with disjoint intervals, lost ones included
+    lost: int  # coefficients that cannot be estimated from the release
     coefficients: tuple[Coefficient, ...]
-    rows: int  # of each table, used; those without a target are left out of them
+    rows: int  # of each table, used; those without a target are dropped from them
     of: int
     how: str
     reason: str = ""
@@ -232,16 +232,16 @@ def regression(pair: Pair, *, target: str = "", most: int = MOST_ROWS, features:
     before, after = _outcomes(taken, name)
     ours, theirs = ~np.isnan(before), ~np.isnan(after)
     if not ours.any() or before[ours].min() == before[ours].max():
-        return _nothing(name, len(rows), len(pair.original), "The target holds one value.")
+        return _nothing(name, len(rows), len(pair.original), "The target has a single value.")
     others = [n for n in pair.names if n not in (name, pair.weight)]
     matrix = design(taken, others, most=min(features, int(ours.sum()) // ROWS_A_FEATURE))
     every = range(1 + len(matrix.features))
     kept = independent(part(matrix.before, ours, every))
     if len(kept) < 2:
-        return _nothing(name, len(rows), len(pair.original), "No other column varies, or the rows are too few.")
-    told = [kept[i] for i in independent(part(matrix.after, theirs, kept))]
+        return _nothing(name, len(rows), len(pair.original), "No other column varies, or there are too few rows.")
+    estimable = [kept[i] for i in independent(part(matrix.after, theirs, kept))]
     fitted = dict(zip(kept, _fit(model, part(matrix.before, ours, kept), before[ours]), strict=True))
-    again = dict(zip(told, _fit(model, part(matrix.after, theirs, told), after[theirs]), strict=False))
+    released = dict(zip(estimable, _fit(model, part(matrix.after, theirs, estimable), after[theirs]), strict=False))
     coefficients = []
     for column in kept[1:]:
         feature, second = matrix.features[column - 1], again.get(column)
@@ -263,7 +263,7 @@ def regression(pair: Pair, *, target: str = "", most: int = MOST_ROWS, features:
 
 
 def overlap(first: Estimate, second: Estimate) -> float:
-    """The mean of the shares that the common part has of both intervals; below 0 where they lie apart.
+    """The mean share of the common part in both intervals; below 0 if they are disjoint.
 
     >>> overlap(Estimate(1.0, 0.0, 2.0, 9), Estimate(2.0, 1.0, 3.0, 9))
     0.5
@@ -287,7 +287,7 @@ def _outcomes(pair: Pair, name: str) -> tuple[Floats, Floats]:
 
 
 def _fit(model: str, matrix: Floats, outcome: Floats) -> list[Estimate]:
-    """Each coefficient with its interval; none where the rows are too few or the outcome is always the same."""
+    """Each coefficient with its interval; empty if rows are too few or the outcome is constant."""
     rows, columns = matrix.shape
     if rows <= columns or outcome.min() == outcome.max():
         return []

@@ -1,7 +1,7 @@
-"""What a tree says as rules, and how the rules of two trees differ.
+"""The rules of a tree, how the rules of two trees differ, and both as text.
 
-A rule is a leaf: one interval or one level for each attribute on its path, and the class it answers. The order of the
-tests does not matter. Rules name cuts and levels, which are original values: they are for the steward alone.
+A rule is a leaf: one interval or one level for each attribute on its path, and its class. The order of the tests does
+not matter. Rules contain thresholds and levels, which are original values: they are for the data steward only.
 """
 
 from collections import Counter
@@ -20,15 +20,15 @@ from leafcover.tree.tree import LeafMembership, Tree, leaf_boxes
 
 Kind: TypeAlias = Literal["kept", "cut moved", "class changed", "lost", "new"]
 KINDS: tuple[Kind, ...] = ("kept", "cut moved", "class changed", "lost", "new")
-Allowed: TypeAlias = Mapping[str, float]  # how far a cut of an attribute may move and still count as the same
+Allowed: TypeAlias = Mapping[str, float]  # how far a threshold of an attribute may move and still count as equal
 
-SHARE = 0.05  # of the domain; a cut may move so far, or by one step of the grid when that is more
+SHARE = 0.05  # of the domain: how far a threshold may move, or one step of the grid if that is more
 _ROUNDING = 1 + 1e-9
 
 
 @dataclass(frozen=True, order=True)
 class Condition:
-    """What a rule asks of one attribute: above ``low`` and at most ``high``, or one of ``levels``."""
+    """The condition of a rule on one attribute: above ``low`` and at most ``high``, or one of ``levels``."""
 
     attribute: str
     low: float = -inf
@@ -38,9 +38,9 @@ class Condition:
 
 @dataclass(frozen=True)
 class Rule:
-    """One leaf: its conditions by name of the attribute, the class it answers, the rows that stand in it.
+    """One leaf: its conditions by name of the attribute, its class, and its rows.
 
-    Two rules are equal when conditions and answer are.
+    Two rules are equal if conditions and class are.
     """
 
     conditions: tuple[Condition, ...]
@@ -50,16 +50,16 @@ class Rule:
 
 @dataclass(frozen=True)
 class Difference:
-    """What became of a rule. ``original`` is None for a new rule, ``released`` for a lost one."""
+    """A rule in both trees. ``original`` is None for a new rule, ``released`` for a lost one."""
 
     kind: Kind
     original: Rule | None
     released: Rule | None
-    rows: float  # original rows in the original rule; in the released one when it is new
+    rows: float  # original rows of the original rule, or of a new released one
 
 
 def allowance(table: Table, *, share: float = SHARE) -> dict[str, float]:
-    """How far a cut of each number may move: a share of its domain, or one step of its grid when that is more."""
+    """How far a threshold of each number may move: a share of its domain, or one step of its grid if that is more."""
     found = {}
     for column in table:
         if not column.is_category:
@@ -70,7 +70,7 @@ def allowance(table: Table, *, share: float = SHARE) -> dict[str, float]:
 
 
 def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
-    """The rule of every leaf, numbered as in ``tree.leaves``; ``rows`` of each, else its training rows."""
+    """The rule of every leaf, in the order of ``tree.leaves``; with ``rows`` of each, or its training rows."""
     boxes, leaves = leaf_boxes(tree), tree.leaves
     weight = tree.counts[leaves].sum(axis=1) if rows is None else rows
     by_name = np.array(sorted(range(len(tree.attributes)), key=lambda a: tree.attributes[a].name), np.intp)
@@ -91,15 +91,15 @@ def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
 
 
 def rows_by_leaf(tree: Tree, found: LeafMembership) -> Floats:
-    """How many rows stand in each leaf; one that reaches several is shared among them by their training rows."""
+    """The number of rows in each leaf; a row in several leaves is shared in proportion to their training rows."""
     in_set = np.bincount(found.place, minlength=len(found))
     part = shares_of_sets(tree, found) * np.repeat(in_set, np.diff(found.start))
     return np.bincount(found.leaves, part, minlength=len(tree.leaves)).astype(np.float64)
 
 
 def shares_of_sets(tree: Tree, found: LeafMembership) -> Floats:
-    """For each of ``found.leaves`` the part that it has of a row that reaches its set."""
-    weight = np.maximum(tree.counts[tree.leaves].sum(axis=1), 1e-9)[found.leaves]  # leaves without rows share alike
+    """For each of ``found.leaves`` its fraction of a row in its set of leaves."""
+    weight = np.maximum(tree.counts[tree.leaves].sum(axis=1), 1e-9)[found.leaves]  # leaves without rows share equally
     of_set = np.repeat(np.arange(len(found)), np.diff(found.start))
     shares: Floats = weight / np.bincount(of_set, weight, minlength=len(found))[of_set]
     return shares
@@ -108,12 +108,12 @@ def shares_of_sets(tree: Tree, found: LeafMembership) -> Floats:
 def rule_differences(
     original: Tree, released: Tree, table: Table, *, allowed: Allowed | None = None
 ) -> tuple[Difference, ...]:
-    """What became of every rule of the original's tree, and which rules are new; most rows first.
+    """Which rules of the original's tree are kept, changed or lost, and which rules are new; most rows first.
 
-    A rule is *kept* when an equal one is in the other tree, *cut moved* when one has the same attributes, ends and
-    class and no end moved further than allowed, *class changed* when such a one answers another class, else *lost*.
-    A released rule is *new* when it is near no original rule of its class and changed no other's class. Rows are
-    counted in ``table``. It holds cuts, which are original values: for the steward alone.
+    A rule is *kept* if the other tree has an equal one, *cut moved* if it has one with the same attributes, ends and
+    class and no end moved further than allowed, *class changed* if such a one has another class, otherwise *lost*. A
+    released rule is *new* if it is near no original rule of its class and is not the changed class of another. Rows are
+    counted in ``table``. Thresholds are original values: for the data steward only.
     """
     ours = rules_of(original, rows_by_leaf(original, places(original, table)))
     theirs = rules_of(released, rows_by_leaf(released, places(released, table)))
@@ -143,7 +143,7 @@ def differences_of(ours: Sequence[Rule], theirs: Sequence[Rule], allowed: Allowe
 
 
 def nearest(ours: Sequence[Rule], theirs: Sequence[Rule], allowed: Allowed, *, same_class: bool = True) -> Rows:
-    """For each rule the number of the nearest of the others that asks the same within what is allowed, else -1."""
+    """For each rule the number of the nearest other rule with the same conditions up to what is allowed, or -1."""
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, rule in enumerate(theirs):
         groups.setdefault(_kind_of(rule, same_class), []).append(number)
@@ -163,7 +163,7 @@ def nearest(ours: Sequence[Rule], theirs: Sequence[Rule], allowed: Allowed, *, s
 
 
 def _kind_of(rule: Rule, same_class: bool) -> tuple[object, ...]:
-    """Everything of a rule but where its cuts lie."""
+    """A rule without the values of its thresholds."""
     asked = tuple((c.attribute, isfinite(c.low), isfinite(c.high), c.levels) for c in rule.conditions)
     return (asked, rule.answer) if same_class else (asked,)
 
@@ -176,11 +176,11 @@ def _limits(rule: Rule, allowed: Allowed) -> list[float]:
     return [allowed.get(c.attribute, 0.0) for c in rule.conditions for end in (c.low, c.high) if isfinite(end)]
 
 
-# Rules and what became of them in words, for the terminal and the steward: cuts are original values.
+# Rules and their differences as text, for the data steward only: thresholds are original values.
 
 
 def rule_in_words(rule: Rule, *, spell: Spell | None = None) -> str:
-    """A rule as half a sentence.
+    """A rule as a clause.
 
     >>> rule_in_words(Rule((Condition("age", 17, 30), Condition("job", levels=("clerk",))), "poor"))
     'if age is above 17 and at most 30 and job is clerk, then poor'
@@ -201,7 +201,7 @@ def _asked(condition: Condition, spell: Spell) -> str:
 
 
 def difference_in_words(difference: Difference, *, spell: Spell | None = None) -> str:
-    """One line that says what became of a rule.
+    """The difference of a rule in one line.
 
     >>> old, new = (Rule((Condition("age", high=end),), "poor") for end in (30, 32))
     >>> difference_in_words(Difference("cut moved", old, new, 120))
@@ -228,9 +228,9 @@ def _moves(before: Rule, after: Rule, spell: Spell) -> Iterator[str]:
 
 
 def differences_in_words(differences: Sequence[Difference], *, table: Table | None = None, most: int = 20) -> str:
-    """How many rules of each kind there are, then the ``most`` that concern most rows, kept ones last.
+    """The number of rules of each kind, then the ``most`` with most rows, kept ones last.
 
-    ``table`` says how its numbers and dates are written.
+    ``table`` gives the format of numbers and dates.
     """
     spell = spelling(table)
     counts = Counter(difference.kind for difference in differences)

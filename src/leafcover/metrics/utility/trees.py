@@ -1,8 +1,8 @@
-"""How alike the trees grown on a table and on its release are: rules, places of rows, answers.
+"""Comparison of the trees grown on a table and on its release: rules, leaves of rows, answers, moved thresholds.
 
-Islam and Brankovic judged trees by eye, by these criteria and with these four grades; the figures are ours, their
-limits taken from the examples that were printed. C4.5 is unstable: on a perturbed table a cut moves easily, and strict
-coverage with it. So strict, tolerant and partition figures stand side by side.
+Islam and Brankovic (2004, 2005) judged trees by eye, by these criteria and with these four grades; the figures are
+ours, and their limits are taken from the printed examples. C4.5 is unstable: on a perturbed table a threshold moves
+easily, and strict coverage falls. So strict, tolerant and partition figures are given together.
 """
 
 from collections import Counter
@@ -34,7 +34,7 @@ from leafcover.tree.predict import classify, places
 from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, classes_of, training
 from leafcover.tree.tree import Attribute, LeafMembership, Tree, levels
 
-# Two trees walked together from the root: where they part, and whether one is the other cut short.
+# Two trees traversed together from the root: where they diverge, and whether one is a pruned form of the other.
 
 
 _NOTHING: Mapping[str, float] = {}
@@ -42,9 +42,9 @@ _NONE = -1  # the other tree has no such branch
 
 
 def differing_nodes(one: Tree, other: Tree, allowed: Mapping[str, float] = _NOTHING) -> tuple[Bools, Bools]:
-    """Which nodes of each tree the other has not: another attribute, cut or class, here or at a node above.
+    """Which nodes of each tree the other lacks: another attribute, threshold or class, there or at an ancestor.
 
-    ``allowed`` says how far a cut of an attribute may have moved; by default not at all.
+    ``allowed`` is how far a threshold of an attribute may have moved; by default not at all.
     """
     marks = np.zeros(one.size, np.bool_), np.zeros(other.size, np.bool_)
     for a, b in pairs(one, other, allowed):
@@ -59,9 +59,9 @@ def differing_nodes(one: Tree, other: Tree, allowed: Mapping[str, float] = _NOTH
 
 
 def pruned_form(one: Tree, other: Tree, allowed: Mapping[str, float] = _NOTHING) -> bool:
-    """Whether one tree is the other with some subtrees made leaves, each answering a class that stood below.
+    """Whether one tree is the other with some subtrees replaced by leaves, each with a class of the subtree.
 
-    The test at the root must be left: a single leaf is a pruned form of every tree and says nothing of any.
+    The test at the root must remain: a single leaf is trivially a pruned form of every tree.
     """
     if one.size >= other.size or one.tested[0] < 0:
         return False
@@ -77,7 +77,7 @@ def pruned_form(one: Tree, other: Tree, allowed: Mapping[str, float] = _NOTHING)
 
 
 def pairs(one: Tree, other: Tree, allowed: Mapping[str, float]) -> Iterator[tuple[int, int]]:
-    """The nodes at the same place in both trees, down to the first difference on each path (that one included).
+    """The corresponding nodes of both trees, down to the first difference on each path (that one included).
 
     A branch that only one tree has is paired with -1.
     """
@@ -90,7 +90,7 @@ def pairs(one: Tree, other: Tree, allowed: Mapping[str, float]) -> Iterator[tupl
 
 
 def alike(one: Tree, a: int, other: Tree, b: int, allowed: Mapping[str, float]) -> bool:
-    """Whether two nodes test the same attribute at about the same cut, or answer the same class."""
+    """Whether two nodes test the same attribute at about the same threshold, or have the same class."""
     if _NONE in (a, b):
         return False
     if one.tested[a] < 0 or other.tested[b] < 0:
@@ -115,7 +115,7 @@ def _children(one: Tree, a: int, other: Tree, b: int) -> list[tuple[int, int]]:
 
 
 def _classes_below(tree: Tree, node: int) -> set[str]:
-    """The classes that leaves below a node answer."""
+    """The classes of the leaves below a node."""
     waiting, found = [node], set()
     while waiting:
         at = waiting.pop()
@@ -125,24 +125,24 @@ def _classes_below(tree: Tree, node: int) -> set[str]:
     return found
 
 
-# Where two trees cut the same attribute, and how far each cut moved.
+# The thresholds of both trees on the same attribute, and how far each moved.
 
 
 @dataclass(frozen=True)
 class CutMoves:
-    """The distinct cuts of one number in two trees; moves are shares of its domain, so no cut is told."""
+    """The distinct thresholds of one number in two trees. Moves are shares of its domain: no threshold is disclosed."""
 
     attribute: str
-    matched: int  # cuts of the original's tree that have a partner within what is allowed
-    unmoved: int  # of these, the ones that did not move at all
-    mean: float  # how far the matched ones moved; nan when there are none
-    largest: float  # the furthest of them; nan when there are none
+    matched: int  # thresholds of the original's tree with a partner within what is allowed
+    unmoved: int  # of these, the ones that did not move
+    mean: float  # the mean move of the matched ones; nan if there are no matches
+    largest: float  # the largest move; nan if there are no matches
     only_original: int
     only_released: int
 
 
 def cut_moves(original: Tree, released: Tree, table: Table, allowed: Allowed) -> tuple[CutMoves, ...]:
-    """The moves of every number that either tree cuts, by name."""
+    """The moves of every number that either tree tests, by name."""
     names = {a.name for tree in (original, released) for a in tree.attributes if a.is_number}
     found = (_moves_of(name, original, released, table, allowed) for name in sorted(names & set(table.names)))
     return tuple(moves for moves in found if moves is not None)
@@ -154,7 +154,7 @@ def _moves_of(name: str, original: Tree, released: Tree, table: Table, allowed: 
         return None
     one, other = matched_cuts(ours, theirs, allowed.get(name, 0.0))
     low, high = table[name].domain
-    half = high / 2 - low / 2 if high > low else 0.5  # halves, since 1e308 less -1e308 is too much
+    half = high / 2 - low / 2 if high > low else 0.5  # halves, since 1e308 minus -1e308 overflows
     moved = np.abs(ours[one] / 2 - theirs[other] / 2) / half
     return CutMoves(
         attribute=name,
@@ -168,13 +168,13 @@ def _moves_of(name: str, original: Tree, released: Tree, table: Table, allowed: 
 
 
 def _cuts(tree: Tree, name: str) -> Floats:
-    """The distinct cuts of a number, ascending."""
+    """The distinct thresholds of a number, ascending."""
     tested = [number for number, a in enumerate(tree.attributes) if a.name == name and a.is_number]
     return np.unique(tree.cut[np.isin(tree.tested, tested)])
 
 
 def matched_cuts(ours: Floats, theirs: Floats, limit: float) -> tuple[Rows, Rows]:
-    """Partners among two ascending lists of cuts, the closest two first, none further apart than the limit.
+    """Partners in two ascending lists of thresholds, the closest first, all within the limit.
 
     >>> matched_cuts(np.array([1.0, 5.0, 9.0]), np.array([2.0, 5.0, 6.0]), 1.0)
     (array([0, 1]), array([0, 1]))
@@ -186,7 +186,7 @@ def matched_cuts(ours: Floats, theirs: Floats, limit: float) -> tuple[Rows, Rows
         near = np.abs(ours[a] / 2 - theirs[b] / 2) <= limit * (1 + 1e-9) / 2
         one.append(a[near])
         other.append(b[near])
-        free[0][a], free[1][b] = False, False  # those beyond the limit have no nearer partner either
+        free[0][a], free[1][b] = False, False  # those beyond the limit have no nearer partner
     none: list[Rows] = [np.empty(0, np.int64)]
     first, second = np.concatenate(one + none), np.concatenate(other + none)
     order = np.argsort(first)
@@ -194,7 +194,7 @@ def matched_cuts(ours: Floats, theirs: Floats, limit: float) -> tuple[Rows, Rows
 
 
 def _mutual(ours: Floats, theirs: Floats, free: Bools, open_: Bools) -> tuple[Rows, Rows]:
-    """The free cuts that are each other's nearest; there is always one such pair, the closest of all."""
+    """The free thresholds that are each other's nearest; there is always one such pair, the closest of all."""
     a, b = np.flatnonzero(free), np.flatnonzero(open_)
     to_theirs, to_ours = _nearest(ours[a], theirs[b]), _nearest(theirs[b], ours[a])
     back = to_ours[to_theirs] == np.arange(len(a))
@@ -202,25 +202,25 @@ def _mutual(ours: Floats, theirs: Floats, free: Bools, open_: Bools) -> tuple[Ro
 
 
 def _nearest(values: Floats, among: Floats) -> Rows:
-    """For each value the place of the nearest of some ascending ones; the lower of two as near."""
+    """For each value the position of the nearest of some ascending ones; the lower of two equally near."""
     above = np.minimum(np.searchsorted(among, values), len(among) - 1)
     below = np.maximum(above - 1, 0)
     lower = np.abs(values / 2 - among[below] / 2) <= np.abs(among[above] / 2 - values / 2)
     return np.where(lower, below, above)
 
 
-# The trees of a pair: its target as the same classes in both tables, and C4.5 grown for them on each.
+# The trees of a pair: the target with the same classes in both tables, and C4.5 grown on each table.
 
 
 MOST_GROWN = 1_000_000  # rows that each tree is grown on
-MOST_JUDGED = 200_000  # rows that are led down both trees
+MOST_JUDGED = 200_000  # rows that both trees are compared on
 
 
 @dataclass(frozen=True, eq=False)
 class TwoTrees:
-    """The trees of a pair, and the original rows to judge them by, their target as classes.
+    """The trees of a pair, and the original rows to compare them on, with the target as classes.
 
-    Cuts are original values: this is for the steward alone.
+    Thresholds are original values: for the data steward only.
     """
 
     original: Tree
@@ -231,7 +231,7 @@ class TwoTrees:
 
     @property
     def how(self) -> str:
-        """In words, what the trees and the figures rest on."""
+        """As text, how the trees were grown and on which rows they are compared."""
         grower = chosen("auto", self.grown_on)
         grown, judged = coverage_note(self.grown_on, self.of), coverage_note(len(self.table), self.of)
         return f"trees by the {grower} grower on {grown}, judged by {judged}"
@@ -246,7 +246,7 @@ def two_trees(
     most: int = MOST_GROWN,
     judged: int = MOST_JUDGED,
 ) -> TwoTrees:
-    """C4.5 for the target on both tables, each grown on at most ``most`` rows and judged by at most ``judged``."""
+    """C4.5 for the target on both tables, each grown on at most ``most`` rows and compared on at most ``judged``."""
     pair = with_classes(pair, bins=bins)
     rows = len(pair.original)
     grown, seen = sample_rows(rows, most), sample_rows(rows, judged)
@@ -258,7 +258,7 @@ def two_trees(
 
 
 def some(table: Table, rows: Rows) -> Table:
-    """Some rows of a table, with the domains that all of them span."""
+    """Some rows of a table, with the domains of all rows."""
     if len(rows) == len(table):
         return table
     taken = table.take(rows)
@@ -269,11 +269,11 @@ def with_classes(pair: Pair, *, bins: int | None = None) -> Pair:
     """The pair with its target as a category in both tables, and without its weights.
 
     A number with ten or fewer distinct values in the original has these as classes, and a released value belongs to
-    the nearest. Any other number has ``bins`` groups of equal size in the original (four unless told), and the
+    the nearest. Any other number has ``bins`` groups of equal size in the original (four by default), and the
     release is cut at the same values.
     """
     if not pair.target:
-        raise TableError("Trees are compared for a target, and this pair has none. Choose one with --target.")
+        raise TableError("Trees are compared for a target, but no target is named. Choose one with --target.")
     kept = [name for name in pair.names if name != pair.weight]
     before, after = pair.original.select(kept), pair.released.select(kept)
     if not before[pair.target].is_category:
@@ -287,7 +287,7 @@ def _classes_of_both(ours: Column, theirs: Column, bins: int) -> tuple[Column, C
     few = len(np.unique(ours.values[known])) <= MOST_CLASSES_OF_A_NUMBER
     names, codes = classes_of(ours, bins=None if few else bins)
     classes = classes_for(ours, bins=bins)
-    # classes are numbered by value, names by code point; the last place is that of missing values, -1
+    # classes are numbered by value, names by code point; the last position is for missing values, -1
     lookup: Codes = np.full(len(names) + 1, MISSING, np.int32)
     lookup[classes.of(ours)[known]] = codes[known]
     found = lookup[classes.of(theirs)]
@@ -302,9 +302,9 @@ def tree_for(
     min_records: int = 2,
     confidence: float = 0.25,
 ) -> Tree:
-    """The tree for a category from all other columns but some; a single leaf where fewer than two classes are known.
+    """The tree for a category from all other columns but some; a single leaf if fewer than two classes are known.
 
-    Of attributes with the same gain ratio the first by name is tested, so that the order of columns cannot matter.
+    Among attributes with the same gain ratio the first by name is used, so that the order of columns does not matter.
     """
     names = tuple(sorted(name for name in attribute_names(table, target) if name not in without))
     column = table[target]
@@ -315,7 +315,7 @@ def tree_for(
 
 
 def _leaf(table: Table, target: str, names: tuple[str, ...]) -> Tree:
-    """A tree that answers the most frequent class, whatever it is asked."""
+    """A tree that always answers the most frequent class."""
     column = table[target]
     classes = column.levels or ("no known class",)
     counts = np.bincount(column.values[~column.missing], minlength=len(classes))
@@ -334,13 +334,13 @@ def _leaf(table: Table, target: str, names: tuple[str, ...]) -> Tree:
 
 Grade: TypeAlias = Literal["exactly same", "very similar", "similar", "dissimilar"]
 
-VERY_SIMILAR = 0.94  # 329 of 349 rows was called very similar
+VERY_SIMILAR = 0.94  # 329 of 349 rows is called very similar in the paper
 SIMILAR = 0.75  # ours
 
 
 @dataclass(frozen=True)
 class TreeFigures:
-    """One tree: its size, what it tests, and how many rows of the original table with a known class it gets wrong."""
+    """One tree: its size, the attributes it tests, and how many original rows with a known class it misclassifies."""
 
     nodes: int
     leaves: int
@@ -350,24 +350,24 @@ class TreeFigures:
 
 @dataclass(frozen=True)
 class TreeComparison:
-    """Two trees for one target. No figure tells a cut or a level; every share is of original rows."""
+    """Two trees for one target. No figure discloses a threshold or a level; every share is of original rows."""
 
     target: str
     grade: Grade  # by tolerant coverage
     strict_grade: Grade  # by strict coverage
-    strict: float  # share of rows whose rule is in the release's tree, cuts equal
-    tolerant: float  # the same, where a cut may move by one step of the grid or 5 % of the domain
-    partition: float  # adjusted Rand index of the places that both trees give the rows
-    answers: float  # share of rows that both trees answer alike
-    guess: float  # the same, had the release's tree given every row the original tree's most frequent answer
-    rules: tuple[tuple[Kind, int], ...]  # how many rules were kept, have a moved cut, ...
+    strict: float  # share of rows whose rule is in the release's tree, thresholds equal
+    tolerant: float  # the same, where a threshold may move by one step of the grid or 5 % of the domain
+    partition: float  # adjusted Rand index of the leaves that both trees give the rows
+    answers: float  # share of rows with the same answer of both trees
+    guess: float  # the same if the release's tree always gave the original tree's most frequent answer
+    rules: tuple[tuple[Kind, int], ...]  # how many rules were kept, have a moved threshold, ...
     original: TreeFigures
     released: TreeFigures
     tested_in_both: tuple[str, ...]
     cuts: tuple[CutMoves, ...]
     pruned: Literal["", "original", "released"]  # the tree that is a pruned form of the other
-    rows: int  # judged
-    classified: int  # of these, with a known class: what misclassified rows are a part of
+    rows: int  # compared
+    classified: int  # of these, with a known class: the base of misclassified rows
     of: int
     how: str
 
@@ -383,8 +383,8 @@ def trees(
 ) -> TreeComparison:
     """Grow C4.5 for the pair's target on both tables and compare the trees over the original's rows.
 
-    ``bins`` groups a target that is a number with many values. At most ``most`` rows grow each tree, and at most
-    ``judged`` are led down both.
+    ``bins`` groups a numeric target with many values. At most ``most`` rows grow each tree, and at most ``judged``
+    rows compare them.
     """
     two = two_trees(pair, min_records=min_records, confidence=confidence, bins=bins, most=most, judged=judged)
     return replace(compare_trees(two.original, two.released, two.table), of=two.of, how=two.how)
@@ -393,8 +393,8 @@ def trees(
 def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allowed | None = None) -> TreeComparison:
     """Two trees for one target over the rows of a table, whose target column holds their classes.
 
-    ``allowed`` is how far a cut of each attribute may move in tolerant figures. A row that reaches several leaves
-    for want of a value is shared among their rules by training rows, and its place is the set of leaves.
+    ``allowed`` is how far a threshold of each attribute may move in tolerant figures. A row that reaches several leaves
+    because a value is missing is shared among their rules by training rows, and its place is the set of leaves.
     """
     allowed = allowance(table) if allowed is None else allowed
     ours, theirs = places(original, table), places(released, table)
@@ -429,14 +429,14 @@ def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allo
 
 
 def coverage(differences: Sequence[Difference], *kinds: Kind) -> float:
-    """The share of original rows whose rule met one of these ends; 1 when there are no rows."""
+    """The share of original rows whose rule is of one of these kinds; 1 without rows."""
     of_ours = [difference for difference in differences if difference.original is not None]
     left = sum(difference.rows for difference in of_ours if difference.kind not in kinds)
     return 1.0 - left / total if (total := sum(difference.rows for difference in of_ours)) > 0 else 1.0
 
 
 def _same(original: Tree, released: Tree, ours: LeafMembership, theirs: LeafMembership) -> bool:
-    """Whether tests and classes are the same at every node, and the cuts too or at least the place of every row."""
+    """Whether tests and classes are equal at every node, and the thresholds or at least the leaf of every row."""
     if not any(marks.any() for marks in differing_nodes(original, released)):
         return True
     anywhere = {attribute.name: inf for attribute in original.attributes}
@@ -460,7 +460,7 @@ def _pruned(original: Tree, released: Tree, allowed: Allowed) -> Literal["", "or
 
 
 def _answers(original: Tree, released: Tree, table: Table) -> tuple[Codes, Codes, Codes]:
-    """What each tree answers every row, and the truth, as numbers of one list of classes; -1 where unknown."""
+    """The answer of each tree for every row, and the true class, as codes of one list; -1 where unknown."""
     target = table[original.target]
     number = {name: i for i, name in enumerate({*original.classes, *released.classes, *target.levels})}
 

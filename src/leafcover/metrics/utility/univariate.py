@@ -1,6 +1,6 @@
-"""Column by column: what became of means, spreads, quantiles and shares.
+"""Column by column: means, standard deviations, quantiles, shares, tails and heaping, before and after.
 
-Internal: these figures are statistics of the original. Everything is exact and needs no pairs.
+Internal: these figures are statistics of the original. They are exact and need no pairs.
 """
 
 from collections.abc import Iterable
@@ -15,23 +15,23 @@ from leafcover.metrics.estimates import WORST
 from leafcover.metrics.pair import Pair
 from leafcover.table.table import Column
 
-# The unit in which differences between numbers are told: the original's standard deviation.
+# The unit of differences between numbers: the original's standard deviation.
 #
-# Where the original holds one value only, it is the standard deviation of both tables' values together, and 1 where
-# that is 0 as well, so that every difference is a finite number.
+# If the original has a single value, it is the standard deviation of both tables' values together, and 1 if that is 0
+# as well, so that every difference is finite.
 
 
-FAR = 1e100  # no value is taken to be further from the mean, in units: its square must stay finite
+FAR = 1e100  # the largest distance from the mean, in units, so that squares stay finite
 
 
 def known(values: Floats) -> Floats:
-    """The numbers that are there."""
+    """The values that are not missing."""
     missing = np.isnan(values)
     return values[~missing] if missing.any() else values
 
 
 def mean(values: Floats) -> float:
-    """The mean of known values, exact where all are the same, nan of none; sums of the largest floats stay finite."""
+    """The mean of known values, exact if all are equal, nan without values; it does not overflow."""
     if not len(values):
         return nan
     if values.min() == values.max():
@@ -41,7 +41,7 @@ def mean(values: Floats) -> float:
 
 
 def deviation(values: Floats) -> float:
-    """The sample standard deviation (n - 1) of known values: exactly 0 where all are the same, nan of none.
+    """The sample standard deviation (n - 1) of known values: exactly 0 if all are equal, nan without values.
 
     >>> deviation(np.array([0.1] * 10)), deviation(np.array([-1e308, 0.0, 1e308]))
     (0.0, 1e+308)
@@ -69,19 +69,19 @@ def unit(before: Floats, after: Floats) -> float:
 
 
 def in_units(values: Floats, centre: float, step: float) -> Floats:
-    """Values (missing ones stay nan) as distances from a centre, in units; never further than can be squared."""
+    """Values (missing ones stay nan) as distances from a centre, in units; clipped so that squares stay finite."""
     with np.errstate(over="ignore"):
-        share: Floats = (values / 2 - centre / 2) / (step / 2)  # halves, since 1e308 less -1e308 is too much
+        share: Floats = (values / 2 - centre / 2) / (step / 2)  # halves, since 1e308 minus -1e308 overflows
     return np.clip(share, -FAR, FAR, out=share)
 
 
 def size_of(values: Floats) -> float:
-    """A power of two near the largest of known values: division by it loses nothing, and sums stay finite."""
+    """A power of two near the largest known value: dividing by it is exact, and sums stay finite."""
     largest = 0.0 if not len(values) else max(abs(float(values.min())), abs(float(values.max())))
     return ldexp(0.5, max(frexp(largest)[1], -1021)) if largest else 1.0
 
 
-# Many differences in a few figures: their mean, the mean of the worst 1 %, and the largest.
+# A summary of many differences: their mean, the mean of the worst 1 %, and the largest.
 
 
 @dataclass(frozen=True)
@@ -93,19 +93,19 @@ class Change:
 
     @property
     def difference(self) -> float:
-        """What the release shows more than the original."""
+        """The figure of the release minus that of the original."""
         return self.after - self.before
 
 
 @dataclass(frozen=True)
 class Differences:
-    """What many differences come to; everything is nan when there was none to count.
+    """A summary of many differences; everything is nan if there are no differences.
 
     >>> differences([0.25, -0.75, 0.0, 0.0])
     Differences(signed=-0.125, mean=0.25, worst=0.75, largest=0.75, count=4)
     """
 
-    signed: float  # the mean with signs: a bias to one side
+    signed: float  # the signed mean: a bias to one side
     mean: float  # the mean size
     worst: float  # the mean size of the worst 1 %, at least one
     largest: float  # the largest size
@@ -113,7 +113,7 @@ class Differences:
 
 
 def differences(values: Iterable[float] | Floats) -> Differences:
-    """Sum up differences; those that do not exist (nan) are left out and not counted."""
+    """Summarise differences; those that do not exist (nan) are not counted."""
     given: Floats = np.asarray(values if isinstance(values, np.ndarray) else list(values), np.float64)
     given = given[~np.isnan(given)]
     if not len(given):
@@ -137,17 +137,17 @@ QUANTILES = tuple(part / 20 for part in range(1, 20))  # 5 % to 95 %: no extreme
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """One number before and after. Figures over known values; nan for those of a table that has none. Internal."""
+    """One number before and after. Figures over known values; nan for a table without values. Internal."""
 
     name: str
     mean: Change
     deviation: Change  # standard deviation
     variance: Change
     quantiles: tuple[Change, ...]  # at QUANTILES
-    mean_difference: float  # after less before, in standard deviations of the original
+    mean_difference: float  # after minus before, in standard deviations of the original
     deviation_difference: float  # the same
     quantile_differences: tuple[float, ...]  # the same, at QUANTILES
-    distance: float  # of Kolmogorov and Smirnov
+    distance: float  # Kolmogorov-Smirnov
     missing: Change  # share of rows
 
 
@@ -158,29 +158,29 @@ class CategoryColumn:
     name: str
     distance: float  # total variation
     hellinger: float
-    levels: int  # that the original shows
-    lost: int  # levels of the original that the release never shows
-    new: int  # levels of the release that the original never shows
+    levels: int  # of the original
+    lost: int  # levels of the original that are not in the release
+    new: int  # levels of the release that are not in the original
     missing: Change  # share of rows
 
 
 @dataclass(frozen=True)
 class Columns:
-    """Every column before and after, and what the differences come to. Internal."""
+    """Every column before and after, and a summary of the differences. Internal."""
 
     numbers: tuple[NumberColumn, ...]
     categories: tuple[CategoryColumn, ...]
     means: Differences  # over numbers, in standard deviations of the original
     deviations: Differences  # the same
     quantiles: Differences  # over numbers and quantiles, the same
-    number_distances: Differences  # Kolmogorov and Smirnov
+    number_distances: Differences  # Kolmogorov-Smirnov
     category_distances: Differences  # total variation
     missing: Differences  # over all columns, of the share of rows
     rows: int  # of each table: every row is used
 
 
 def columns(pair: Pair) -> Columns:
-    """Compare each column with itself."""
+    """Compare each column of the release with that of the original."""
     numbers = tuple(number_column(pair.original[n], pair.released[n]) for n in pair.numbers)
     categories = tuple(category_column(pair.original[n], pair.released[n]) for n in pair.categories)
     return Columns(
@@ -233,12 +233,12 @@ def category_column(original: Column, released: Column) -> CategoryColumn:
 
 
 def missing_shares(original: Column, released: Column) -> Change:
-    """The share of rows without a value."""
+    """The share of rows with a missing value."""
     return Change(float(original.missing.mean()), float(released.missing.mean()))
 
 
 def quantiles(ordered: Floats) -> Floats:
-    """Quantiles of sorted values at QUANTILES, on a straight line between neighbours; nan of none."""
+    """Quantiles of sorted values at QUANTILES, with linear interpolation; nan without values."""
     if not len(ordered):
         return np.full(len(QUANTILES), np.nan)
     places = np.array(QUANTILES) * (len(ordered) - 1)
@@ -258,7 +258,7 @@ def kolmogorov_smirnov(before: Floats, after: Floats) -> float:
     if not len(before) or not len(after):
         return float(len(before) != len(after))
     both = np.concatenate([before, after])
-    order = np.argsort(both, kind="stable")  # two sorted runs: merged, not sorted
+    order = np.argsort(both, kind="stable")  # two sorted runs, which are merged
     low = np.cumsum(order < len(before))  # values of the original so far
     last = np.append(np.diff(both[order]) > 0, True)
     low, high = low[last], np.flatnonzero(last) + 1 - low[last]
@@ -290,29 +290,29 @@ def hellinger(before: Array, after: Array) -> float:
     return float(np.sqrt(min(1.0, (apart @ apart) / 2)))
 
 
-# The two ends of a number: the mean of its lowest and highest 5 %, before and after.
+# The tails of a number: the mean of its lowest and highest 5 %, before and after.
 #
-# A single extreme value may not be shown, and says little; the mean of an end does. Internal: they are statistics of
+# A single extreme value would disclose and says little; the mean of a tail is robust. Internal: these are statistics of
 # the original. Exact; needs no pairs.
 
 
-SHARE = 0.05  # of the known values, at least one, at each end
+SHARE = 0.05  # of the known values, at least one, in each tail
 
 
 @dataclass(frozen=True)
 class Tail:
-    """Both ends of one number; nan where a table has no value. Internal."""
+    """Both tails of one number; nan for a table without values. Internal."""
 
     column: str
     lowest: Change  # the mean of the lowest 5 %
     highest: Change  # the mean of the highest 5 %
-    lowest_difference: float  # after less before, in standard deviations of the original
+    lowest_difference: float  # after minus before, in standard deviations of the original
     highest_difference: float  # the same
 
 
 @dataclass(frozen=True)
 class Tails:
-    """The ends of every number, and what the differences come to. Internal."""
+    """The tails of every number, and a summary of the differences. Internal."""
 
     columns: tuple[Tail, ...]
     lowest: Differences
@@ -321,7 +321,7 @@ class Tails:
 
 
 def tails(pair: Pair) -> Tails:
-    """Compare the ends of every number."""
+    """Compare the tails of every number."""
     found = tuple(tail(pair.original[name], pair.released[name]) for name in pair.numbers)
     return Tails(
         found,
@@ -332,7 +332,7 @@ def tails(pair: Pair) -> Tails:
 
 
 def tail(original: Column, released: Column) -> Tail:
-    """Both ends of one number."""
+    """Both tails of one number."""
     before, after = known(original.values), known(released.values)
     step = unit(before, after)
     (low, high), (low_after, high_after) = ends(before), ends(after)
@@ -349,13 +349,13 @@ def ends(values: Floats) -> tuple[float, float]:
     many = ceil(SHARE * len(values))
     if not many:
         return mean(values), mean(values)
-    parted = np.partition(values, sorted({many - 1, len(values) - many}))
-    return mean(parted[:many]), mean(parted[len(values) - many :])
+    partitioned = np.partition(values, sorted({many - 1, len(values) - many}))
+    return mean(partitioned[:many]), mean(partitioned[len(values) - many :])
 
 
-# Heaps: values that many rows share, such as a legal limit, a rounded guess or a code for "none".
+# Heaping: values that many rows share, such as a legal limit, a rounded guess or a code for "not applicable".
 #
-# Noise spreads a heap and swapping keeps it. Internal: heaps are values of the original. Exact; needs no pairs.
+# Added noise spreads a heap, shuffling keeps it. Internal: heaps are values of the original. Exact; needs no pairs.
 
 
 LEAST = 0.05  # a value held by a larger share of all rows is a heap
@@ -375,9 +375,9 @@ class Heaps:
     """Every heap, and how its share changed. Internal."""
 
     heaps: tuple[Heap, ...]
-    differences: Differences  # of shares; nan when no number has a heap
-    gone: int  # heaps of the original that are none in the release
-    new: int  # heaps of the release that are none in the original
+    differences: Differences  # of shares; nan if no number has a heap
+    gone: int  # heaps of the original that are not heaps in the release
+    new: int  # heaps of the release that are not heaps in the original
     rows: int  # of each table: every row is used
 
 
@@ -401,7 +401,7 @@ def heaps_of(original: Column, released: Column) -> tuple[Heap, ...]:
 
 
 class Shares(NamedTuple):
-    """Each value of a column, in order, and the share of all rows that hold it."""
+    """Each value of a column, in order, and its share of all rows."""
 
     values: Floats
     shares: Floats
@@ -413,6 +413,6 @@ class Shares(NamedTuple):
         return Shares(values, counts / len(column))
 
     def at(self, value: float) -> float:
-        """The share of rows that hold a value."""
+        """The share of rows with a value."""
         place = int(np.searchsorted(self.values, value))
         return float(self.shares[place]) if place < len(self.values) and self.values[place] == value else 0.0

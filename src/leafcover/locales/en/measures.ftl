@@ -1,0 +1,129 @@
+# The text summary of all measures: what `print(lc.measure(...))` and `leafcover measure` show.
+
+heading-risks = Disclosure risk
+heading-utility = Utility
+heading-absent = Not measured
+
+## Figures
+
+cases = { $risk } of cases
+cases-worst = { $risk } of cases ({ $worst } for the most exposed 1%)
+cases-none = no case (nobody to attack)
+coverage-all = every row
+coverage-sample = a sample of { $used } of { $rows } rows
+
+## Disclosure risk
+
+record-linkage = Record linkage: an attacker who knows { $quasi_identifiers ->
+    [0] no column
+    [one] the quasi-identifier
+   *[other] the { $quasi_identifiers } quasi-identifiers
+} of a person and { $knowledge ->
+    [plan] the method, everything but the secret key,
+   *[estimated] the distribution of the perturbation, estimated from half of the pairs,
+} links the person to the right released row in { $risk }, and has that row among the ten best guesses in { $ten }; attacked: { $coverage }.
+inference = Attribute inference: { $scope ->
+    [all] among all columns
+   *[some] among { $tried } of { $columns } columns
+}, { $column } is inferred furthest above control. { $method ->
+    [model] A model grown on the release
+    [stable] The nearest released record, found by the columns that changed least,
+   *[nearest] The nearest released record
+} infers it correctly in { $risk } for people in the release and in { $control } for people outside it: { $above } above control{ $effect ->
+    [shown] .
+   *[none] , so no effect is shown.
+}
+inference-no-control = Attribute inference: { $scope ->
+    [all] among all columns
+   *[some] among { $tried } of { $columns } columns
+}, { $column } is inferred furthest above guessing. { $method ->
+    [model] A model grown on the release
+    [stable] The nearest released record, found by the columns that changed least,
+   *[nearest] The nearest released record
+} infers it correctly in { $risk }, guessing in { $baseline }. Without a control, general patterns and disclosure cannot be separated.
+membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.
+singling-out = Singling out: a combination of two to four values that fits exactly one released row also fits exactly one original row in { $risk }{ $control ->
+    [none] {""}
+   *[other] , and exactly one row outside the release in { $control }
+}; a random combination of the same width does so in { $baseline }.
+nearest-record = Nearest record: the released record most similar to a person is that person’s own in { $risk }.
+reconstruction = Reconstruction: from the whole released row, { $column } is recovered furthest above guessing, correctly in { $risk }; the most common value is correct in { $baseline }.
+averages = Microaggregation: the smallest group has { $smallest ->
+    [one] { $smallest } row
+   *[other] { $smallest } rows
+}, and the other members of a group can together compute the last one’s value. { $identical } of the rows are in a group with a single value of { $identical_column }, and { $dominated } in a group where one row makes up most of the average of { $dominated_column }; no other column has more.
+averages-missing = Missing values stay missing: { $share } of the rows differ from others of their group in what is missing, so their anonymity set is smaller than the smallest group.
+unchanged = Unchanged values: { $values } of all values are unchanged, { $worst } in the most exposed 1% of the rows; { $rows } of the rows are entirely unchanged.
+control = Control: { $control }.
+
+## Utility
+
+trees = Trees for { $target } grown on the original and on the release are graded “{ $grade }”: the rules they share cover { $tolerant } of the rows ({ $strict } if no threshold may move), and both give the same answer for { $answers } of the rows.
+trees-pruned = They count as similar because { $pruned ->
+    [original] the original’s tree is a pruned form of the release’s.
+   *[release] the release’s tree is a pruned form of the original’s.
+}
+forest-rules = Rules of a forest of { $trees ->
+    [one] { $trees } tree
+   *[other] { $trees } trees
+} grown on the original, weighted by the rows they cover: a forest grown on the release has { $kept } of them ({ $kept_exact } if no threshold may move), one grown on a resample of the original { $floor } ({ $floor_exact }), one grown for a shuffled target { $chance } ({ $chance_exact }).
+forest-leaves = Filled with the released rows, the leaves of the original’s forest keep their classes for { $kept } of the rows; filled with a resample for { $floor }, with a shuffled target for { $chance }.
+agreement = Agreement: on rows that neither tree was grown on, a tree grown on the release gives the same answer as one grown on the original in { $agreement } of cases; a tree grown on a resample of the original in { $floor }.
+agreement-others = { $target ->
+    [yes] { $columns ->
+        [one] With the one other column as target
+       *[other] With each of { $columns } other columns as target
+    }
+   *[no] { $columns ->
+        [one] Agreement with the one column as target
+       *[other] Agreement with each of { $columns } columns as target
+    }
+}: { $agreement }, against { $floor } for a resample.
+accuracy = Accuracy for { $target } (in brackets: grown on the original): { $models }.
+accuracy-model = { $model } { $released } ({ $original })
+association = The association between the two columns changed by { $largest }.
+associations = Associations between columns changed by { $mean } on average and by { $largest } at most.
+moments = Means kept: { $means } of { $columns } numeric columns; variances not larger: { $variances } of { $columns }.
+new-pairs = { $pairs ->
+    [0] No pair of values exists only in the release.
+    [one] { $pairs } pair of values exists only in the release; { $rows } of the released rows contain it.
+   *[other] { $pairs } pairs of values exist only in the release; { $rows } of the released rows contain at least one.
+}
+
+## What could not be measured
+
+absent-pairs = record linkage, reconstruction, interval disclosure and unchanged values
+    .reason = It is not known which released row belongs to which person. Give --pairs.
+absent-control = prediction, agreement and membership inference
+    .reason = No rows outside the release are known. Give --control, or release with --hold-out.
+absent-target = trees, forests, prediction and regression
+    .reason = No target was named. Give --target.
+absent-weight = weighted totals
+    .reason = No weight column was named. Give --weight.
+
+## Progress
+
+progress-trees = comparing trees
+progress-prediction = predicting
+progress-forests = comparing forests
+progress-agreement = growing trees for every column
+progress-columns = comparing columns
+progress-associations = comparing associations
+progress-value-pairs = comparing pairs of values
+progress-biases = measuring biases
+progress-propensity = distinguishing the two tables
+progress-regression = fitting regressions
+progress-clusters = finding clusters
+progress-probabilistic-linkage = record linkage by an estimated distribution
+progress-record-linkage = record linkage by the method
+progress-distance-linkage = record linkage by distance
+progress-inference = attribute inference
+progress-reconstruction = reconstructing values
+progress-singling-out = singling out
+progress-linkability = linkability of column sets
+progress-membership = membership inference
+progress-k-anonymity = counting equivalence classes
+progress-suda = finding special uniques
+progress-nearest = distances to the nearest record
+progress-candidates = counting candidates
+progress-done = done

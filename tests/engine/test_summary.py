@@ -1,0 +1,57 @@
+"""The text summary of a release: its figures, and its sentences as a golden file."""
+
+from dataclasses import replace
+
+import leafcover as lc
+from leafcover.engine.summary import LISTED, summary
+from leafcover.messages import catalogue
+from leafcover.metrics.disclosure.record_linkage import Informed
+from leafcover.metrics.estimates import Risk
+from tests.prose import check_golden
+from tests.tables import mixed
+
+say = catalogue("release")
+
+
+def released(recipe, rows=200, **settings):
+    table = mixed(1, rows=rows)
+    return lc.release(table, lc.recipes.plan_for(table, recipe, target="class", settings=settings), seed=1)
+
+
+def test_the_summary_reads_as_its_golden_text():
+    recipes = ("cover", "framework", "forest", "additive", "microaggregate")
+    check_golden("release_summary.txt", "\n\n".join(summary(released(recipe)) for recipe in recipes))
+
+
+def test_what_is_not_protected_or_not_for_publication_is_named():
+    made = replace(released("cover"), unprotected=("town",), kept_order=True)
+    lines = summary(made).splitlines()
+    assert lines[-3:] == [say("unprotected", columns="town"), say("seeded"), say("original-order")]
+    assert summary(replace(made, publishable=True, kept_order=False)).splitlines()[-1] == lines[-3]
+
+
+def test_a_plan_without_shuffling_alone_does_not_claim_it():
+    made = released("cover")
+    smallest = min(cell.smallest for cell in made.cells)
+    assert say("smallest-cell-shuffled", rows=smallest) in summary(made)
+    open_ = summary(replace(made, unprotected=("town",)))
+    assert say("smallest-cell-shuffled", rows=smallest) not in open_
+    assert say("smallest-cell", rows=smallest) in open_
+
+
+def test_columns_that_the_cell_fixes_are_named_the_most_fixed_first():
+    made = released("cover")
+    names = [f"c{i}" for i in range(LISTED + 2)]
+    facts = tuple(replace(made.columns[0], name=name, fixed=0.5 + i / 100) for i, name in enumerate(names))
+    text = summary(replace(made, columns=facts))
+    assert say("fixed", columns="c6 (56%), c5 (55%), c4 (54%), c3 (53%), c2 (52%)", more=2) in text
+    assert say("fixed", columns="c0 (50%)", more=0) in summary(replace(made, columns=facts[:1]))
+
+
+def test_singletons_and_record_linkage_are_shown_with_their_figures():
+    made = released("cover")
+    alone = replace(made, cells=(replace(made.cells[0], single=0.123),))
+    assert say("singletons", share="12.3%") in summary(alone)
+    risk = Risk(0.02, 0.01, 0.03, 200, 0.5)
+    text = summary(made, Informed(risk, risk, 40.0, (), 1, "the plan's own", 200, 200))
+    assert say("record-linkage", risk="0.020 (0.010 to 0.030)", worst="0.50") in text
