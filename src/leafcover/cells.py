@@ -78,26 +78,26 @@ class Cells:
         return replace(self, label=self.label[rows])
 
 
-def whole(rows: int) -> Cells:
+def one_cell(rows: int) -> Cells:
     """One cell with every row."""
     return Cells(np.zeros(rows, np.int64), 1)
 
 
-def finer(label: Rows, other: Array) -> Rows:
+def intersect_labels(label: Rows, other: Array) -> Rows:
     """Labels of rows that are alike in both.
 
-    >>> finer(np.array([0, 0, 1, 1]), np.array([5, 7, 5, 5]))
+    >>> intersect_labels(np.array([0, 0, 1, 1]), np.array([5, 7, 5, 5]))
     array([0, 1, 2, 2])
     """
     both = label * (int(other.max(initial=0)) + 1) + other
     return np.unique(both, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def inside(cells: Cells, label: Rows, count: int) -> Cells:
+def refine_cells(cells: Cells, label: Rows, count: int) -> Cells:
     """Finer cells that each lie in one of ``cells`` and keep its box.
 
     >>> outer = Cells(np.array([0, 0, 1]), 2, {"x": Range(np.array([-np.inf, 3.0]), np.array([3.0, np.inf]))})
-    >>> inside(outer, np.array([0, 1, 2]), 3).box["x"].high
+    >>> refine_cells(outer, np.array([0, 1, 2]), 3).box["x"].high
     array([ 3.,  3., inf])
     """
     outer = np.empty(count, np.int64)

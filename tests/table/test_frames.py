@@ -11,7 +11,7 @@ import pytest
 from leafcover.errors import TableError
 from leafcover.table.frames import from_frame, to_frame
 from leafcover.table.io import read, sample, write
-from leafcover.table.output import drawn
+from leafcover.table.output import replace_values
 
 
 def pandas_frame():
@@ -118,7 +118,7 @@ def test_drawn_values_come_back_in_the_columns_type():
     frame = pandas_frame()
     table = from_frame(frame)
     changed = [
-        drawn(table[name], table[name].values[::-1].copy())
+        replace_values(table[name], table[name].values[::-1].copy())
         for name in ("int", "small", "Int", "time", "level", "number level", "bool")
     ]
     back = to_frame(table.replace(changed))
@@ -131,7 +131,7 @@ def test_drawn_values_come_back_in_the_columns_type():
 def test_means_of_whole_numbers_come_back_as_floats():
     for frame in (pd.DataFrame({"n": [1, 2]}), pl.DataFrame({"n": [1, 2]}), pa.table({"n": [1, 2]})):
         table = from_frame(frame)
-        back = to_frame(table.replace([drawn(table["n"], np.array([1.5, 2.0]))]))
+        back = to_frame(table.replace([replace_values(table["n"], np.array([1.5, 2.0]))]))
         assert list(back["n"].to_numpy()) == [1.5, 2.0]
 
 

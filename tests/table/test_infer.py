@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.table.formatting import grid_of, parsed, text_of
+from leafcover.table.formatting import infer_grid, parse_numbers, text_of
 from leafcover.table.infer import from_text
 from leafcover.table.table import Grid
 from tests.table import strategies
@@ -129,13 +129,13 @@ def test_two_forms_of_dates_are_a_category():
 
 @given(st.lists(st.one_of(strategies.floats, strategies.decimals, strategies.integers), min_size=1, max_size=20))
 def test_numbers_parse_as_python_parses_them(texts):
-    assert parsed(pa.array(texts), None).values.tolist() == [float(text) for text in texts]
+    assert parse_numbers(pa.array(texts), None).values.tolist() == [float(text) for text in texts]
 
 
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20), st.integers(0, 6))
 def test_values_on_a_decimal_grid_are_found_to_stand_on_it(whole, places):
     values = np.array([float(f"{number}e-{places}") for number in whole])
-    grid = grid_of(values)
+    grid = infer_grid(values)
     assert grid is not None
     assert grid.decimals <= places
     np.testing.assert_array_equal(grid.value(grid.index(values)), values)

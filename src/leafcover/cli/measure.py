@@ -141,7 +141,7 @@ def _check_files(
     original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
 ) -> None:
     """No output may be an input or another output."""
-    from leafcover.table.atomic import check_place
+    from leafcover.table.atomic import check_output_path
 
     check_report(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
@@ -150,7 +150,7 @@ def _check_files(
         if str(path.resolve()) in taken:
             raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
         taken.add(str(path.resolve()))
-        check_place(path, force=force)
+        check_output_path(path, force=force)
 
 
 def _write(

@@ -81,7 +81,7 @@ def release(
     from leafcover.engine.run import run
     from leafcover.engine.summary import summary
     from leafcover.rng import key_text
-    from leafcover.table.atomic import check_place
+    from leafcover.table.atomic import check_output_path
     from leafcover.table.table import without_unused_levels
 
     _check(max_risk, hold_out, key_file, seed, keep_order)
@@ -90,9 +90,9 @@ def release(
     reports = [report, outward(report)] if report else []
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
     for path in files if hold_out is None else [*files, places.held_out]:
-        check_place(path, force=force)
+        check_output_path(path, force=force)
     if key_file is not None:
-        check_place(key_file, force=True)  # one that exists is read
+        check_output_path(key_file, force=True)  # one that exists is read
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)

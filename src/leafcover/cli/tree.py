@@ -163,7 +163,7 @@ def forest(
 # ``leafcover inspect``: what a table holds, before anything is decided.
 
 
-LONGEST = 40  # letters of a level that are shown
+MAX_LEVEL_LENGTH = 40  # letters of a level that are shown
 
 
 @app.command()
@@ -178,10 +178,10 @@ def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, r
     found = describe(data)
     for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
         warn(words)
-    typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _lines(found))
+    typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _fact_lines(found))
 
 
-def _lines(found: "TableFacts") -> str:
+def _fact_lines(found: "TableFacts") -> str:
     """One line a column, aligned."""
     head = ("column", "kind", "role", "distinct", "missing", "values")
     rows = [(c.name, c.kind, c.role or "", f"{c.distinct:,}", f"{c.missing:,}", _values(c)) for c in found.columns]
@@ -198,7 +198,7 @@ def _lines(found: "TableFacts") -> str:
 def _values(facts: "ColumnFacts") -> str:
     if facts.domain is not None:
         return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
-    shown = ", ".join(f"{_short(level)} ({rows:,})" for level, rows in facts.common)
+    shown = ", ".join(f"{_shorten(level)} ({rows:,})" for level, rows in facts.common)
     return shown + (", …" if facts.distinct > len(facts.common) else "")
 
 
@@ -209,7 +209,7 @@ def _steps(facts: "ColumnFacts") -> str:
     return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
 
 
-def _short(level: str) -> str:
+def _shorten(level: str) -> str:
     """A level on one line, cut where it would fill the screen; --json tells it whole."""
     text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"

@@ -19,7 +19,7 @@ from leafcover.errors import LeafcoverError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, from_toml
 from leafcover.table.atomic import atomic_group
-from leafcover.table.io import beside, fill, read
+from leafcover.table.io import companion_files, write_to, read
 from leafcover.table.table import Table, without_unused_levels
 
 
@@ -42,8 +42,8 @@ def deliver(
     with atomic_group(force=force) as part:
         # Renamed in reverse order of entry: the table, entered first, appears last.
         table_part = part(places.table, False)
-        fill(release.table, places.table, table_part)
-        for path, content in beside(release.table, places.table).items():  # the .names of a C4.5 table
+        write_to(release.table, places.table, table_part)
+        for path, content in companion_files(release.table, places.table).items():  # the .names of a C4.5 table
             part(path, False).write_text(content, "utf-8")
         with table_part.open("rb") as file:
             mark = file_digest(file, "sha256").hexdigest()
@@ -57,7 +57,7 @@ def deliver(
         part(places.internal, True).write_text(_json(inward), "utf-8")
         write_pairs(part(places.pairs, True), rows[release.source])
         if held_out is not None:
-            fill(held_out, places.held_out, part(places.held_out, True))
+            write_to(held_out, places.held_out, part(places.held_out, True))
         for path, (content, private) in (texts or {}).items():
             part(path, private).write_text(content, "utf-8")
     return outward

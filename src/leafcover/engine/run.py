@@ -21,7 +21,7 @@ from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import identifiers
-from leafcover.table.output import drawn, moved
+from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import places
 from leafcover.tree.tree import LeafMembership, Tree
@@ -308,8 +308,8 @@ def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
     if changed is None:
         return column.take(order)
     if changed.source is not None:
-        return moved(column, changed.source[order])
-    return drawn(column, changed.values).take(order)
+        return take_values(column, changed.source[order])
+    return replace_values(column, changed.values).take(order)
 
 
 def _share_changed(column: Column, values: Array) -> float:

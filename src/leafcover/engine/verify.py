@@ -112,12 +112,12 @@ def _replay(original: Table, plan: Plan, key: Key, inward: dict[str, Any], place
     if same_table:
         from tempfile import TemporaryDirectory
 
-        from leafcover.table.io import fill
+        from leafcover.table.io import write_to
 
         again = run(original, plan, key=key, keep_order=inward["row_order"] == "kept")
         with TemporaryDirectory(dir=places.table.parent) as folder:
             part = Path(folder) / places.table.name
-            fill(again.table, places.table, part)
+            write_to(again.table, places.table, part)
             checks.append(replace(_bytes(part, inward), what="the same key gives the same bytes again"))
     return checks
 

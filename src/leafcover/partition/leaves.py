@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.cells import Cells, LevelSet, Range, Side, whole
+from leafcover.cells import Cells, LevelSet, Range, Side, one_cell
 from leafcover.errors import ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.table.table import Table
@@ -32,7 +32,7 @@ class Whole:
 
     def cells(self, table: Table) -> Partition:
         """One cell."""
-        return Partition(whole(len(table)))
+        return Partition(one_cell(len(table)))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from leafcover.arrays import MISSING, Floats, Rows
-from leafcover.cells import Cells, Range, finer, inside
+from leafcover.cells import Cells, Range, intersect_labels, refine_cells
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
@@ -105,7 +105,7 @@ class Strata:
         label = np.zeros(len(table), np.int64)
         for name in self.by:
             values = np.unique(table[name].values, return_inverse=True)[1].ravel()
-            label = finer(label, values)
+            label = intersect_labels(label, values)
         sizes = np.bincount(label)
         number, joined = together(sizes, self.min_cell)
         notes: tuple[str, ...] = ()
@@ -397,7 +397,7 @@ def grouped(
         found = labels(where[rows])
         label[rows] = found + count
         count += int(found.max(initial=-1)) + 1
-    cells = inside(outer.cells, label, count)
+    cells = refine_cells(outer.cells, label, count)
     if outer.cells.count > 1:  # groups of one outer cell are siblings
         of_group = np.empty(count, np.int64)
         of_group[label] = outer.cells.label

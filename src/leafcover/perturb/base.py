@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.cells import Cells, LevelSet, Range, finer
+from leafcover.cells import Cells, LevelSet, Range, intersect_labels
 from leafcover.rng import Draws
 from leafcover.table.table import Column
 
@@ -167,7 +167,7 @@ def by_missing(label: Rows, columns: tuple[Column, ...]) -> Rows:
     for column in columns:
         missing = column.missing
         if missing.any():
-            found = finer(found, missing)
+            found = intersect_labels(found, missing)
     return found
 
 

@@ -97,7 +97,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table, name = self._table(X, reset=False), type(self).__name__
         pairs = zip(table, self._header, strict=True)
-        return Table(tuple(alike(column, fitted, model=name) for column, fitted in pairs))
+        return Table(tuple(match_kind(column, fitted, model=name) for column, fitted in pairs))
 
     def _table(self, X: Any, *, reset: bool) -> Table:
         """A frame or an array as a table; columns are named as in ``feature_names_in_``, else x0, x1, ..."""
@@ -118,7 +118,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 # What scikit-learn's users hand over, as columns and labels: frames, arrays, objects, with gaps.
 
 
-PLAIN = (str, bool, np.bool_, Real)  # what an array of objects may hold; dates come typed
+PLAIN_TYPES = (str, bool, np.bool_, Real)  # what an array of objects may hold; dates come typed
 
 
 @contextmanager
@@ -163,7 +163,7 @@ def _typed(values: Array, name: str) -> Any:
         return array
     known = [value for value in values if _is_known(value)]
     for value in known:
-        if not isinstance(value, PLAIN):
+        if not isinstance(value, PLAIN_TYPES):
             raise TypeError(
                 f"Column {name!r} holds a {type(value).__name__}; each value given as argument must be a string or a "
                 f"number. Convert or drop the column."
@@ -201,13 +201,13 @@ def text_of_label(label: Any) -> str:
     return short(label) if isinstance(label, float) else str(label)
 
 
-def alike(column: Column, fitted: Column, *, model: str) -> Column:
+def match_kind(column: Column, fitted: Column, *, model: str) -> Column:
     """A column to answer from, of the kind it had in training; else an error, since every answer would be wrong."""
     if column.missing.all() or (fitted.is_category and not fitted.levels):
         nothing = np.full(len(column), MISSING, np.int32) if fitted.is_category else np.full(len(column), np.nan)
         return replace(fitted, values=nothing)
     # Codes that were declared categories may come back as plain numbers: they are matched by their text.
-    codes = fitted.is_category and column.kind == "number" and any(_is_number(level) for level in fitted.levels)
+    codes = fitted.is_category and column.kind == "number" and any(_is_numeric_text(level) for level in fitted.levels)
     if column.kind != fitted.kind and not codes:
         raise ValueError(
             f"Column {fitted.name!r} was a {fitted.kind} when {model} was fitted; now it is a {column.kind}. "
@@ -216,7 +216,7 @@ def alike(column: Column, fitted: Column, *, model: str) -> Column:
     return column
 
 
-def _is_number(level: str) -> bool:
+def _is_numeric_text(level: str) -> bool:
     try:
         float(level)
     except ValueError:
@@ -227,7 +227,7 @@ def _is_number(level: str) -> bool:
 # What a classifier tells of the one tree that it grew.
 
 
-class OneTree:
+class SingleTreeMixin:
     """Depth and leaves of ``tree_``."""
 
     tree_: Tree

@@ -14,7 +14,7 @@ from leafcover.arrays import MISSING, Array, Codes, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.randomized_response.estimate import ProportionEstimate, Scheme
 from leafcover.randomized_response.tree import Criterion, StoppingRules, accuracy, grow_tree
-from leafcover.sklearn.base import OneTree, TableClassifier, labels_of, text_of_label, value_errors
+from leafcover.sklearn.base import SingleTreeMixin, TableClassifier, labels_of, text_of_label, value_errors
 from leafcover.table.table import Column, Table
 from leafcover.tree.export import short, text
 from leafcover.tree.predict import classify, distribution
@@ -22,7 +22,7 @@ from leafcover.tree.training import Training
 from leafcover.tree.tree import Tree
 
 
-class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
+class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
     """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
 
     ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by

@@ -3,7 +3,7 @@
 from sklearn.utils.validation import check_is_fitted
 
 from leafcover.arrays import Codes, Floats
-from leafcover.sklearn.base import OneTree, TableClassifier
+from leafcover.sklearn.base import SingleTreeMixin, TableClassifier
 from leafcover.table.table import Table
 from leafcover.tree.c45 import Grower, grow_from
 from leafcover.tree.export import text
@@ -12,7 +12,7 @@ from leafcover.tree.sysfor import grow_forest_from
 from leafcover.tree.training import Training
 
 
-class C45Classifier(OneTree, TableClassifier):
+class C45Classifier(SingleTreeMixin, TableClassifier):
     """The decision tree of C4.5 Release 8.
 
     ``min_records``: at least two branches of every test hold so many rows. ``confidence``: of the pessimistic

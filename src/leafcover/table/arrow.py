@@ -10,23 +10,23 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import TableError
-from leafcover.table.formatting import SECOND_DIGITS, as_floats, grid_of, time_grid
-from leafcover.table.infer import Read, beyond, coded, finite_or_refuse, missing_in, single
-from leafcover.table.table import MOST_POINTS, Column, Grid, Raw, Source, Spelling
+from leafcover.table.formatting import SECOND_DIGITS, as_floats, infer_grid, infer_time_grid
+from leafcover.table.infer import InferredColumn, large_integer_warning, category_column, check_finite, is_missing, combine_chunks
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
 
 
-def read_parquet(path: Path) -> tuple[list[Raw], Source]:
+def read_parquet(path: Path) -> tuple[list[RawColumn], Source]:
     """The typed columns of a Parquet file."""
     import pyarrow.parquet
 
     try:
         table = pyarrow.parquet.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
-        raise _broken(path, "Parquet", error) from error
-    return _raws(table), Source("parquet")
+        raise _read_error(path, "Parquet", error) from error
+    return _raw_columns(table), Source("parquet")
 
 
-def read_arrow(path: Path) -> tuple[list[Raw], Source]:
+def read_arrow(path: Path) -> tuple[list[RawColumn], Source]:
     """The typed columns of an Arrow file (or stream) or a Feather file."""
     import pyarrow.feather
     import pyarrow.ipc
@@ -43,20 +43,20 @@ def read_arrow(path: Path) -> tuple[list[Raw], Source]:
             with pa.OSFile(str(path)) as data:
                 table = pyarrow.ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise _broken(path, "Arrow", error) from error
-    return _raws(table), Source("arrow")
+        raise _read_error(path, "Arrow", error) from error
+    return _raw_columns(table), Source("arrow")
 
 
-def _broken(path: Path, kind: str, error: Exception) -> TableError:
+def _read_error(path: Path, kind: str, error: Exception) -> TableError:
     why = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
     return TableError(f"'{path}' is not a whole {kind} file ({why}). Write it again, or use the suffix of its format.")
 
 
-def _raws(table: Any) -> list[Raw]:
+def _raw_columns(table: Any) -> list[RawColumn]:
     # A pandas index that was stored as a column is no column of the table.
     hidden = _index_names(table.schema.metadata)
     return [
-        Raw(name, plain_type(column), typed=True)
+        RawColumn(name, plain_type(column), typed=True)
         for name, column in zip(table.column_names, table.columns, strict=True)
         if name not in hidden
     ]
@@ -108,7 +108,7 @@ def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
 # stays text: whoever typed it had the choice.
 
 
-def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False) -> Read:
+def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False) -> InferredColumn:
     """A column from a typed arrow array; ``tokens`` are texts that stand for no value (none by default).
 
     >>> from_typed("married", pa.array([True, None, False])).column.levels
@@ -118,21 +118,21 @@ def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, c
     """
     kind = stored.type
     if pa.types.is_dictionary(kind):
-        return _category(name, _one_dictionary(stored), tokens)
+        return _category(name, _unify_dictionary(stored), tokens)
     _refuse_nested(name, kind)
-    stored = single(stored)
+    stored = combine_chunks(stored)
     if stored.null_count == len(stored):
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+        return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
     if category or _is_label(kind):
         return _category(name, stored, tokens)
     if pa.types.is_integer(kind) or pa.types.is_duration(kind):
         return _integers(name, stored)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _reals(name, stored)
+        return _floats(name, stored)
     if pa.types.is_date(kind):
         days = as_floats(stored.cast(pa.date32()).cast(pa.int32()))
-        return Read(Column(name, "date", days, (), Grid(0), None, stored))
+        return InferredColumn(Column(name, "date", days, (), Grid(0), None, stored))
     if pa.types.is_timestamp(kind):
         seconds = as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
         return _times(name, stored, seconds)
@@ -154,14 +154,14 @@ def _refuse_nested(name: str, kind: Any) -> None:
         raise TableError(f"Column {name!r} is nested ({kind}). Give every row one plain value, or drop the column.")
 
 
-def _one_dictionary(stored: Any) -> Any:
+def _unify_dictionary(stored: Any) -> Any:
     if isinstance(stored, pa.ChunkedArray):
         chunks = stored.unify_dictionaries().chunks
         return pa.concat_arrays(chunks) if chunks else pa.array([], stored.type)
     return stored
 
 
-def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> Read:
+def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredColumn:
     """Levels are the text of the values; the stored array stays as it is typed."""
     encoded = stored if pa.types.is_dictionary(stored.type) else stored.dictionary_encode()
     values = encoded.dictionary
@@ -175,24 +175,24 @@ def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> Read:
     empty = np.asarray(texts.is_null())
     missing: Bools = ~used | empty
     if tokens is not None:
-        missing |= missing_in(texts.fill_null(""), tokens)
+        missing |= is_missing(texts.fill_null(""), tokens)
     indices = encoded.indices.cast(pa.int32())
     plain = pa.DictionaryArray.from_arrays(indices, texts.fill_null(""))
-    column = coded(name, plain, missing)
+    column = category_column(name, plain, missing)
     warnings = () if column.levels else (f"Column {name!r} has no known value; it is left as it is.",)
-    return Read(Column(name, "category", column.values, column.levels, stored=stored), warnings)
+    return InferredColumn(Column(name, "category", column.values, column.levels, stored=stored), warnings)
 
 
-def _integers(name: str, stored: Any) -> Read:
+def _integers(name: str, stored: Any) -> InferredColumn:
     whole = stored.cast(pa.int64()) if pa.types.is_duration(stored.type) else stored
     values = as_floats(whole)
     largest = max(abs(end or 0) for end in pc.min_max(whole).as_py().values())
-    if largest >= MOST_POINTS:
-        return Read(Column(name, "number", values, (), None, None, stored), (beyond(name),))
-    return Read(Column(name, "number", values, (), Grid(0), None, stored))
+    if largest >= MAX_GRID_POINTS:
+        return InferredColumn(Column(name, "number", values, (), None, None, stored), (large_integer_warning(name),))
+    return InferredColumn(Column(name, "number", values, (), Grid(0), None, stored))
 
 
-def _reals(name: str, stored: Any) -> Read:
+def _floats(name: str, stored: Any) -> InferredColumn:
     values: Floats = np.asarray(stored.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     if pa.types.is_decimal(stored.type):
         # Through text, which parses to the nearest float64; arrow's own cast of 0.69 does not.
@@ -202,21 +202,21 @@ def _reals(name: str, stored: Any) -> Read:
         values = np.asarray(
             stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         )
-    finite_or_refuse(name, values)
+    check_finite(name, values)
     known = values[~np.isnan(values)]
     if not len(known):
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
-    return Read(Column(name, "number", values, (), grid_of(known), None, stored))
+        return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    return InferredColumn(Column(name, "number", values, (), infer_grid(known), None, stored))
 
 
-def _times(name: str, stored: Any, seconds: Floats) -> Read:
+def _times(name: str, stored: Any, seconds: Floats) -> InferredColumn:
     """Whole seconds where every time is one; else the decimals the times have, down to microseconds.
 
     Nanoseconds of today need more than 53 bits, so such times have no grid: they move exactly, and a new one is
     written to the microsecond.
     """
-    grid = time_grid(seconds[~np.isnan(seconds)])
+    grid = infer_time_grid(seconds[~np.isnan(seconds)])
     places = 6 if grid is None else min(grid.decimals, 6)
     pattern = "%Y-%m-%d %H:%M:%S" + ("%f" if places else "") + ("Z" if stored.type.tz else "")
-    return Read(Column(name, "time", seconds, (), grid, Spelling(decimals=places, pattern=pattern), stored))
+    return InferredColumn(Column(name, "time", seconds, (), grid, TextFormat(decimals=places, pattern=pattern), stored))

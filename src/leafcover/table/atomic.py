@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 from leafcover.errors import OutputError
 
-Part: TypeAlias = Callable[[Path, bool], Path]  # of a place, and whether it is private: the file to write to
+StageFile: TypeAlias = Callable[[Path, bool], Path]  # of a place, and whether it is private: the file to write to
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+PERMISSION_ERRNOS = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def atomic_write(path: str | Path, *, force: bool = False, private: bool = False
     ``private`` gives it mode 0600 (where the system has modes), from its first byte on. A link stays a link: the file
     it points at is replaced.
     """
-    check_place(Path(path), force=force)
+    check_output_path(Path(path), force=force)
     target = Path(os.path.realpath(path))
     part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     try:
@@ -35,19 +35,19 @@ def atomic_write(path: str | Path, *, force: bool = False, private: bool = False
         yield part
         _sync(part)
         # Between the check above and now another program may have written the target.
-        check_place(target, force=force)
+        check_output_path(target, force=force)
         part.replace(target)
     except OSError as error:
-        raise _said(Path(path), error) from error
+        raise _output_error(Path(path), error) from error
     finally:
-        with unbroken(), contextlib.suppress(OSError):
+        with defer_sigint(), contextlib.suppress(OSError):
             part.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # not every file system can sync a directory
         _sync(target.parent)
 
 
 @contextmanager
-def atomic_group(*, force: bool = False) -> Iterator[Part]:
+def atomic_group(*, force: bool = False) -> Iterator[StageFile]:
     """Several outputs that appear all or none, the first one asked for last: Ctrl-C cannot come between them."""
     with ExitStack() as after, ExitStack() as parts:
 
@@ -55,11 +55,11 @@ def atomic_group(*, force: bool = False) -> Iterator[Part]:
             return parts.enter_context(atomic_write(path, force=force, private=private))
 
         yield part
-        after.enter_context(unbroken())
+        after.enter_context(defer_sigint())
 
 
 @contextmanager
-def unbroken() -> Iterator[None]:
+def defer_sigint() -> Iterator[None]:
     """A short block that Ctrl-C does not break: it takes effect when the block has ended."""
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before is None:
@@ -75,7 +75,7 @@ def unbroken() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def check_place(target: Path, *, force: bool) -> None:
+def check_output_path(target: Path, *, force: bool) -> None:
     """Say no to a place that cannot be written to: before the work is done, not after."""
     if target == Path("-"):
         raise OutputError(
@@ -107,11 +107,11 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _said(target: Path, error: OSError) -> OutputError:
+def _output_error(target: Path, error: OSError) -> OutputError:
     why = error.strerror or str(error).splitlines()[0]
     todo = "Choose another place"
-    if error.errno in FULL or error.errno is None:  # arrow tells no number
+    if error.errno in NO_SPACE_ERRNOS or error.errno is None:  # arrow tells no number
         todo = "Free the space or choose another place"
-    elif error.errno in NO_RIGHT:
+    elif error.errno in PERMISSION_ERRNOS:
         todo = "Choose a place where you may write"
     return OutputError(f"Output '{target}' cannot be written: {why}. {todo}.")

@@ -17,14 +17,14 @@ import pyarrow.csv
 
 from leafcover.errors import TableError
 from leafcover.table.formatting import has_byte, is_text, plain_text
-from leafcover.table.table import Raw, Source, check_names
+from leafcover.table.table import RawColumn, Source, check_names
 
 BOM = b"\xef\xbb\xbf"
-ROWS_AT_ONCE = 65_536
-ONE_BLOCK = 2**20  # bytes that arrow reads at once
+BATCH_ROWS = 65_536
+ARROW_BLOCK_BYTES = 2**20  # bytes that arrow reads at once
 
 
-def contents(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """The bytes of a file, unpacked when it ends in .gz."""
     data = path.read_bytes()
     if path.suffix.lower() != ".gz":
@@ -35,7 +35,7 @@ def contents(path: Path) -> bytes:
         raise TableError(f"'{path}' is not a whole gzip file ({error}). Pack it again.") from error
 
 
-def decoded(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]:
+def decode_to_utf8(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]:
     """The same text in UTF-8 without a byte order mark, and whether there was one."""
     if not data[:4096].strip() and not data.strip():  # the first test copies no large file
         raise TableError(f"'{path}' is empty. Give a table with a header line and at least 2 rows.")
@@ -48,7 +48,7 @@ def decoded(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]:
             text = data.decode(encoding)
         except UnicodeError as error:
             raise TableError(
-                f"'{path}' is not {encoding} text ({_place(error)}). Add --encoding with its encoding."
+                f"'{path}' is not {encoding} text ({_byte_position(error)}). Add --encoding with its encoding."
             ) from error
         marked = text.startswith("\ufeff")
         data = text.removeprefix("\ufeff").encode()
@@ -66,13 +66,13 @@ def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def _place(error: UnicodeError) -> str:
+def _byte_position(error: UnicodeError) -> str:
     return f"byte {error.start + 1}" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
-def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:
+def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
     """The text columns of a CSV or TSV file, and how it was written."""
-    data, marked = decoded(contents(path), path, encoding)
+    data, marked = decode_to_utf8(read_bytes(path), path, encoding)
     header_end = data.find(b"\n")
     newline = "\r\n" if header_end > 0 and data[header_end - 1 : header_end] == b"\r" else "\n"
     if header_end < 0 and b"\r" in data:
@@ -84,23 +84,23 @@ def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple
     names = _header(data, path, delimiter)
     quoted = b'"' in data
     if quoted and data.count(b'"') % 2:  # arrow takes the rest of the file for one cell
-        _refuse_open_quote(data, path, delimiter)
+        _check_open_quote(data, path, delimiter)
     check_names(names, path)
     try:
         read = pyarrow.csv.read_csv(
             pa.BufferReader(data),
             # Arrow's threads, when a mistake ends the process while they start, can end it with an abort.
-            read_options=pyarrow.csv.ReadOptions(use_threads=len(data) > ONE_BLOCK),
+            read_options=pyarrow.csv.ReadOptions(use_threads=len(data) > ARROW_BLOCK_BYTES),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _explained(error, data, path, delimiter, names) from error
+        raise _parse_error(error, data, path, delimiter, names) from error
     if read.column_names != names:
         raise TableError(f"The header of '{path}' cannot be read. Check its quotes and delimiter.")
-    raws = [Raw(name, column) for name, column in zip(names, read.columns, strict=True)]
+    raws = [RawColumn(name, column) for name, column in zip(names, read.columns, strict=True)]
     encoding = "utf-8" if _is_utf8(encoding) else encoding
     return raws, Source("csv", "" if by_suffix else delimiter, newline, encoding, marked)
 
@@ -132,7 +132,7 @@ def _first_wrong_byte(data: bytes) -> int:
     return 0
 
 
-def _refuse_open_quote(data: bytes, path: Path, delimiter: str) -> None:
+def _check_open_quote(data: bytes, path: Path, delimiter: str) -> None:
     reader = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -149,7 +149,7 @@ def _not_utf8(path: Path, byte: int) -> TableError:
     return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Add --encoding, such as --encoding latin-1.")
 
 
-def _explained(error: Exception, data: bytes, path: Path, delimiter: str, names: list[str]) -> TableError:
+def _parse_error(error: Exception, data: bytes, path: Path, delimiter: str, names: list[str]) -> TableError:
     """Read again, slowly, to say where it went wrong."""
     try:
         text = data.decode()
@@ -186,7 +186,7 @@ def write_delimited(
 
 def header_line(names: list[str], source: Source) -> str:
     """The names as the first line of a CSV file."""
-    texts: list[str] = _quoted(pa.array(names, pa.string()), source.delimiter).to_pylist()
+    texts: list[str] = _quote(pa.array(names, pa.string()), source.delimiter).to_pylist()
     return source.delimiter.join(texts) + source.newline
 
 
@@ -201,11 +201,11 @@ def _write(header: str, columns: list[Any], source: Source, out: BinaryIO, *, qu
     if not quotes:
         ready = columns
     else:
-        ready = [_quoted(column, source.delimiter) for column in columns]
+        ready = [_quote(column, source.delimiter) for column in columns]
         if len(ready) == 1:  # an empty line would be skipped when read again
             ready = [pc.if_else(pc.equal(plain_text(ready[0]), ""), '""', plain_text(ready[0]))]
-    for start in range(0, len(columns[0]), ROWS_AT_ONCE):
-        part = [plain_text(column.slice(start, ROWS_AT_ONCE)).cast(pa.string()) for column in ready]
+    for start in range(0, len(columns[0]), BATCH_ROWS):
+        part = [plain_text(column.slice(start, BATCH_ROWS)).cast(pa.string()) for column in ready]
         part[-1] = pc.binary_join_element_wise(part[-1], "", source.newline)
         lines = pc.binary_join_element_wise(*part, source.delimiter)
         data = _bytes(lines)
@@ -220,10 +220,10 @@ def _bytes(lines: Any) -> Any:
     return data.slice(int(ends[lines.offset]), int(ends[lines.offset + len(lines)] - ends[lines.offset]))
 
 
-def _quoted(column: Any, delimiter: str) -> Any:
+def _quote(column: Any, delimiter: str) -> Any:
     """The column with quotes around the texts that need them; a dictionary is quoted as a dictionary."""
     if pa.types.is_dictionary(column.type):
-        texts = _quoted(column.dictionary, delimiter)
+        texts = _quote(column.dictionary, delimiter)
         return column if texts is column.dictionary else pa.DictionaryArray.from_arrays(column.indices, texts)
     assert is_text(column)
     if not has_byte(column, b'"\r\n' + delimiter.encode()):

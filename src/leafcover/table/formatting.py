@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.table.table import MOST_DECIMALS, MOST_POINTS, Column, Grid, Kind, Spelling
+from leafcover.table.table import MAX_DECIMALS, MAX_GRID_POINTS, Column, Grid, Kind, TextFormat
 
 PLAIN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 GROUPED = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?\s*$"  # 1,234,567.8
@@ -19,7 +19,7 @@ SAMPLE = 1000  # values looked at before the whole column is
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed:
+class ParsedNumbers:
     """Text that is a column of numbers: the values (nan where missing) and the text they were parsed from."""
 
     values: Floats
@@ -27,15 +27,15 @@ class Parsed:
     thousands: bool
 
 
-def parsed(text: Any, missing: Bools | None) -> Parsed | None:
+def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
     """The numbers a text array holds, or None when some known value is not a number.
 
     Spaces around, a sign and an exponent are allowed; so are correct thousands commas. Infinities are
     parsed, for the caller to refuse; ``missing`` says which texts stand for no value (None: not one).
 
-    >>> parsed(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
+    >>> parse_numbers(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
     array([   1. ,    2.5,    nan, 1000. ])
-    >>> parsed(pa.array(["1", "x"]), None) is None
+    >>> parse_numbers(pa.array(["1", "x"]), None) is None
     True
     """
     known = text if missing is None else pc.if_else(pa.array(missing), None, text)
@@ -54,7 +54,7 @@ def parsed(text: Any, missing: Bools | None) -> Parsed | None:
     nan = np.isnan(values)
     if int(nan.sum()) != known.null_count:  # a text 'nan' that is not one of the missing tokens
         return None
-    return Parsed(values, known, thousands)
+    return ParsedNumbers(values, known, thousands)
 
 
 def _floats(text: Any) -> Floats | None:
@@ -65,13 +65,13 @@ def _floats(text: Any) -> Floats | None:
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def grid_of(known: Floats) -> Grid | None:
+def infer_grid(known: Floats) -> Grid | None:
     """The coarsest decimal grid all values stand on; None when it would need too many places or points.
 
     The grid comes from the values and not from the text, so that CSV and Parquet of one table agree:
     '2.50' and '3.10' stand on tenths, and are still written with two places.
 
-    >>> grid_of(np.array([2.5, 3.1])), grid_of(np.array([1 / 3])), grid_of(np.array([2.0**60]))
+    >>> infer_grid(np.array([2.5, 3.1])), grid_of(np.array([1 / 3])), grid_of(np.array([2.0**60]))
     (Grid(decimals=1, every=1), None, None)
     """
     if not len(known):
@@ -81,13 +81,13 @@ def grid_of(known: Floats) -> Grid | None:
     return None if decimals is None else Grid(decimals)
 
 
-def time_grid(seconds: Floats) -> Grid | None:
+def infer_time_grid(seconds: Floats) -> Grid | None:
     """The grid of times: whole days where all stand at midnight, whole hours or minutes where all do.
 
-    >>> time_grid(np.array([0.0, 172_800.0])), time_grid(np.array([0.0, 90.0]))
+    >>> infer_time_grid(np.array([0.0, 172_800.0])), time_grid(np.array([0.0, 90.0]))
     (Grid(decimals=0, every=86400), Grid(decimals=0, every=1))
     """
-    grid = grid_of(seconds)
+    grid = infer_grid(seconds)
     if grid is None or grid.decimals or not seconds.any():
         return grid
     return Grid(0, every=next(every for every in (86_400, 3_600, 60, 1) if not np.remainder(seconds, every).any()))
@@ -95,29 +95,29 @@ def time_grid(seconds: Floats) -> Grid | None:
 
 def _decimals(known: Floats, start: int) -> int | None:
     largest = float(max(abs(known.min()), abs(known.max())))
-    for decimals in range(start, MOST_DECIMALS + 1):
+    for decimals in range(start, MAX_DECIMALS + 1):
         scale = float(10**decimals)
         # Both the range and every index must be countable, or index and value stop being inverse.
-        if not largest * scale < MOST_POINTS:
+        if not largest * scale < MAX_GRID_POINTS:
             return None
         if bool(np.array_equal(np.rint(known * scale) / scale, known)):
             return decimals
     return None
 
 
-def spelling_of(number: Parsed, grid: Grid | None) -> Spelling:
+def infer_text_format(number: ParsedNumbers, grid: Grid | None) -> TextFormat:
     """How the text of a number column is written: places, leading zeros, thousands."""
     text = number.text
     if has_byte(text, b"eE"):
-        return Spelling(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
+        return TextFormat(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
     dotted = has_byte(text, b".")
     if grid is None and dotted:  # shortest text; nobody asks how many places there were
-        return Spelling(decimals=MOST_DECIMALS, fixed=False, thousands=number.thousands)
+        return TextFormat(decimals=MAX_DECIMALS, fixed=False, thousands=number.thousands)
     width = _leading_zero_width(text)
     if not dotted:
-        return Spelling(width=width, thousands=number.thousands)
+        return TextFormat(width=width, thousands=number.thousands)
     least, most = _places(text)
-    return Spelling(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
+    return TextFormat(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
 
 
 def _places(text: Any) -> tuple[int, int]:
@@ -173,7 +173,7 @@ def has_byte(text: Any, wanted: bytes) -> bool:
 # How a value is written: the text of numbers, dates and times, spelled as their column spells them.
 
 
-FEW = 32  # values looked up one by one
+LOOKUP_LIMIT = 32  # values looked up one by one
 
 
 def text_of(column: Column, values: Floats) -> list[str]:
@@ -183,10 +183,10 @@ def text_of(column: Column, values: Floats) -> list[str]:
     several ways, so that the order of rows cannot matter); others are spelled as the column spells.
     """
     wanted = np.asarray(values, np.float64)
-    texts: list[str] = spelled(column, wanted).to_pylist()
+    texts: list[str] = format_values(column, wanted).to_pylist()
     if column.stored is None or not is_text(column.stored) or column.kind != "number":
         return texts
-    if len(wanted) <= FEW:  # a tree asks for one cut at a time, of a column with a million rows
+    if len(wanted) <= LOOKUP_LIMIT:  # a tree asks for one cut at a time, of a column with a million rows
         own = [_shortest_text(column.stored.take(np.flatnonzero(column.values == value))) for value in wanted]
     else:
         own = _own_texts(column, wanted)
@@ -237,22 +237,22 @@ def distinct_texts(stored: Any) -> Any:
     return stored.unique().drop_null()
 
 
-def spelled(column: Column, values: Floats) -> Any:
+def format_values(column: Column, values: Floats) -> Any:
     """A pyarrow array of text for values of a number, date or time column; nan becomes null.
 
     >>> price = Column("price", "number", np.array([]), grid=Grid(1), spelling=Spelling(2, thousands=True))
-    >>> spelled(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
+    >>> format_values(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
     ['1,234.50', '-7.00', '0.3333333333333333']
     """
     known = ~np.isnan(values)
     if not known.all():
         places = np.where(known, np.cumsum(known) - 1, 0)
-        return spelled(column, values[known]).take(pa.array(places, mask=~known))
+        return format_values(column, values[known]).take(pa.array(places, mask=~known))
     if column.kind == "date":
         return date_text(values, column.spelling)
     if column.kind == "time":
         return time_text(values, column.spelling)
-    spelling = column.spelling or Spelling(decimals=column.grid.decimals if column.grid else 0, fixed=False)
+    spelling = column.spelling or TextFormat(decimals=column.grid.decimals if column.grid else 0, fixed=False)
     if column.grid is None:
         return _whole_floats(values) if spelling.fixed and not spelling.decimals else _shortest(values)
     index = column.grid.index(values)
@@ -263,7 +263,7 @@ def spelled(column: Column, values: Floats) -> Any:
     return text
 
 
-def _on_grid(index: Rows, grid: Grid, spelling: Spelling) -> Any:
+def _on_grid(index: Rows, grid: Grid, spelling: TextFormat) -> Any:
     size = np.abs(index)
     scale = 10**grid.decimals
     whole = _grouped(size // scale) if spelling.thousands else pa.array(size // scale).cast(pa.string())
@@ -298,7 +298,7 @@ def _shortest(values: Floats) -> Any:
 
 def _whole_floats(values: Floats) -> Any:
     """Whole numbers beyond 2^53: all digits, no exponent."""
-    if len(values) and np.abs(values).max() >= MOST_POINTS * 512:  # no longer an int64
+    if len(values) and np.abs(values).max() >= MAX_GRID_POINTS * 512:  # no longer an int64
         return pa.array([str(int(value)) if value == int(value) else repr(value) for value in values.tolist()])
     whole = np.rint(values)
     text = pa.array(whole.astype(np.int64)).cast(pa.string())
@@ -320,7 +320,7 @@ TIME = (
 
 
 @dataclass(frozen=True)
-class Form:
+class DatePattern:
     """One way to write a day: its strptime pattern, and regular expressions from and to ISO."""
 
     pattern: str
@@ -329,17 +329,17 @@ class Form:
     back: str = r"\1-\2-\3"  # from the ISO parts year, month, day
 
 
-ISO = Form("%Y-%m-%d", r"^([0-9]{4})-([0-9]{2})-([0-9]{2})$", r"\1-\2-\3")
-FORMS = (
+ISO = DatePattern("%Y-%m-%d", r"^([0-9]{4})-([0-9]{2})-([0-9]{2})$", r"\1-\2-\3")
+DATE_PATTERNS = (
     ISO,
-    Form("%Y/%m/%d", r"^([0-9]{4})/([0-9]{2})/([0-9]{2})$", r"\1-\2-\3", r"\1/\2/\3"),
-    Form("%Y.%m.%d", r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})$", r"\1-\2-\3", r"\1.\2.\3"),
-    Form("%d.%m.%Y", r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", r"\3.\2.\1"),
+    DatePattern("%Y/%m/%d", r"^([0-9]{4})/([0-9]{2})/([0-9]{2})$", r"\1-\2-\3", r"\1/\2/\3"),
+    DatePattern("%Y.%m.%d", r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})$", r"\1-\2-\3", r"\1.\2.\3"),
+    DatePattern("%d.%m.%Y", r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", r"\3.\2.\1"),
 )
 # These two shapes look alike: one is taken only when the other is impossible for some value.
-RIVALS = (
-    Form("%d/%m/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\2-\1", r"\3/\2/\1"),
-    Form("%m/%d/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\1-\2", r"\2/\3/\1"),
+AMBIGUOUS_DATE_PATTERNS = (
+    DatePattern("%d/%m/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\2-\1", r"\3/\2/\1"),
+    DatePattern("%m/%d/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\1-\2", r"\2/\3/\1"),
 )
 
 
@@ -349,33 +349,33 @@ class Timestamps:
 
     kind: Kind
     values: Floats
-    spelling: Spelling
+    spelling: TextFormat
 
 
-def moments(text: Any, missing: Bools | None) -> Timestamps | None:
+def parse_timestamps(text: Any, missing: Bools | None) -> Timestamps | None:
     """The dates or times a text array holds, or None when some known value is neither.
 
-    >>> found = moments(pa.array(["31.12.1969", "02.01.1970"]), None)
+    >>> found = parse_timestamps(pa.array(["31.12.1969", "02.01.1970"]), None)
     >>> found.kind, found.values, found.spelling.pattern
     ('date', array([-1.,  1.]), '%d.%m.%Y')
-    >>> moments(pa.array(["01/02/2020"]), None) is None  # a day in January or in February?
+    >>> parse_timestamps(pa.array(["01/02/2020"]), None) is None  # a day in January or in February?
     True
     """
     known = text if missing is None else pc.if_else(pa.array(missing), None, text)
     first = known.drop_null()[:1]
     if not len(first):
         return None
-    for form in FORMS:
+    for form in DATE_PATTERNS:
         if pc.match_substring_regex(first, form.regex)[0].as_py():
             return _date(known, form)
-    if pc.match_substring_regex(first, RIVALS[0].regex)[0].as_py():
-        read = [date for form in RIVALS if (date := _date(known, form)) is not None]
+    if pc.match_substring_regex(first, AMBIGUOUS_DATE_PATTERNS[0].regex)[0].as_py():
+        read = [date for form in AMBIGUOUS_DATE_PATTERNS if (date := _date(known, form)) is not None]
         return read[0] if len(read) == 1 else None
     parts = pc.extract_regex(first, TIME)[0].as_py()
     return None if parts is None else _time(known, parts)
 
 
-def _date(known: Any, form: Form) -> Timestamps | None:
+def _date(known: Any, form: DatePattern) -> Timestamps | None:
     if pc.any(pc.invert(pc.match_substring_regex(known, form.regex))).as_py():
         return None
     iso = known if form is ISO else pc.replace_substring_regex(known, form.regex, form.iso)
@@ -383,7 +383,7 @@ def _date(known: Any, form: Form) -> Timestamps | None:
         days = iso.cast(pa.date32()).cast(pa.int32())
     except pa.ArrowInvalid:  # the 30th of February
         return None
-    return Timestamps("date", as_floats(days), Spelling(pattern=form.pattern))
+    return Timestamps("date", as_floats(days), TextFormat(pattern=form.pattern))
 
 
 def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
@@ -405,15 +405,15 @@ def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
         count = local.cast(pa.timestamp("us" if places else "s")).cast(pa.int64())
     except pa.ArrowInvalid:  # 25 o'clock
         return None
-    seconds = as_floats(count) / (1e6 if places else 1.0) - offset(zone)
+    seconds = as_floats(count) / (1e6 if places else 1.0) - utc_offset(zone)
     pattern = f"%Y-%m-%d{parts['between']}%H:%M:%S" + ("%f" if places else "") + zone
-    return Timestamps("time", seconds, Spelling(decimals=places, pattern=pattern))
+    return Timestamps("time", seconds, TextFormat(decimals=places, pattern=pattern))
 
 
-def offset(zone: str) -> float:
+def utc_offset(zone: str) -> float:
     """Seconds that local time is ahead of UTC.
 
-    >>> offset("+01:30"), offset("Z")
+    >>> utc_offset("+01:30"), offset("Z")
     (5400.0, 0.0)
     """
     if not zone or zone == "Z":
@@ -432,7 +432,7 @@ def as_floats(counts: Any) -> Floats:
     return np.asarray(counts.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
 
 
-def date_text(days: Floats, spelling: Spelling | None) -> Any:
+def date_text(days: Floats, spelling: TextFormat | None) -> Any:
     """Days since 1970 as text, by the column's pattern (ISO when it has none).
 
     >>> date_text(np.array([-1.0, 1.0]), Spelling(pattern="%d.%m.%Y")).to_pylist()
@@ -440,13 +440,13 @@ def date_text(days: Floats, spelling: Spelling | None) -> Any:
     """
     iso = pa.array(np.rint(days).astype(np.int32)).cast(pa.date32()).cast(pa.string())
     pattern = spelling.pattern if spelling else ""
-    for form in (*FORMS[1:], *RIVALS):
+    for form in (*DATE_PATTERNS[1:], *AMBIGUOUS_DATE_PATTERNS):
         if form.pattern == pattern:
             return pc.replace_substring_regex(iso, ISO.regex, form.back)
     return iso
 
 
-def time_text(seconds: Floats, spelling: Spelling | None) -> Any:
+def time_text(seconds: Floats, spelling: TextFormat | None) -> Any:
     """Seconds since 1970 as text, by the column's pattern (ISO with a space when it has none).
 
     >>> time_text(np.array([0.5]), Spelling(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
@@ -455,7 +455,7 @@ def time_text(seconds: Floats, spelling: Spelling | None) -> Any:
     places = spelling.decimals if spelling else 0
     pattern = (spelling.pattern if spelling else "") or "%Y-%m-%d %H:%M:%S"
     zone = zone_of(pattern)
-    local = seconds + offset(zone)
+    local = seconds + utc_offset(zone)
     count = np.rint(local * 1e6 if places else local).astype(np.int64)
     text = pa.array(count).cast(pa.timestamp("us" if places else "s")).cast(pa.string())
     if places:

@@ -14,9 +14,9 @@ from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
 from leafcover.table.arrow import plain_type
-from leafcover.table.io import assembled
+from leafcover.table.io import build_table
 from leafcover.table.output import as_typed
-from leafcover.table.table import Column, Raw, Role, Source, Table
+from leafcover.table.table import Column, RawColumn, Role, Source, Table
 
 
 def from_frame(
@@ -50,11 +50,11 @@ def from_frame(
         raws, source = _from_pandas(frame)
     elif library in ("polars", "pyarrow"):
         arrow = frame if library == "pyarrow" else native.to_arrow()
-        raws = [Raw(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
+        raws = [RawColumn(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
         source = Source("frame", library=library, types=_types(frame, library))
     else:
         raise TableError(f"A table is needed: a pandas, polars or pyarrow frame. Got one of {library}.")
-    return assembled(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
+    return build_table(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
 
 
 def _types(frame: Any, library: str) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _types(frame: Any, library: str) -> dict[str, Any]:
     return {field.name: field.type for field in frame.schema}
 
 
-def _from_pandas(frame: Any) -> tuple[list[Raw], Source]:
+def _from_pandas(frame: Any) -> tuple[list[RawColumn], Source]:
     raws, types, labels = [], {}, {}
     for place, label in enumerate(frame.columns):
         series = frame.iloc[:, place]
@@ -72,7 +72,7 @@ def _from_pandas(frame: Any) -> tuple[list[Raw], Source]:
             raise TableError(f"Column {name!r} holds periods. Turn it into times with .dt.to_timestamp().")
         array, mixed = _series_array(name, series)
         warnings = (f"Column {name!r} mixes types; it is read as a category of their texts.",) if mixed else ()
-        raws.append(Raw(name, array, typed=True, warnings=warnings))
+        raws.append(RawColumn(name, array, typed=True, warnings=warnings))
         types[name], labels[name] = series.dtype, label
     return raws, Source("frame", library="pandas", types=types, labels=labels)
 
@@ -97,16 +97,16 @@ def to_frame(table: Table) -> Any:
         return _to_pandas(table, arrays, source)
     if source.library == "polars":
         return _to_polars(arrays, source)
-    return pa.table({name: _alike(array, source.types.get(name)) for name, array in arrays.items()})
+    return pa.table({name: _restore_type(array, source.types.get(name)) for name, array in arrays.items()})
 
 
-def _alike(array: Any, kind: Any) -> Any:
+def _restore_type(array: Any, kind: Any) -> Any:
     if kind is None or array.type == kind or pa.types.is_floating(array.type):
         return array
-    return array if _wider(array, kind) else array.cast(kind)
+    return array if _was_widened(array, kind) else array.cast(kind)
 
 
-def _wider(array: Any, kind: Any) -> bool:
+def _was_widened(array: Any, kind: Any) -> bool:
     """Whether noise needed more room than the whole numbers of the original had: then the type is int64."""
     return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") != "int64"
 
@@ -123,7 +123,7 @@ def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
             order = kind.categories.to_list()
             seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
             series = series.cast(polars.String).cast(polars.Enum([level for level in order if level in seen]))
-        elif kind is not None and series.dtype != kind and not series.dtype.is_float() and not _wider(array, kind):
+        elif kind is not None and series.dtype != kind and not series.dtype.is_float() and not _was_widened(array, kind):
             series = series.cast(kind)
         made.append(series)
     return polars.DataFrame(made)
@@ -144,7 +144,7 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return series
     if pa.types.is_floating(array.type) and not pandas.api.types.is_float_dtype(dtype):
         return series  # means of whole numbers
-    if dtype.kind in "iu" and _wider(array, dtype):
+    if dtype.kind in "iu" and _was_widened(array, dtype):
         return series
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)

@@ -23,13 +23,13 @@ from leafcover.table.formatting import is_text, plain_text, text_of
 from leafcover.table.table import Column, Grid, Kind, Role, Table
 
 DISTINCT_SHARE = 0.9
-FEWEST_ROWS = 50  # for whole numbers
-FEWEST_TEXTS = 5  # fewer distinct texts prove nothing
-MOST_WORDS = 3.0
-ROWS_PER_TEXT = 10  # a text shared by fewer rows than this is nobody's label
-TOKENS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
-EXEMPT = frozenset({"identifier", "unchanged", "unit", "weight"})  # the user has said what these are
-DATE = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
+MIN_ROWS = 50  # for whole numbers
+MIN_TEXTS = 5  # fewer distinct texts prove nothing
+MAX_MEAN_WORDS = 3.0
+MIN_ROWS_PER_LABEL = 10  # a text shared by fewer rows than this is nobody's label
+IDENTIFIER_WORDS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
+EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # the user has said what these are
+DATE_REGEX = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
 
 
 @dataclass(frozen=True)
@@ -43,25 +43,25 @@ class Suspect:
 
 def identifiers(table: Table) -> tuple[Suspect, ...]:
     """The columns that look like identifiers, in table order."""
-    found = (_suspect(column) for column in table if table.roles.get(column.name) not in EXEMPT)
+    found = (_check_column(column) for column in table if table.roles.get(column.name) not in EXEMPT_ROLES)
     return tuple(suspect for suspect in found if suspect is not None)
 
 
-def name_tokens(name: str) -> list[str]:
+def name_words(name: str) -> list[str]:
     """The words of a column's name, in lower case.
 
-    >>> name_tokens("sample_codeNumber"), name_tokens("PatientID.2")
+    >>> name_words("sample_codeNumber"), name_tokens("PatientID.2")
     (['sample', 'code', 'number'], ['patient', 'id', '2'])
     """
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]
 
 
-def _suspect(column: Column) -> Suspect | None:
+def _check_column(column: Column) -> Suspect | None:
     known = column.values[~column.missing]
     if column.is_category:
-        return _text(column, known)
+        return _check_text(column, known)
     if column.kind == "number" and _is_whole(column):
-        return _integers(column, known)
+        return _check_integers(column, known)
     return None
 
 
@@ -74,28 +74,28 @@ def _is_whole(column: Column) -> bool:
     return column.grid.decimals == 0 and (spelling is None or not spelling.decimals)
 
 
-def _text(column: Column, known: Array) -> Suspect | None:
+def _check_text(column: Column, known: Array) -> Suspect | None:
     counts = np.bincount(known, minlength=len(column.levels))
     distinct = int((counts > 0).sum())
-    if len(known) < FEWEST_TEXTS or distinct < 2:
+    if len(known) < MIN_TEXTS or distinct < 2:
         return None
     share = distinct / len(known)
-    if share < 1 / ROWS_PER_TEXT:
+    if share < 1 / MIN_ROWS_PER_LABEL:
         return None
     levels = pa.array(column.levels, pa.string())
-    if pc.all(pc.match_substring_regex(levels, DATE)).as_py():
+    if pc.all(pc.match_substring_regex(levels, DATE_REGEX)).as_py():
         return None
     if share >= DISTINCT_SHARE:
-        return _refuse(column, f"{_percent(share)} of its known values are distinct")
+        return _refusal(column, f"{_percent(share)} of its known values are distinct")
     words = pc.count_substring_regex(levels, r"\S+").to_numpy()
     mean = float(np.average(words, weights=counts))
-    if mean > MOST_WORDS:
-        return _refuse(column, f"it is free text of {mean:.1f} words on average")
+    if mean > MAX_MEAN_WORDS:
+        return _refusal(column, f"it is free text of {mean:.1f} words on average")
     return None
 
 
-def _integers(column: Column, known: Array) -> Suspect | None:
-    if len(known) < FEWEST_ROWS:
+def _check_integers(column: Column, known: Array) -> Suspect | None:
+    if len(known) < MIN_ROWS:
         return None
     if column.grid is None:
         known = _exact(column, known)
@@ -103,12 +103,12 @@ def _integers(column: Column, known: Array) -> Suspect | None:
     share = distinct / len(known)
     if share < DISTINCT_SHARE:
         return None
-    said = [token for token in name_tokens(column.name) if token in TOKENS]
+    said = [token for token in name_words(column.name) if token in IDENTIFIER_WORDS]
     why = f"{_percent(share)} of its known values are distinct"
     if bool((known[1:] > known[:-1]).all()):
-        return _refuse(column, f"{why} and they increase from row to row")
+        return _refusal(column, f"{why} and they increase from row to row")
     if said:
-        return _refuse(column, f"{why} and its name says {said[0]!r}")
+        return _refusal(column, f"{why} and its name says {said[0]!r}")
     sentence = f"Column {column.name!r} may be an identifier: {why}. If it is one, drop it with --drop {column.name}."
     return Suspect(column.name, "warn", sentence)
 
@@ -124,7 +124,7 @@ def _exact(column: Column, known: Array) -> Array:
         return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
-def _refuse(column: Column, why: str) -> Suspect:
+def _refusal(column: Column, why: str) -> Suspect:
     return Suspect(
         column.name,
         "refuse",
@@ -166,11 +166,11 @@ class TableFacts:
 
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
     """The facts of a table, with the ``levels`` most common levels of each category."""
-    facts = tuple(_column(column, table.roles.get(column.name), levels) for column in table)
+    facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
     return TableFacts(len(table), unique_rows(table), facts, table.warnings)
 
 
-def _column(column: Column, role: Role | None, levels: int) -> ColumnFacts:
+def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
     missing = column.missing
     known = column.values[~missing]
     gone = int(missing.sum())
@@ -191,18 +191,18 @@ def unique_rows(table: Table) -> int:
     """How many rows differ from every other row in some column; a missing value equals a missing value."""
     if not table.columns:
         return 0
-    _, counts = np.unique(row_words(table), return_counts=True)
+    _, counts = np.unique(row_hashes(table), return_counts=True)
     return int((counts == 1).sum())
 
 
-def row_words(table: Table) -> Words:
+def row_hashes(table: Table) -> Words:
     """A number for each row, the same for rows that are alike, here and in a table with the same columns and levels.
 
     Of a million rows two that differ share theirs with a chance of 3e-8.
     """
     words = np.zeros(len(table), np.uint64)
     for column in table:
-        words = mixed(words ^ _bits(column.values))
+        words = splitmix64(words ^ _bits(column.values))
     return words
 
 
@@ -213,7 +213,7 @@ def _bits(values: Array) -> Words:
     return values.astype(np.int64).view(np.uint64)
 
 
-def mixed(words: Words) -> Words:
+def splitmix64(words: Words) -> Words:
     """splitmix64's finalizer: every bit of the input moves every bit of the output."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

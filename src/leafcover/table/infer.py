@@ -14,23 +14,23 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Codes, Rows
 from leafcover.errors import TableError
-from leafcover.table.formatting import PLAIN, Parsed, grid_of, moments, parsed, spelling_of, time_grid
-from leafcover.table.table import Column, Grid, Raw, Spelling
+from leafcover.table.formatting import PLAIN, ParsedNumbers, infer_grid, parse_timestamps, parse_numbers, infer_text_format, infer_time_grid
+from leafcover.table.table import Column, Grid, RawColumn, TextFormat
 
-TOKENS = ("", "?", "NA", "NaN", "nan")  # missing in CSV and TSV; ARFF and C4.5 know only '?' and the empty cell
-FEW = 0.25  # a sample with fewer distinct texts than this share of it: work on the distinct ones
+MISSING_TOKENS = ("", "?", "NA", "NaN", "nan")  # missing in CSV and TSV; ARFF and C4.5 know only '?' and the empty cell
+FEW_DISTINCT_SHARE = 0.25  # a sample with fewer distinct texts than this share of it: work on the distinct ones
 SAMPLE = 2000
 
 
 @dataclass(frozen=True)
-class Read:
+class InferredColumn:
     """A column and what its reading warned of. Warnings never hold a value: they go into published files."""
 
     column: Column
     warnings: tuple[str, ...] = ()
 
 
-def from_text(name: str, stored: Any, *, tokens: Sequence[str] = TOKENS, category: bool = False) -> Read:
+def from_text(name: str, stored: Any, *, tokens: Sequence[str] = MISSING_TOKENS, category: bool = False) -> InferredColumn:
     """A column from the raw text of a file; ``category`` declares it one.
 
     >>> from_text("age", pa.array(["31", "?", "4"])).column.values
@@ -38,38 +38,38 @@ def from_text(name: str, stored: Any, *, tokens: Sequence[str] = TOKENS, categor
     >>> from_text("job", pa.array(["b", "?", "a"])).column.levels
     ('a', 'b')
     """
-    stored = single(stored)
+    stored = combine_chunks(stored)
     if category:
         return _category(name, stored.dictionary_encode(), tokens)
     encoded = stored.dictionary_encode() if _few_distinct(stored) else None
     kept = stored if encoded is None else encoded
     text = stored if encoded is None else encoded.dictionary
     rows = None if encoded is None else np.asarray(encoded.indices)
-    number = parsed(text, None)  # most columns have no missing token: one cast and done
+    number = parse_numbers(text, None)  # most columns have no missing token: one cast and done
     missing = None
     if number is None:
-        missing = missing_in(text, tokens)
-        number = parsed(text, missing) if missing.any() else None
+        missing = is_missing(text, tokens)
+        number = parse_numbers(text, missing) if missing.any() else None
     if missing is not None and missing.all():
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=kept)
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+        return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
     if number is not None:
         return _number(name, kept, number, rows)
-    found = moments(text, missing)
+    found = parse_timestamps(text, missing)
     if found is not None:
         values = found.values if rows is None else found.values[rows]
-        grid = Grid(0) if found.kind == "date" else time_grid(found.values[~np.isnan(found.values)])
-        return Read(Column(name, found.kind, values, (), grid, found.spelling, kept))
+        grid = Grid(0) if found.kind == "date" else infer_time_grid(found.values[~np.isnan(found.values)])
+        return InferredColumn(Column(name, found.kind, values, (), grid, found.spelling, kept))
     return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
 
 
-def from_declared(raw: Raw, tokens: Sequence[str]) -> Read:
+def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
     """A column whose kind and levels its file declares; a value outside the declaration is refused."""
-    stored = single(raw.stored)
+    stored = combine_chunks(raw.stored)
     if raw.declared == "number":
         return _declared_number(raw.name, stored, tokens)
     encoded = stored.dictionary_encode()
-    missing = missing_in(encoded.dictionary, tokens)
+    missing = is_missing(encoded.dictionary, tokens)
     if raw.levels is None:
         return _category(raw.name, encoded, tokens)
     levels = pa.array(raw.levels, pa.string())
@@ -85,15 +85,15 @@ def from_declared(raw: Raw, tokens: Sequence[str]) -> Read:
     at = np.asarray(pc.index_in(encoded.dictionary, value_set=texts), np.int32)[np.asarray(encoded.indices)]
     codes = np.where(at < len(levels), at, np.int32(MISSING))
     both = pa.DictionaryArray.from_arrays(pa.array(at), texts)
-    return Read(Column(raw.name, "category", codes, raw.levels, stored=both))
+    return InferredColumn(Column(raw.name, "category", codes, raw.levels, stored=both))
 
 
-def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> Read:
-    missing = missing_in(stored, tokens)
+def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> InferredColumn:
+    missing = is_missing(stored, tokens)
     if missing.all():
-        column = Column(name, "number", np.full(len(stored), np.nan), grid=Grid(0), spelling=Spelling(), stored=stored)
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
-    number = parsed(stored, missing if missing.any() else None)
+        column = Column(name, "number", np.full(len(stored), np.nan), grid=Grid(0), spelling=TextFormat(), stored=stored)
+        return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
+    number = parse_numbers(stored, missing if missing.any() else None)
     if number is None:
         plain = pc.match_substring_regex(stored, PLAIN).to_numpy(zero_copy_only=False)
         row = int(np.argmax(~(np.asarray(plain, np.bool_) | missing)))
@@ -101,10 +101,10 @@ def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> Read:
             f"Column {name!r} is declared a number, but row {row + 1} holds {stored[row].as_py()!r}. "
             f"Mend the row or the declaration."
         )
-    return Read(_number(name, stored, number, None).column)
+    return InferredColumn(_number(name, stored, number, None).column)
 
 
-def single(stored: Any) -> Any:
+def combine_chunks(stored: Any) -> Any:
     """One array instead of chunks; large offsets only where the text needs them."""
     if not isinstance(stored, pa.ChunkedArray):
         return stored
@@ -117,33 +117,33 @@ def single(stored: Any) -> Any:
 
 def _few_distinct(stored: Any) -> bool:
     sample = stored.slice(0, SAMPLE)
-    return len(sample) > 0 and len(sample.unique()) <= max(2, len(sample) * FEW)
+    return len(sample) > 0 and len(sample.unique()) <= max(2, len(sample) * FEW_DISTINCT_SHARE)
 
 
-def missing_in(text: Any, tokens: Sequence[str]) -> Bools:
+def is_missing(text: Any, tokens: Sequence[str]) -> Bools:
     """Which texts stand for no value, spaces around them aside; the empty cell always does."""
     wanted = pa.array([*{"", *(token.strip() for token in tokens)}], text.type)
     trimmed = pc.utf8_trim_whitespace(text)
     return np.asarray(pc.is_in(trimmed, value_set=wanted).to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _number(name: str, stored: Any, number: Parsed, rows: Rows | None) -> Read:
+def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) -> InferredColumn:
     values = number.values if rows is None else number.values[rows]
-    finite_or_refuse(name, values)
+    check_finite(name, values)
     known = number.values[~np.isnan(number.values)]
-    grid = grid_of(known)
-    spelling = spelling_of(number, grid)
+    grid = infer_grid(known)
+    spelling = infer_text_format(number, grid)
     warnings = []
     if spelling.width:
         warnings.append(
             f"Column {name!r} has leading zeros; it is read as a number. If it is a code, add --category {name}."
         )
     if grid is None and spelling.fixed and not spelling.decimals:
-        warnings.append(beyond(name))
-    return Read(Column(name, "number", values, (), grid, spelling, stored), tuple(warnings))
+        warnings.append(large_integer_warning(name))
+    return InferredColumn(Column(name, "number", values, (), grid, spelling, stored), tuple(warnings))
 
 
-def beyond(name: str) -> str:
+def large_integer_warning(name: str) -> str:
     """The warning for whole numbers that float64 cannot tell apart."""
     return (
         f"Column {name!r} has whole numbers beyond 2^53: they are rounded before they are averaged or moved. "
@@ -151,7 +151,7 @@ def beyond(name: str) -> str:
     )
 
 
-def finite_or_refuse(name: str, values: Any) -> None:
+def check_finite(name: str, values: Any) -> None:
     """Refuse infinities: no grid, box or mean can hold them."""
     infinite = np.isinf(values)
     if infinite.any():
@@ -161,18 +161,18 @@ def finite_or_refuse(name: str, values: Any) -> None:
         )
 
 
-def _category(name: str, encoded: Any, tokens: Sequence[str]) -> Read:
-    missing = missing_in(encoded.dictionary, tokens)
-    column = coded(name, encoded, missing)
+def _category(name: str, encoded: Any, tokens: Sequence[str]) -> InferredColumn:
+    missing = is_missing(encoded.dictionary, tokens)
+    column = category_column(name, encoded, missing)
     if not column.levels:
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+        return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
     numbers = pc.match_substring_regex(pa.array(column.levels), PLAIN)
     some = pc.any(numbers).as_py() and not pc.all(numbers).as_py()
     mixed = (f"Column {name!r} mixes numbers and text; it is read as a category.",) if some else ()
-    return Read(column, mixed)
+    return InferredColumn(column, mixed)
 
 
-def coded(name: str, encoded: Any, missing: Bools) -> Column:
+def category_column(name: str, encoded: Any, missing: Bools) -> Column:
     """A category from dictionary-encoded text: levels in code point order, then the missing texts."""
     texts = encoded.dictionary
     # UTF-8 sorts by code point; known texts come first, so that a known row's index is its code.

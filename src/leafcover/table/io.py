@@ -13,10 +13,10 @@ from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
 from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, write_delimited
-from leafcover.table.infer import TOKENS, Read, from_declared, from_text
+from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
-from leafcover.table.table import Raw, Role, Source, Table, check_names, check_rows
+from leafcover.table.table import RawColumn, Role, Source, Table, check_names, check_rows
 
 SUFFIXES = {
     ".csv": "csv",
@@ -70,13 +70,13 @@ def read(
     if place.is_dir():
         raise TableError(f"'{place}' is a directory. Give a file in it.")
     try:
-        raws, source = _raws(place, kind, encoding, delimiter)
+        raws, source = _read_raw(place, kind, encoding, delimiter)
     except OSError as error:
         raise TableError(f"'{place}' cannot be read: {error.strerror or error}. Check the file.") from error
-    return assembled(raws, source, place, missing=missing, category=category, drop=drop, roles=roles)
+    return build_table(raws, source, place, missing=missing, category=category, drop=drop, roles=roles)
 
 
-def _raws(place: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:
+def _read_raw(place: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
     if kind == "parquet":
         return read_parquet(place)
     if kind == "arrow":
@@ -88,8 +88,8 @@ def _raws(place: Path, kind: str, encoding: str, delimiter: str | None) -> tuple
     return read_delimited(place, encoding=encoding, delimiter=delimiter)
 
 
-def assembled(
-    raws: list[Raw],
+def build_table(
+    raws: list[RawColumn],
     source: Source,
     where: str | Path,
     *,
@@ -113,7 +113,7 @@ def assembled(
     while raws:
         raw = raws.pop()
         if raw.name not in drop:
-            found = _read(raw, tokens.get(raw.name), category=raw.name in category)
+            found = _infer_column(raw, tokens.get(raw.name), category=raw.name in category)
             reads.append(replace(found, warnings=(*raw.warnings, *found.warnings)))
     return Table(
         columns=tuple(found.column for found in reads),
@@ -123,10 +123,10 @@ def assembled(
     )
 
 
-def _read(raw: Raw, tokens: Sequence[str] | None, *, category: bool) -> Read:
+def _infer_column(raw: RawColumn, tokens: Sequence[str] | None, *, category: bool) -> InferredColumn:
     if raw.typed:
         return from_typed(raw.name, raw.stored, tokens=tokens, category=category)
-    known = tokens if tokens is not None else raw.tokens if raw.tokens is not None else TOKENS
+    known = tokens if tokens is not None else raw.tokens if raw.tokens is not None else MISSING_TOKENS
     if raw.declared is not None and not category:
         return from_declared(raw, known)
     return from_text(raw.name, raw.stored, tokens=known, category=category)
@@ -141,12 +141,12 @@ def write(table: Table, path: str | Path, *, force: bool = False) -> None:
         raise OutputError(str(error)) from error
     with atomic_group(force=force) as part:
         table_part = part(place, False)  # asked for first, so that the table itself appears last
-        for companion, text in beside(table, place).items():
+        for companion, text in companion_files(table, place).items():
             part(companion, False).write_text(text, "utf-8")
-        fill(table, place, table_part)
+        write_to(table, place, table_part)
 
 
-def beside(table: Table, place: Path) -> dict[Path, str]:
+def companion_files(table: Table, place: Path) -> dict[Path, str]:
     """The texts a format needs beside its file: the ``.names`` of C4.5 (a ``.test`` uses the one that is there)."""
     declaration = place.with_suffix(".names")
     if format_of(place) != "c45" or (place.suffix.lower() == ".test" and declaration.exists()):
@@ -154,7 +154,7 @@ def beside(table: Table, place: Path) -> dict[Path, str]:
     return {declaration: names_text(table)}
 
 
-def fill(table: Table, place: Path, part: Path) -> None:
+def write_to(table: Table, place: Path, part: Path) -> None:
     """Write a table into ``part``, as the suffix of ``place`` says; for callers that hold `whole` open."""
     kind, names = format_of(place), list(table.names)
     if kind in ("parquet", "arrow"):

@@ -11,17 +11,17 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from leafcover.errors import OutputError, TableError
-from leafcover.table.csv import contents, decoded, write_delimited
+from leafcover.table.csv import read_bytes, decode_to_utf8, write_delimited
 from leafcover.table.formatting import has_byte, plain_text
 from leafcover.table.output import as_text, observed_levels
-from leafcover.table.table import Column, Raw, Source, Table
+from leafcover.table.table import Column, RawColumn, Source, Table
 
 MISSING_TOKENS = ("?",)
 CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)""", re.DOTALL)
 NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"{]+))""", re.DOTALL)
 NUMERIC = ("numeric", "real", "integer")
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-JAVA = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss", "%f": ".SSS"}
+JAVA_DATE_CODES = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss", "%f": ".SSS"}
 
 
 @dataclass(frozen=True)
@@ -34,25 +34,25 @@ class Header:
     levels: list[tuple[str, ...] | None] = field(default_factory=list)
 
 
-def read_arff(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
+def read_arff(path: Path, *, encoding: str) -> tuple[list[RawColumn], Source]:
     """The declared columns of an ARFF file."""
-    data, marked = decoded(contents(path), path, encoding)
+    data, marked = decode_to_utf8(read_bytes(path), path, encoding)
     start = re.search(rb"^[ \t]*@data[^\n]*(\n|$)", data, re.IGNORECASE | re.MULTILINE)
     if start is None:
         raise TableError(f"'{path}' has no @data line, so it is no whole ARFF file. Add it, or use the suffix .csv.")
-    header = _header(_decoded_arff(data[: start.start()], path), path)
+    header = _header(_decode(data[: start.start()], path), path)
     if not header.names:
         raise TableError(f"'{path}' declares no @attribute. Add one line for each column.")
     first_line = data[: start.end()].count(b"\n") + 1
     columns = _arff_columns(data[start.end() :], path, len(header.names), first_line)
     raws = [
-        Raw(name, column, tokens=MISSING_TOKENS, declared=kind, levels=levels)
+        RawColumn(name, column, tokens=MISSING_TOKENS, declared=kind, levels=levels)
         for name, column, kind, levels in zip(header.names, columns, header.kinds, header.levels, strict=True)
     ]
     return raws, Source("arff", encoding=encoding, byte_order_mark=marked, relation=header.relation)
 
 
-def _decoded_arff(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -87,7 +87,7 @@ def _arff_attribute(rest: str, header: Header, path: Path, number: int) -> None:
     levels = None
     declared: Literal["number", "category"] | None = "category"
     if kind.startswith("{") and kind.endswith("}"):
-        levels = tuple(sorted(set(cells(kind[1:-1]))))
+        levels = tuple(sorted(set(parse_arff_line(kind[1:-1]))))
     elif kind.lower().split(" ")[0] in NUMERIC:
         declared = "number"
     elif kind.lower().split(" ")[0] == "date":
@@ -100,10 +100,10 @@ def _arff_attribute(rest: str, header: Header, path: Path, number: int) -> None:
     header.levels.append(levels)
 
 
-def cells(line: str) -> list[str]:
+def parse_arff_line(line: str) -> list[str]:
     r"""The cells of one ARFF line, without quotes and escapes.
 
-    >>> cells("5.1, 'it\\'s', ?")
+    >>> parse_arff_line("5.1, 'it\\'s', ?")
     ['5.1', "it's", '?']
     """
     if not line.strip():
@@ -140,17 +140,17 @@ def _arff_columns(data: bytes, path: Path, width: int, first_line: int) -> list[
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
                 ),
             )
-            return [_trimmed(column) for column in table.columns]
+            return [_trim(column) for column in table.columns]
         except pa.ArrowInvalid:
             pass  # the slow way says where
     rows = []
-    for number, line in enumerate(_decoded_arff(data, path).split("\n"), first_line):
+    for number, line in enumerate(_decode(data, path).split("\n"), first_line):
         content = line.strip()
         if not content or content.startswith("%"):
             continue
         if content.startswith("{"):
             raise TableError(f"Line {number} of '{path}' is sparse ARFF, which is not read. Write every value.")
-        row = cells(content)
+        row = parse_arff_line(content)
         if len(row) != width:
             raise TableError(
                 f"Line {number} of '{path}' has {len(row)} cells, but {width} attributes are declared. Mend the line."
@@ -159,7 +159,7 @@ def _arff_columns(data: bytes, path: Path, width: int, first_line: int) -> list[
     return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
 
 
-def _trimmed(column: Any) -> Any:
+def _trim(column: Any) -> Any:
     spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
     return pc.utf8_trim_whitespace(column) if spaced else column
 
@@ -184,13 +184,13 @@ def _kind(column: Column) -> str:
     pattern = (column.spelling.pattern if column.spelling else "") or (
         "%Y-%m-%d" if column.kind == "date" else "%Y-%m-%d %H:%M:%S"
     )
-    for ours, java in JAVA.items():
+    for ours, java in JAVA_DATE_CODES.items():
         pattern = pattern.replace(ours, java)
     return '"'.join(("date ", pattern.replace("ddT", "dd'T'").replace("Z", "'Z'"), ""))
 
 
 def _quoted_name(text: str) -> str:
-    found: str = _quoted(pa.array([text]))[0].as_py()
+    found: str = _quote(pa.array([text]))[0].as_py()
     return found
 
 
@@ -200,11 +200,11 @@ def _arff_text(column: Column) -> Any:
         if column.spelling is not None and column.spelling.thousands:
             text = pc.replace_substring(text, ",", "")
         return pc.utf8_trim_whitespace(text)
-    known = _quoted(text)
+    known = _quote(text)
     return pc.if_else(pa.array(column.missing), "?", known) if column.missing.any() else known
 
 
-def _quoted(text: Any) -> Any:
+def _quote(text: Any) -> Any:
     """Quotes around texts with anything but plain characters in them, and escapes inside."""
     special = pc.or_(
         pc.match_substring_regex(text, r"""[\s,'"%{}\\]"""), pc.is_in(text, pa.array(["", "?"], text.type))
@@ -233,10 +233,10 @@ class DeclaredAttribute:
     levels: tuple[str, ...] | None = None
 
 
-def entries(text: str) -> Iterator[tuple[str, str]]:
+def parse_c45_entries(text: str) -> Iterator[tuple[str, str]]:
     r"""The names in a C4.5 text, each with what ended it: ``,`` ``:`` ``.`` or a new line.
 
-    >>> list(entries("yes, no.  | the classes\nwage: continuous."))
+    >>> list(parse_c45_entries("yes, no.  | the classes\nwage: continuous."))
     [('yes', ','), ('no', '.'), ('wage', ':'), ('continuous', '.')]
     """
     at, size = 0, len(text)
@@ -274,9 +274,9 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
-def names_of(text: str, path: Path) -> list[DeclaredAttribute]:
+def parse_names_file(text: str, path: Path) -> list[DeclaredAttribute]:
     """What a .names file declares: the attributes in order, then the class."""
-    found = entries(text)
+    found = parse_c45_entries(text)
     classes = _values(found)
     if not classes:
         raise TableError(f"'{path}' names no class. Its first entry must list the classes.")
@@ -310,24 +310,24 @@ def _c45_attribute(name: str, values: list[str], path: Path) -> DeclaredAttribut
     return DeclaredAttribute(name, "category", tuple(sorted(set(values))))
 
 
-def read_c45(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
+def read_c45(path: Path, *, encoding: str) -> tuple[list[RawColumn], Source]:
     """The columns of a .data or .test file, declared by the .names file beside it."""
     declaration = path.with_suffix(".names")
     if not declaration.exists():
         raise TableError(f"There is no file '{declaration}' beside '{path}'. C4.5 data needs it.")
-    text, _ = decoded(contents(declaration), declaration, encoding)
-    attributes = names_of(_decoded_c45(text, declaration), declaration)
-    data, marked = decoded(contents(path), path, encoding)
+    text, _ = decode_to_utf8(read_bytes(declaration), declaration, encoding)
+    attributes = parse_names_file(_decode(text, declaration), declaration)
+    data, marked = decode_to_utf8(read_bytes(path), path, encoding)
     columns = _c45_columns(data, path, len(attributes))
     raws = [
-        Raw(attribute.name, column, tokens=MISSING_TOKENS, declared=attribute.kind, levels=attribute.levels)
+        RawColumn(attribute.name, column, tokens=MISSING_TOKENS, declared=attribute.kind, levels=attribute.levels)
         for attribute, column in zip(attributes, columns, strict=True)
         if attribute.kind != "ignore"
     ]
     return raws, Source("c45", encoding=encoding, byte_order_mark=marked)
 
 
-def _decoded_c45(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -339,7 +339,7 @@ def _decoded_c45(data: bytes, path: Path) -> str:
 def _c45_columns(data: bytes, path: Path, width: int) -> list[Any]:
     names = [str(place) for place in range(width)]
     if b"|" in data or b"\\" in data:  # comments and escapes: read entry by entry
-        return _slow_columns(_decoded_c45(data, path), path, width)
+        return _c45_columns_by_entry(_decode(data, path), path, width)
     try:
         table = pyarrow.csv.read_csv(
             pa.BufferReader(data),
@@ -350,21 +350,21 @@ def _c45_columns(data: bytes, path: Path, width: int) -> list[Any]:
             ),
         )
     except pa.ArrowInvalid:
-        return _slow_columns(_decoded_c45(data, path), path, width)
-    columns = [_tidy(column) for column in table.columns]
+        return _c45_columns_by_entry(_decode(data, path), path, width)
+    columns = [_normalize_spaces(column) for column in table.columns]
     columns[-1] = pc.utf8_trim_whitespace(pc.replace_substring_regex(columns[-1], r"\.$", ""))
     return columns
 
 
-def _tidy(column: Any) -> Any:
+def _normalize_spaces(column: Any) -> Any:
     spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
     return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"\s+", " ") if spaced else column
 
 
-def _slow_columns(text: str, path: Path, width: int) -> list[Any]:
+def _c45_columns_by_entry(text: str, path: Path, width: int) -> list[Any]:
     rows: list[list[str]] = []
     for line, content in enumerate(text.split("\n"), 1):
-        row = [name for name, _ in entries(content)]
+        row = [name for name, _ in parse_c45_entries(content)]
         if content.rstrip().endswith(","):
             row.append("")
         if row and len(row) != width:
@@ -378,11 +378,11 @@ def _slow_columns(text: str, path: Path, width: int) -> list[Any]:
 
 def write_c45(table: Table, target: Path) -> None:
     """Write the rows, the column called ``class`` last; whoever calls makes the file appear whole."""
-    texts = [_escaped(_c45_text(column)) for column in _class_last(table)]
+    texts = [_escape(_c45_text(column)) for column in _columns_class_last(table)]
     write_delimited(None, texts, Source("csv"), target, quotes=False)
 
 
-def _class_last(table: Table) -> list[Column]:
+def _columns_class_last(table: Table) -> list[Column]:
     if "class" not in table.names or not table["class"].is_category:
         raise OutputError("A C4.5 file needs a category called 'class'. Rename the target, or write a .csv file.")
     return [*(column for column in table if column.name != "class"), table["class"]]
@@ -397,7 +397,7 @@ def _c45_text(column: Column) -> Any:
     return text
 
 
-def _escaped(text: Any) -> Any:
+def _escape(text: Any) -> Any:
     if has_byte(text, b",:|\\"):
         text = pc.replace_substring_regex(text, r"([,:|\\])", r"\\\1")
     if has_byte(text, b"."):
@@ -407,7 +407,7 @@ def _escaped(text: Any) -> Any:
 
 def names_text(table: Table) -> str:
     """What the .names file of a table says: observed levels only."""
-    columns = _class_last(table)
+    columns = _columns_class_last(table)
     lines = [", ".join(_escaped_names(observed_levels(columns[-1]))) + ".", ""]
     for column in columns[:-1]:
         levels = _escaped_names(observed_levels(column)) if column.is_category else ["continuous"]
@@ -418,5 +418,5 @@ def names_text(table: Table) -> str:
 
 
 def _escaped_names(names: tuple[str, ...]) -> list[str]:
-    found: list[str] = _escaped(pa.array(names, pa.string())).to_pylist()
+    found: list[str] = _escape(pa.array(names, pa.string())).to_pylist()
     return found

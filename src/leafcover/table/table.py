@@ -37,7 +37,7 @@ class Source:
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
+class RawColumn:
     """One column as a file or frame holds it, before it is decided what it is."""
 
     name: str
@@ -73,9 +73,9 @@ def check_rows(rows: int, where: str | Path) -> None:
 Kind: TypeAlias = Literal["number", "category", "date", "time"]
 Role: TypeAlias = Literal["target", "identifier", "quasi-identifier", "sensitive", "unit", "weight", "unchanged"]
 
-MOST_DECIMALS = 9  # a grid finer than this is a continuous number
-FAR = 2.0**62  # the number of a point that no grid has
-MOST_POINTS = 2.0**53  # a grid with more points than this cannot be counted in float64
+MAX_DECIMALS = 9  # a grid finer than this is a continuous number
+OFF_GRID = 2.0**62  # the number of a point that no grid has
+MAX_GRID_POINTS = 2.0**53  # a grid with more points than this cannot be counted in float64
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Grid:
         with np.errstate(over="ignore"):  # infinite is far enough
             number = np.rint(values * self._scale / self.every)
         # Without this what a missing value becomes would depend on the processor.
-        return np.fmax(np.fmin(number, FAR), -FAR).astype(np.int64)
+        return np.fmax(np.fmin(number, OFF_GRID), -OFF_GRID).astype(np.int64)
 
     def value(self, index: Rows) -> Floats:
         """The grid point as the float64 that its decimal text parses to."""
@@ -116,7 +116,7 @@ class Grid:
 
 
 @dataclass(frozen=True)
-class Spelling:
+class TextFormat:
     """How a text file writes the numbers of a column, so that new values look like the old ones."""
 
     decimals: int = 0  # the most places seen
@@ -140,7 +140,7 @@ class Column:
     values: Array  # float64 or int32, as the kind says
     levels: tuple[str, ...] = ()
     grid: Grid | None = None
-    spelling: Spelling | None = None
+    spelling: TextFormat | None = None
     stored: Any = None  # pyarrow.Array or ChunkedArray; None for a column made in memory
     declared: tuple[float, float] | None = None  # a domain the user gave; else what was observed
 
@@ -237,10 +237,10 @@ def column_name(what: str, name: Any) -> str:
 def without_unused_levels(table: Table, rows: Rows) -> Table:
     """The rows without the levels that only other rows have: a level held out must not be drawn for anybody."""
     part = table.take(rows)
-    return part.replace(_without_others(part[column.name], column) for column in table if column.is_category)
+    return part.replace(_drop_unused_levels(part[column.name], column) for column in table if column.is_category)
 
 
-def _without_others(kept: Column, whole: Column) -> Column:
+def _drop_unused_levels(kept: Column, whole: Column) -> Column:
     """The column without levels that occur in the whole table but not here; declared ones that nobody has stay."""
     here, everywhere = (np.unique(column.values[~column.missing]) for column in (kept, whole))
     stay = np.setdiff1d(np.arange(len(whole.levels)), np.setdiff1d(everywhere, here))
