@@ -11,13 +11,13 @@ from sklearn.model_selection import GridSearchCV
 
 from leafcover.sklearn.trees import SysForClassifier
 from leafcover.table.frames import from_frame
-from leafcover.tree.predict import VOTINGS, classify_forest, votes
+from leafcover.tree.predict import VOTING_RULES, classify_forest, votes
 from leafcover.tree.sysfor import grow_forest
 from tests.test_sklearn import FRAMES, people, same_tree, wbc
 
 
 @pytest.mark.parametrize("library", FRAMES)
-@pytest.mark.parametrize("voting", VOTINGS)
+@pytest.mark.parametrize("voting", VOTING_RULES)
 def test_a_frame_of_every_kind_gives_the_forest_that_leafcover_grows(library, voting):
     lists, y = people()
     frame = FRAMES[library](lists)
@@ -77,7 +77,7 @@ def test_parameters_of_a_forest_out_of_range_are_value_errors(parameters, match)
 
 
 def test_a_forest_stands_in_a_grid_search():
-    grid = {"n_trees": [1, 8], "voting": list(VOTINGS)}
+    grid = {"n_trees": [1, 8], "voting": list(VOTING_RULES)}
     search = GridSearchCV(SysForClassifier(), grid, cv=3, error_score="raise").fit(*wbc())
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ > 0.9

@@ -14,7 +14,7 @@ from leafcover.recipes import plan_for
 from leafcover.recipes.plan import from_toml, to_toml
 from leafcover.rng import Key
 from leafcover.table.io import read
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from tests.cli.helpers import leafcover
 from tests.data import table_path
 from tests.tables import category, mixed, mixed_tables, number, table
@@ -42,7 +42,7 @@ def forest_of(release, target):
 def keeps_every_leaf_of_every_tree(original, target, **given):
     release = released(original, target, min_cell=1, **given)
     for tree in forest_of(release, target).trees:
-        before, after = places(tree, original), places(tree, release.table)
+        before, after = leaf_membership(tree, original), leaf_membership(tree, release.table)
         assert [before.leaves_of(p).tolist() for p in range(len(before))] == [
             after.leaves_of(p).tolist() for p in range(len(after))
         ]

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from leafcover.errors import NameUnknown, TableError
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow, grow_from
-from leafcover.tree.predict import classify, columns_for, errors_on, places
+from leafcover.tree.predict import classify, match_columns, errors_on, leaf_membership
 from leafcover.tree.tree import (
-    ANY,
+    ANY_LEVEL,
     ancestors,
     conditions,
     depths,
@@ -48,7 +48,7 @@ def reached(tree, training, row, node=0):
 @given(trainings())
 def test_places_and_classes_are_the_twins(training):
     tree = grow_from(training, prune=False)
-    found, answers = places(tree, training.columns), classify(tree, training.columns)
+    found, answers = leaf_membership(tree, training.columns), classify(tree, training.columns)
     for row in range(len(training.labels)):
         leaves = reached(tree, training, row)
         assert tree.leaves[found.leaves_of(found.place[row])].tolist() == sorted(leaves)
@@ -63,7 +63,7 @@ def test_places_and_classes_are_the_twins(training):
 @given(trainings())
 def test_boxes_hold_their_rows(training):
     tree = grow_from(training, prune=False)
-    found = places(tree, training.columns)
+    found = leaf_membership(tree, training.columns)
     boxes = set_boxes(leaf_boxes(tree), found)
     assert len(boxes) == len(found)
     for a, attribute in enumerate(tree.attributes):
@@ -74,7 +74,7 @@ def test_boxes_hold_their_rows(training):
         if attribute.is_number:
             assert ((low < values) & (values <= high))[known].all()
         else:
-            assert ((allowed == ANY) | (allowed == values))[known].all()
+            assert ((allowed == ANY_LEVEL) | (allowed == values))[known].all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,7 +82,7 @@ def test_boxes_hold_their_rows(training):
 def test_sets_do_not_depend_on_the_order_of_rows(training):
     tree = grow_from(training, prune=False)
     order = np.arange(len(training.labels))[::-1]
-    straight, turned = places(tree, training.columns), places(tree, shuffled(training, order).columns)
+    straight, turned = leaf_membership(tree, training.columns), leaf_membership(tree, shuffled(training, order).columns)
     assert turned.place.tolist() == straight.place[order].tolist()
     assert turned.leaves.tolist() == straight.leaves.tolist()
 
@@ -122,7 +122,7 @@ def test_levels_of_another_table_are_matched_by_their_text():
             Column("outlook", "category", np.array([1, 2, 0], np.int32), ("aurora", "rain", "sun")),
         )
     )
-    outlook = columns_for(tree, other)[0]
+    outlook = match_columns(tree, other)[0]
     assert outlook.tolist() == [1, 2, -1]  # the tree has never met an aurora
 
 
@@ -194,7 +194,7 @@ def test_leaf_of_names_the_one_leaf_a_row_reaches():
 
     table = mixed(1)
     tree = grow(table, target="class")
-    nodes, reached = leaf_of(tree, table), places(tree, table)
+    nodes, reached = leaf_of(tree, table), leaf_membership(tree, table)
     for row, node in enumerate(nodes):
         leaves = reached.leaves_of(reached.place[row])
         assert node == (tree.leaves[leaves[0]] if len(leaves) == 1 else -1)

@@ -55,7 +55,7 @@ def tree(
 ) -> None:
     """Grow the tree of C4.5 Release 8 that predicts a column from the others."""
     from leafcover.table.identifiers import identifiers
-    from leafcover.tree.c45 import grown
+    from leafcover.tree.c45 import grow_with_unpruned
     from leafcover.tree.export import as_json, rules, text
     from leafcover.tree.plot import picture
     from leafcover.tree.predict import errors_on
@@ -67,7 +67,7 @@ def tree(
     if not quiet:
         for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
             warn(words)
-    both = grown(rows, min_records=min_records, confidence=confidence, grower=grower.value)
+    both = grow_with_unpruned(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
     other = None if test is None else reading.read(test, target=target)
     if form is TreeFormat.json:
@@ -131,7 +131,7 @@ def forest(
 ) -> None:
     """Grow the forest of SysFor: trees that begin with one good test after the other, and the rules they share."""
     from leafcover.table.identifiers import identifiers
-    from leafcover.tree.export import Shown, forest_json, forest_rules, forest_text
+    from leafcover.tree.export import ForestExport, forest_json, forest_rules, forest_text
     from leafcover.tree.sysfor import grow_forest_from
     from leafcover.tree.training import training
 
@@ -153,7 +153,7 @@ def forest(
         incomplete=incomplete.value,
     )
     other = None if test is None else reading.read(test, target=target)
-    shown = Shown(grown, rows, table=data, test=other, test_name=str(test))
+    shown = ForestExport(grown, rows, table=data, test=other, test_name=str(test))
     if form is ForestFormat.json:
         typer.echo(json.dumps(forest_json(shown, confidence=confidence)))
     else:

@@ -23,7 +23,7 @@ from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Table
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
 # Whether groups are as large as was asked: a table with fewer rows than that is one group, and that is said.
@@ -338,7 +338,7 @@ def _tree_facts(
     new = table.replace(replace(table[name], values=one.values, stored=None) for name, one in after.items())
     facts = []
     for tree in trees.values():
-        before, now = places(tree, table), places(tree, new)
+        before, now = leaf_membership(tree, table), leaf_membership(tree, new)
         facts.append(TreeFact(tree.target, len(tree.leaves), _share_alike(before, now)))
     return tuple(facts)
 

@@ -12,10 +12,10 @@ from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.partition.leaves import MOST_ROWS, mixed_cells
 from leafcover.table.table import Column, Table
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.sysfor import check_settings, grow_forest
 from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY, LeafMembership, Tree, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, leaf_boxes, set_boxes
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _met(table: Table, trees: Sequence[Tree], *, keep_places: bool) -> _Met:
     kept = np.empty((rows, len(trees)), np.int32) if keep_places else None
     met = _Met(np.arange(rows), apart, _rooms(table, trees), kept)
     for number, tree in enumerate(trees):
-        reached = places(tree, table)
+        reached = leaf_membership(tree, table)
         split_cells(met.order, met.apart, reached.place, len(reached), number)
         _narrow(met.rooms, tree, reached)
         if kept is not None:
@@ -186,7 +186,7 @@ def _narrow(rooms: dict[str, _Allowed], tree: Tree, reached: LeafMembership) -> 
         if tree.attributes[a].is_number:
             narrow(reached.place, boxes.low[:, a], boxes.high[:, a], room.low, room.high)
         else:
-            np.logical_or(room.named, (boxes.allowed[:, a] != ANY)[reached.place], out=room.named)
+            np.logical_or(room.named, (boxes.allowed[:, a] != ANY_LEVEL)[reached.place], out=room.named)
 
 
 def _side(room: _Allowed, column: Column, label: Rows, count: int) -> Side:

@@ -11,9 +11,9 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
 
 MOST_ROWS = 1_000_000_000  # that a parameter may ask for
 DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
@@ -79,7 +79,7 @@ class Leaves:
 
 def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
     """The cells of a tree that is already grown."""
-    reached = places(tree, table)
+    reached = leaf_membership(tree, table)
     sizes = np.bincount(reached.place, minlength=len(reached))
     number = pool(tree, reached, sizes, min_cell)
     count = int(number.max()) + 1
@@ -147,7 +147,7 @@ def _hulls(tree: Tree, reached: LeafMembership, number: Array, count: int) -> di
             sides[attribute.name] = Range(low, high)
         else:
             code = box.allowed[used, a]
-            one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY)
+            one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY_LEVEL)
             allowed = np.zeros((count, len(attribute.levels)), np.bool_)
             np.logical_or.at(allowed, cell, one)
             sides[attribute.name] = LevelSet(allowed, np.arange(count))

@@ -16,7 +16,7 @@ from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Column, Table
-from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, grow_kd, own_order, scales, working
+from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, grow_kd, canonical_order, column_scales, kd_matrix
 from leafcover.tree.tree import Tree, leaf_boxes
 
 # Rows as points, so that "similar" is a squared distance: numbers in their deviations, categories by their levels.
@@ -253,10 +253,10 @@ class Halves:
         """Halve the rows."""
         from leafcover.kernels.kd import halve_by_component
 
-        matrix, steps = working(table, self.by)
-        order, marks = own_order(matrix)
+        matrix, steps = kd_matrix(table, self.by)
+        order, marks = canonical_order(matrix)
         values = matrix[order]
-        scaled = scales(values, steps, self.scale)
+        scaled = column_scales(values, steps, self.scale)
         values *= scaled.factor
         values -= scaled.shift
         values *= np.sqrt(scaled.weight)

@@ -85,12 +85,12 @@ def _leaves(
 
 def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:
     """The columns whose own trees explain something of them inside the target's leaves."""
-    from leafcover.tree.joint import explained
+    from leafcover.tree.joint import explained_shares
 
     every = max(1, -(-len(table) // SAMPLE))
     rows = np.arange(0, len(table), every)
     columns = [c for c in table if table.roles.get(c.name) != "unit"]
-    shares = explained([c.take(rows) for c in columns], cells.label[rows], cells.count, floor=floor)
+    shares = explained_shares([c.take(rows) for c in columns], cells.label[rows], cells.count, floor=floor)
     return tuple(c.name for c, share in zip(columns, shares, strict=True) if share >= LEAST_EXPLAINED)
 
 

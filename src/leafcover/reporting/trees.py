@@ -28,7 +28,7 @@ from leafcover.reporting.components import (
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import FEWEST, RARE, counted, curled, rare_levels, started
 from leafcover.table.table import Table
-from leafcover.tree.export import Spell, asked, largest_branch, rule_text, spelling
+from leafcover.tree.export import ValueFormatter, node_text, largest_branch, rule_text, value_formatter
 from leafcover.tree.plot import picture
 from leafcover.tree.sysfor import shared_rules
 from leafcover.tree.tree import Attribute, Tree
@@ -186,7 +186,7 @@ def _rules(subject: ReportContext, found: Sequence[Difference], table: Table) ->
     """What became of the rules that most rows obey."""
     rare, few = rare_levels(table), max(FEWEST, RARE * len(table))
     named = [one for one in found if subject.internal or (one.rows >= few and not _names(one, rare, subject.target))]
-    spell = spelling(table)
+    spell = value_formatter(table)
     rows: list[tuple[str | Cell, ...]] = [
         (one.kind.capitalize(), _said(one, spell), *([f"{one.rows:,.0f}"] if subject.internal else []))
         for one in named[:MOST_RULES]
@@ -199,7 +199,7 @@ def _rules(subject: ReportContext, found: Sequence[Difference], table: Table) ->
     return listing("What became of each rule", head, rows, note)
 
 
-def _said(one: Difference, spell: Spell) -> Cell:
+def _said(one: Difference, spell: ValueFormatter) -> Cell:
     """A rule, and what of it is otherwise in the release."""
     rule = one.original or one.released
     changed = difference_in_words(one, spell=spell).partition("; in the release ")[2].rstrip(".")
@@ -261,7 +261,7 @@ def forest_parts(subject: ReportContext, release: Release) -> Iterator[Part]:
     table = subject.pair.original
     if subject.internal:
         yield _shared(trees, table)
-    if (each := fold("Tree by tree", _tree_by_tree(subject, trees, spelling(table)))) is not None:
+    if (each := fold("Tree by tree", _tree_by_tree(subject, trees, value_formatter(table)))) is not None:
         yield each
 
 
@@ -270,13 +270,13 @@ def _trees(subject: ReportContext, release: Release) -> tuple[Tree, ...]:
     return tuple(tree for tree in found.values() if tree.target == subject.target)
 
 
-def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
+def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: ValueFormatter) -> Listing | None:
     rows: list[list[str | Cell]] = []
     for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
         kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
         if subject.internal:
-            then = asked(tree, largest_branch(tree), spell)
-            rows.append([f"{number}. {asked(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
+            then = node_text(tree, largest_branch(tree), spell)
+            rows.append([f"{number}. {node_text(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
         else:
             rows.append([f"{number}", kept])
     head = ["First test", "Then, for most rows", "Leaves"] if subject.internal else ["Tree"]
@@ -286,7 +286,7 @@ def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell)
 def _shared(trees: tuple[Tree, ...], table: Table) -> Part:
     """The rules that most trees hold."""
     every = [rule for rule in shared_rules(trees) if len(rule.trees) > 1]
-    spell = spelling(table)
+    spell = value_formatter(table)
     rows = [
         [rule_text(rule.tests, rule.label, spell, at_most="≤"), f"{len(rule.trees):,}", f"{rule.rows:,.0f}"]
         for rule in every[:MOST_SHARED_RULES]

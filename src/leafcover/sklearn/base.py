@@ -21,7 +21,7 @@ from leafcover.errors import LeafcoverError
 from leafcover.table.arrow import from_typed
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, Table
-from leafcover.tree.export import short
+from leafcover.tree.export import shortest_text
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree, depths
 
@@ -198,7 +198,7 @@ def text_of_label(label: Any) -> str:
     """The text of a class as a table has it: 2, not 2.0; true, not True."""
     if isinstance(label, bool):
         return str(label).lower()
-    return short(label) if isinstance(label, float) else str(label)
+    return shortest_text(label) if isinstance(label, float) else str(label)
 
 
 def match_kind(column: Column, fitted: Column, *, model: str) -> Column:

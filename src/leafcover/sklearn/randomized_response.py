@@ -16,7 +16,7 @@ from leafcover.randomized_response.estimate import ProportionEstimate, Scheme
 from leafcover.randomized_response.tree import Criterion, StoppingRules, accuracy, grow_tree
 from leafcover.sklearn.base import SingleTreeMixin, TableClassifier, labels_of, text_of_label, value_errors
 from leafcover.table.table import Column, Table
-from leafcover.tree.export import short, text
+from leafcover.tree.export import shortest_text, text
 from leafcover.tree.predict import classify, distribution
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Tree
@@ -194,7 +194,7 @@ def as_levels(column: Column) -> Column:
     """A number as a category of its values: 1, not 1.0."""
     known = ~column.missing
     distinct, place = np.unique(column.values[known], return_inverse=True)
-    texts = [short(value) for value in distinct.tolist()]
+    texts = [shortest_text(value) for value in distinct.tolist()]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts), np.int32)
     rank[order] = np.arange(len(texts), dtype=np.int32)
@@ -212,7 +212,7 @@ def _edges(values: Array, bins: int) -> Floats:
 
 
 def _names(edges: Floats) -> tuple[str, ...]:
-    texts = [short(edge) for edge in edges.tolist()]
+    texts = [shortest_text(edge) for edge in edges.tolist()]
     if not texts:
         return ("any",)
     between = (f"above {low} to {high}" for low, high in pairwise(texts))

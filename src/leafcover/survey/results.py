@@ -22,7 +22,7 @@ from leafcover.survey.storage.base import Store
 from leafcover.table.identifiers import splitmix64
 from leafcover.table.io import read, write
 from leafcover.table.table import Column, Grid, Table
-from leafcover.tree.export import nested
+from leafcover.tree.export import nested_nodes
 from leafcover.tree.export import rules as rules_of
 from leafcover.tree.export import text as text_of
 from leafcover.tree.histogram import quantile_codes
@@ -362,7 +362,7 @@ class SurveyTree:
                 **estimate_json(self.accuracy),
             },
             "guessing": self.guessing.share,
-            "root": nested(self.tree),
+            "root": nested_nodes(self.tree),
         }
 
     @property

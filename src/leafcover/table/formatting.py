@@ -249,36 +249,36 @@ def format_values(column: Column, values: Floats) -> Any:
         places = np.where(known, np.cumsum(known) - 1, 0)
         return format_values(column, values[known]).take(pa.array(places, mask=~known))
     if column.kind == "date":
-        return date_text(values, column.spelling)
+        return date_text(values, column.text_format)
     if column.kind == "time":
-        return time_text(values, column.spelling)
-    spelling = column.spelling or TextFormat(decimals=column.grid.decimals if column.grid else 0, fixed=False)
+        return time_text(values, column.text_format)
+    text_format = column.text_format or TextFormat(decimals=column.grid.decimals if column.grid else 0, fixed=False)
     if column.grid is None:
-        return _whole_floats(values) if spelling.fixed and not spelling.decimals else _shortest(values)
+        return _whole_floats(values) if text_format.fixed and not text_format.decimals else _shortest(values)
     index = column.grid.index(values)
     off = column.grid.value(index) != values  # a mean may stand between the grid's points
-    text = _on_grid(index, column.grid, spelling)
+    text = _on_grid(index, column.grid, text_format)
     if off.any():
         text = pc.replace_with_mask(text, pa.array(off), _shortest(values[off]))
     return text
 
 
-def _on_grid(index: Rows, grid: Grid, spelling: TextFormat) -> Any:
+def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
     size = np.abs(index)
     scale = 10**grid.decimals
-    whole = _grouped(size // scale) if spelling.thousands else pa.array(size // scale).cast(pa.string())
-    if spelling.width:
-        whole = pc.utf8_lpad(whole, spelling.width, "0")
+    whole = _grouped(size // scale) if text_format.thousands else pa.array(size // scale).cast(pa.string())
+    if text_format.width:
+        whole = pc.utf8_lpad(whole, text_format.width, "0")
     sign = pc.if_else(pa.array(index < 0), "-", "")
     parts = [sign, whole]
     if grid.decimals:
         places = pa.array(size % scale).cast(pa.string())
         parts += [".", pc.utf8_lpad(places, grid.decimals, "0")]
-    extra = spelling.decimals - grid.decimals
-    if spelling.fixed and extra > 0:
+    extra = text_format.decimals - grid.decimals
+    if text_format.fixed and extra > 0:
         parts += ["0" * extra if grid.decimals else "." + "0" * extra]
     text = pc.binary_join_element_wise(*parts, "")
-    if not spelling.fixed and grid.decimals:
+    if not text_format.fixed and grid.decimals:
         text = pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".")
     return text
 
@@ -349,7 +349,7 @@ class Timestamps:
 
     kind: Kind
     values: Floats
-    spelling: TextFormat
+    text_format: TextFormat
 
 
 def parse_timestamps(text: Any, missing: Bools | None) -> Timestamps | None:
@@ -432,28 +432,28 @@ def as_floats(counts: Any) -> Floats:
     return np.asarray(counts.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
 
 
-def date_text(days: Floats, spelling: TextFormat | None) -> Any:
+def date_text(days: Floats, text_format: TextFormat | None) -> Any:
     """Days since 1970 as text, by the column's pattern (ISO when it has none).
 
     >>> date_text(np.array([-1.0, 1.0]), Spelling(pattern="%d.%m.%Y")).to_pylist()
     ['31.12.1969', '02.01.1970']
     """
     iso = pa.array(np.rint(days).astype(np.int32)).cast(pa.date32()).cast(pa.string())
-    pattern = spelling.pattern if spelling else ""
+    pattern = text_format.pattern if text_format else ""
     for form in (*DATE_PATTERNS[1:], *AMBIGUOUS_DATE_PATTERNS):
         if form.pattern == pattern:
             return pc.replace_substring_regex(iso, ISO.regex, form.back)
     return iso
 
 
-def time_text(seconds: Floats, spelling: TextFormat | None) -> Any:
+def time_text(seconds: Floats, text_format: TextFormat | None) -> Any:
     """Seconds since 1970 as text, by the column's pattern (ISO with a space when it has none).
 
     >>> time_text(np.array([0.5]), Spelling(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
     ['1970-01-01T00:00:00.500Z']
     """
-    places = spelling.decimals if spelling else 0
-    pattern = (spelling.pattern if spelling else "") or "%Y-%m-%d %H:%M:%S"
+    places = text_format.decimals if text_format else 0
+    pattern = (text_format.pattern if text_format else "") or "%Y-%m-%d %H:%M:%S"
     zone = zone_of(pattern)
     local = seconds + utc_offset(zone)
     count = np.rint(local * 1e6 if places else local).astype(np.int64)

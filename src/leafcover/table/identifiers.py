@@ -66,12 +66,12 @@ def _check_column(column: Column) -> Suspect | None:
 
 
 def _is_whole(column: Column) -> bool:
-    spelling = column.spelling
+    text_format = column.text_format
     if column.grid is None:  # whole numbers beyond 2^53
         stored: Any = column.stored
         typed = stored is not None and not is_text(stored) and pa.types.is_integer(stored.type)
-        return typed or (spelling is not None and spelling.fixed and not spelling.decimals)
-    return column.grid.decimals == 0 and (spelling is None or not spelling.decimals)
+        return typed or (text_format is not None and text_format.fixed and not text_format.decimals)
+    return column.grid.decimals == 0 and (text_format is None or not text_format.decimals)
 
 
 def _check_text(column: Column, known: Array) -> Suspect | None:

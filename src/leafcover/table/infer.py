@@ -59,7 +59,7 @@ def from_text(name: str, stored: Any, *, tokens: Sequence[str] = MISSING_TOKENS,
     if found is not None:
         values = found.values if rows is None else found.values[rows]
         grid = Grid(0) if found.kind == "date" else infer_time_grid(found.values[~np.isnan(found.values)])
-        return InferredColumn(Column(name, found.kind, values, (), grid, found.spelling, kept))
+        return InferredColumn(Column(name, found.kind, values, (), grid, found.text_format, kept))
     return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
 
 
@@ -91,7 +91,7 @@ def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
 def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> InferredColumn:
     missing = is_missing(stored, tokens)
     if missing.all():
-        column = Column(name, "number", np.full(len(stored), np.nan), grid=Grid(0), spelling=TextFormat(), stored=stored)
+        column = Column(name, "number", np.full(len(stored), np.nan), grid=Grid(0), text_format=TextFormat(), stored=stored)
         return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
     number = parse_numbers(stored, missing if missing.any() else None)
     if number is None:
@@ -132,15 +132,15 @@ def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) ->
     check_finite(name, values)
     known = number.values[~np.isnan(number.values)]
     grid = infer_grid(known)
-    spelling = infer_text_format(number, grid)
+    text_format = infer_text_format(number, grid)
     warnings = []
-    if spelling.width:
+    if text_format.width:
         warnings.append(
             f"Column {name!r} has leading zeros; it is read as a number. If it is a code, add --category {name}."
         )
-    if grid is None and spelling.fixed and not spelling.decimals:
+    if grid is None and text_format.fixed and not text_format.decimals:
         warnings.append(large_integer_warning(name))
-    return InferredColumn(Column(name, "number", values, (), grid, spelling, stored), tuple(warnings))
+    return InferredColumn(Column(name, "number", values, (), grid, text_format, stored), tuple(warnings))
 
 
 def large_integer_warning(name: str) -> str:

@@ -181,7 +181,7 @@ def _kind(column: Column) -> str:
         return "{" + ",".join(_quoted_name(level) for level in levels) + "}" if levels else "string"
     if column.kind == "number":
         return "numeric"
-    pattern = (column.spelling.pattern if column.spelling else "") or (
+    pattern = (column.text_format.pattern if column.text_format else "") or (
         "%Y-%m-%d" if column.kind == "date" else "%Y-%m-%d %H:%M:%S"
     )
     for ours, java in JAVA_DATE_CODES.items():
@@ -197,7 +197,7 @@ def _quoted_name(text: str) -> str:
 def _arff_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
     if column.kind == "number":
-        if column.spelling is not None and column.spelling.thousands:
+        if column.text_format is not None and column.text_format.thousands:
             text = pc.replace_substring(text, ",", "")
         return pc.utf8_trim_whitespace(text)
     known = _quote(text)
@@ -390,7 +390,7 @@ def _columns_class_last(table: Table) -> list[Column]:
 
 def _c45_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
-    if column.spelling is not None and column.spelling.thousands:
+    if column.text_format is not None and column.text_format.thousands:
         text = pc.replace_substring(text, ",", "")
     if has_byte(text, b"\r\n"):
         raise OutputError(f"Column {column.name!r} holds line breaks, which C4.5 files cannot. Write a .csv file.")

@@ -209,13 +209,13 @@ def _infer_typed(column: Column) -> Any:
     if column.kind == "date":
         return to_arrow("date", pa.date32(), column.values)
     if column.kind == "time":
-        zone = zone_of(column.spelling.pattern) if column.spelling else ""
-        unit = "us" if column.spelling and column.spelling.decimals else "s"
+        zone = zone_of(column.text_format.pattern) if column.text_format else ""
+        unit = "us" if column.text_format and column.text_format.decimals else "s"
         return to_arrow("time", pa.timestamp(unit, tz="UTC" if zone == "Z" else zone or None), column.values)
     if column.grid is not None and column.grid.decimals == 0:
         return to_arrow("number", pa.int64(), column.values)
-    spelling = column.spelling
-    if column.grid is None and spelling and spelling.fixed and not spelling.decimals and column.stored is not None:
+    text_format = column.text_format
+    if column.grid is None and text_format and text_format.fixed and not text_format.decimals and column.stored is not None:
         exact = pc.if_else(pa.array(column.missing), None, plain_text(column.stored))
         try:
             return pc.utf8_trim_whitespace(exact).cast(pa.int64())

@@ -140,7 +140,7 @@ class Column:
     values: Array  # float64 or int32, as the kind says
     levels: tuple[str, ...] = ()
     grid: Grid | None = None
-    spelling: TextFormat | None = None
+    text_format: TextFormat | None = None
     stored: Any = None  # pyarrow.Array or ChunkedArray; None for a column made in memory
     declared: tuple[float, float] | None = None  # a domain the user gave; else what was observed
 

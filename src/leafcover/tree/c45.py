@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _NONE_KEPT: Bools = np.zeros(0, np.bool_)
 
 
-def pruned(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bools = _NONE_KEPT) -> Tree:
+def prune_tree(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bools = _NONE_KEPT) -> Tree:
     """The tree with every subtree replaced by a leaf or by its largest branch where that errs no more.
 
     ``estimate`` of the result is the pessimistic number of errors; ``training`` must be what grew the tree.
@@ -48,7 +48,7 @@ def pruned(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bo
         figures=figures,
         cut=tree.cut.copy(),
         is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
-        values=stacked(tree.attributes, training.columns, used),
+        values=stack_columns(tree.attributes, training.columns, used),
         labels=np.ascontiguousarray(training.labels, np.int32),
         kept=kept,
         confidence=float(np.float32(confidence)),
@@ -74,7 +74,7 @@ def check_confidence(confidence: float) -> None:
         raise ValueOutOfRange("confidence", confidence, "above 0 and at most 1")
 
 
-def stacked(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used: Array) -> Floats:
+def stack_columns(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used: Array) -> Floats:
     """The used columns one under the other as float64: numbers as they are, levels by code, nan for missing."""
     rows = len(columns[0]) if columns else 0
     values = np.empty((len(used), rows), np.float64)
@@ -85,12 +85,12 @@ def stacked(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used:
 
 Grower: TypeAlias = Literal["auto", "exact", "histogram"]
 
-MOST_ROWS_EXACT = 200_000  # "auto" hands larger tables to the histogram grower
-MANY_LEVELS = 0.3  # a category with this share of the rows as levels stays out of the average gain
+MAX_ROWS_EXACT = 200_000  # "auto" hands larger tables to the histogram grower
+MANY_LEVELS_SHARE = 0.3  # a category with this share of the rows as levels stays out of the average gain
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownTrees:
     """One growth, before and after pruning."""
 
     unpruned: Tree
@@ -126,33 +126,33 @@ def grow_from(
 ) -> Tree:
     """The same from arrays."""
     _check(min_records, confidence, grower)
-    if chosen(grower, len(training.labels)) == "histogram":
+    if resolve_grower(grower, len(training.labels)) == "histogram":
         from leafcover.tree.histogram import grow_histogram
 
         return grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
     tree = _grow_exact(training, min_records)
-    return pruned(tree, training, confidence=confidence) if prune else tree
+    return prune_tree(tree, training, confidence=confidence) if prune else tree
 
 
-def grown(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> Grown:
+def grow_with_unpruned(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> GrownTrees:
     """The tree before and after pruning, from one growth where rows are held (histograms hold none)."""
     _check(min_records, confidence, grower)
-    if chosen(grower, len(training.labels)) == "histogram":
+    if resolve_grower(grower, len(training.labels)) == "histogram":
         from leafcover.tree.histogram import grow_histogram
 
         before, after = (
             grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
             for prune in (False, True)
         )
-        return Grown(before, after)
+        return GrownTrees(before, after)
     tree = _grow_exact(training, min_records)
-    return Grown(tree, pruned(tree, training, confidence=confidence))
+    return GrownTrees(tree, prune_tree(tree, training, confidence=confidence))
 
 
-def chosen(grower: Grower, rows: int) -> Literal["exact", "histogram"]:
+def resolve_grower(grower: Grower, rows: int) -> Literal["exact", "histogram"]:
     """Which grower "auto" means for a table of so many rows."""
     if grower == "auto":
-        return "exact" if rows <= MOST_ROWS_EXACT else "histogram"
+        return "exact" if rows <= MAX_ROWS_EXACT else "histogram"
     return grower
 
 
@@ -197,11 +197,11 @@ def kernel_inputs(training: Training, min_records: int) -> "Inputs":
 
     rows = len(training.labels)
     is_number = [attribute.is_number for attribute in training.attributes]
-    numbers = [singles(c) for c, number in zip(training.columns, is_number, strict=True) if number]
+    numbers = [to_float32(c) for c, number in zip(training.columns, is_number, strict=True) if number]
     codes = [c for c, number in zip(training.columns, is_number, strict=True) if not number]
     levels = np.array([0 if a.is_number else len(a.levels) for a in training.attributes], np.int32)
     slot = np.where(is_number, np.cumsum(is_number), np.cumsum(~np.array(is_number, np.bool_))) - 1
-    few = levels < MANY_LEVELS * rows
+    few = levels < MANY_LEVELS_SHARE * rows
     narrow = np.int16 if levels.max(initial=0) <= np.iinfo(np.int16).max else np.int32
     orders = [stable_order(column) for column in numbers]
     return Inputs(
@@ -209,22 +209,22 @@ def kernel_inputs(training: Training, min_records: int) -> "Inputs":
         classes=len(training.classes),
         slot=slot.astype(np.int32),
         levels=np.where(is_number, 0, np.maximum(levels, 1)).astype(np.int32),
-        orders=_stack(orders, rows, np.int32),
-        ascending=_stack([c[o] for c, o in zip(numbers, orders, strict=True)], rows, np.float32),
-        codes=np.ascontiguousarray(_stack(codes, rows, narrow).T),
+        orders=_stack_rows(orders, rows, np.int32),
+        ascending=_stack_rows([c[o] for c, o in zip(numbers, orders, strict=True)], rows, np.float32),
+        codes=np.ascontiguousarray(_stack_rows(codes, rows, narrow).T),
         branch_of=np.empty(rows, narrow),
         in_average=few if few.any() else np.ones(len(few), np.bool_),
         min_records=float(min_records),
     )
 
 
-def singles(column: Floats) -> Singles:
+def to_float32(column: Floats) -> Singles:
     """Numbers in single precision, as C4.5 reads them; beyond its range the largest there is."""
     most = np.finfo(np.float32).max / 2  # the sum of two values, halved for a cut, must not overflow either
     return np.clip(column, -most, most).astype(np.float32)
 
 
-def _stack(columns: Sequence[Array], rows: int, dtype: type) -> Array:
+def _stack_rows(columns: Sequence[Array], rows: int, dtype: type) -> Array:
     stack: Array = np.empty((len(columns), rows), dtype)
     for place, column in enumerate(columns):
         stack[place] = column

@@ -14,24 +14,24 @@ from leafcover.tree.sysfor import SharedRule, attributes_tested, levels_of, root
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Test, Tree, conditions
 
-Spell = Callable[[str, float], str]  # the text of a value of an attribute
+ValueFormatter = Callable[[str, float], str]  # the text of a value of an attribute
 
 
-def spelling(table: Table | None = None) -> Spell:
+def value_formatter(table: Table | None = None) -> ValueFormatter:
     """How cuts are written: as the table spells its column, else as the shortest number."""
 
     def spell(name: str, value: float) -> str:
         if table is not None and name in table.names and not table[name].is_category:
             return text_of(table[name], np.array([value]))[0]
-        return short(value)
+        return shortest_text(value)
 
     return spell
 
 
-def short(value: float) -> str:
+def shortest_text(value: float) -> str:
     """The shortest text that parses to the same number.
 
-    >>> short(3.0), short(0.1), short(1e20)
+    >>> shortest_text(3.0), short(0.1), short(1e20)
     ('3', '0.1', '1e+20')
     """
     return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
@@ -42,7 +42,7 @@ def text(tree: Tree, *, table: Table | None = None) -> str:
 
     Errors are the pessimistic estimate after pruning and those seen before.
     """
-    spell = spelling(table)
+    spell = value_formatter(table)
     if tree.tested[0] < 0:
         return f" {_leaf(tree, 0)}\n"
     lines, waiting = [], _branches(tree, 0, 0)
@@ -64,7 +64,7 @@ def _branches(tree: Tree, node: int, depth: int) -> list[tuple[int, int]]:
     return [(child, depth) for child in reversed(shown)]
 
 
-def _condition(tree: Tree, node: int, spell: Spell) -> str:
+def _condition(tree: Tree, node: int, spell: ValueFormatter) -> str:
     above = tree.parent[node]
     attribute, branch = tree.attributes[tree.tested[above]], node - tree.first[above]
     if attribute.is_number:
@@ -73,16 +73,16 @@ def _condition(tree: Tree, node: int, spell: Spell) -> str:
 
 
 def _leaf(tree: Tree, node: int) -> str:
-    return f"{tree.classes[tree.label[node]]} {figures(tree, node)}" if tree.answers else held(tree, node)
+    return f"{tree.classes[tree.label[node]]} {leaf_figures(tree, node)}" if tree.answers else row_count_text(tree, node)
 
 
-def held(tree: Tree, node: int) -> str:
+def row_count_text(tree: Tree, node: int) -> str:
     """How many rows a node holds, in words."""
     count = tree.counts[node].sum()
     return "1 row" if count == 1 else f"{count:,.0f} rows"
 
 
-def figures(tree: Tree, node: int) -> str:
+def leaf_figures(tree: Tree, node: int) -> str:
     """``(rows/errors)`` of a node, only ``(rows)`` when there are no errors."""
     count = tree.counts[node].sum()
     errors = tree.errors[node] if np.isnan(tree.estimate[node]) else tree.estimate[node]
@@ -91,12 +91,12 @@ def figures(tree: Tree, node: int) -> str:
 
 def rules(tree: Tree, *, table: Table | None = None) -> str:
     """One line a leaf: ``if a <= 3 and b = x then class (rows/errors)``."""
-    spell = spelling(table)
+    spell = value_formatter(table)
     lines = [rule_text(conditions(tree, node), _leaf(tree, node), spell) for node in tree.leaves.tolist()]
     return "\n".join(lines) + "\n"
 
 
-def rule_text(tests: Sequence[Test], answer: str, spell: Spell, *, at_most: str = "<=") -> str:
+def rule_text(tests: Sequence[Test], answer: str, spell: ValueFormatter, *, at_most: str = "<=") -> str:
     """A rule on one line; ``at_most`` is the sign where others than programs read it."""
     said = [
         f"{test.attribute} {at_most if test.operator == '<=' else test.operator} "
@@ -111,21 +111,21 @@ def as_json(
     confidence: float = 0.25,
 ) -> dict[str, Any]:  # fmt: skip
     """The object that ``leafcover tree --format json`` prints; see docs for its contract."""
-    found = _three(tree, training)
+    found = _summary(tree, training)
     found["estimated_error"] = float(estimates(tree, confidence=confidence)[0] / tree.counts[0].sum())
     if test is not None:
         found["test_errors"] = errors_on(tree, test)
     tested = sorted(set(tree.tested[tree.tested >= 0].tolist()))
     found["attributes"] = [tree.attributes[a].name for a in tested]
     if unpruned is not None:
-        found["unpruned"] = _three(unpruned, training)
+        found["unpruned"] = _summary(unpruned, training)
         if test is not None:
             found["unpruned"]["test_errors"] = errors_on(unpruned, test)
-    found["root"] = nested(tree)
+    found["root"] = nested_nodes(tree)
     return found
 
 
-def _three(tree: Tree, training: Training) -> dict[str, Any]:
+def _summary(tree: Tree, training: Training) -> dict[str, Any]:
     return {"size": tree.size, "leaves": len(tree.leaves), "train_errors": training_errors(tree, training)}
 
 
@@ -147,7 +147,7 @@ def estimates(tree: Tree, *, confidence: float = 0.25) -> Floats:
     return estimate
 
 
-def nested(tree: Tree) -> dict[str, Any]:
+def nested_nodes(tree: Tree) -> dict[str, Any]:
     """The root with its children inside it; built from the last node up, so that depth is no limit."""
     made: list[dict[str, Any]] = [{} for _ in range(tree.size)]
     for node in range(tree.size - 1, -1, -1):
@@ -171,11 +171,11 @@ def nested(tree: Tree) -> dict[str, Any]:
 # A forest for people and programs: a line for each tree, the rules that many trees share, one object for JSON.
 
 
-MOST_RULES = 10  # that the text shows
+MAX_RULES_SHOWN = 10  # that the text shows
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ForestExport:
     """A forest, what it grew from, and other rows that test it."""
 
     trees: Forest
@@ -185,19 +185,19 @@ class Shown:
     test_name: str = "the test rows"
 
 
-def forest_text(shown: Shown) -> str:
+def forest_text(shown: ForestExport) -> str:
     """One line a tree; the rules in most trees; errors of the vote beside those of the first tree."""
-    spell = spelling(shown.table)
-    return "\n\n".join(["\n".join(part) for part in (_lines(shown, spell), _most(shown, spell), _errors(shown))]) + "\n"
+    spell = value_formatter(shown.table)
+    return "\n\n".join(["\n".join(part) for part in (_tree_lines(shown, spell), _shared_rule_lines(shown, spell), _error_lines(shown))]) + "\n"
 
 
-def forest_rules(shown: Shown) -> str:
+def forest_rules(shown: ForestExport) -> str:
     """Every rule of the forest once, those of most trees first: ``60 of 60: if a <= 3 then class (rows/errors)``."""
-    spell = spelling(shown.table)
-    return "".join(f"{_spelled(rule, len(shown.trees), spell)}\n" for rule in shared_rules(shown.trees))
+    spell = value_formatter(shown.table)
+    return "".join(f"{_shared_rule_text(rule, len(shown.trees), spell)}\n" for rule in shared_rules(shown.trees))
 
 
-def forest_json(shown: Shown, *, confidence: float = 0.25) -> dict[str, Any]:
+def forest_json(shown: ForestExport, *, confidence: float = 0.25) -> dict[str, Any]:
     """The object that ``leafcover forest --format json`` prints; numbers of trees count from 1."""
     trees = shown.trees
     told = [
@@ -216,11 +216,11 @@ def forest_json(shown: Shown, *, confidence: float = 0.25) -> dict[str, Any]:
         ],
         "attributes": attributes_tested(trees),
         "shared_rules": [_rule_json(rule) for rule in shared_rules(trees) if len(rule.trees) > 1],
-        "figures": _figures(shown),
+        "figures": _forest_figures(shown),
     }
 
 
-def _figures(shown: Shown) -> dict[str, int]:
+def _forest_figures(shown: ForestExport) -> dict[str, int]:
     first = shown.trees[0]
     found = {
         "rows": len(shown.training.labels),
@@ -245,11 +245,11 @@ def _rule_json(rule: SharedRule) -> dict[str, Any]:
     }
 
 
-def _lines(shown: Shown, spell: Spell) -> list[str]:
+def _tree_lines(shown: ForestExport, spell: ValueFormatter) -> list[str]:
     trees, levels = shown.trees, levels_of(shown.trees)
     first, then = (
-        [asked(tree, 0, spell) for tree in trees],
-        [asked(tree, largest_branch(tree), spell) for tree in trees],
+        [node_text(tree, 0, spell) for tree in trees],
+        [node_text(tree, largest_branch(tree), spell) for tree in trees],
     )
     wide, wider = (max(len(word) for word in ("root", *words)) for words in (first, then))
     told = f"{levels.count(0)} of level 0, {levels.count(1)} of level 1"
@@ -271,7 +271,7 @@ def largest_branch(tree: Tree) -> int:
     return int(tree.first[0] + children.argmax()) if len(children) else 0
 
 
-def asked(tree: Tree, node: int, spell: Spell) -> str:
+def node_text(tree: Tree, node: int, spell: ValueFormatter) -> str:
     """What a node asks, or the class that it answers."""
     if tree.tested[node] < 0:
         return f"leaf: {tree.classes[tree.label[node]]}"
@@ -281,20 +281,20 @@ def asked(tree: Tree, node: int, spell: Spell) -> str:
     return f"{attribute.name}, {tree.branches[node]} values"
 
 
-def _most(shown: Shown, spell: Spell) -> list[str]:
+def _shared_rule_lines(shown: ForestExport, spell: ValueFormatter) -> list[str]:
     every = shared_rules(shown.trees)
     several = [rule for rule in every if len(rule.trees) > 1]
     told = f"{len(every)} rule{'s' * (len(every) != 1)}, {len(several)} of them in more than one tree"
-    return [told, *(_spelled(rule, len(shown.trees), spell) for rule in several[:MOST_RULES])]
+    return [told, *(_shared_rule_text(rule, len(shown.trees), spell) for rule in several[:MAX_RULES_SHOWN])]
 
 
-def _spelled(rule: SharedRule, trees: int, spell: Spell) -> str:
+def _shared_rule_text(rule: SharedRule, trees: int, spell: ValueFormatter) -> str:
     figures = f"({rule.rows:.1f}/{rule.errors:.1f})" if rule.errors > 0 else f"({rule.rows:.1f})"
     return f"{len(rule.trees)} of {trees}: {rule_text(rule.tests, f'{rule.label} {figures}', spell)}"
 
 
-def _errors(shown: Shown) -> list[str]:
-    found = _figures(shown)
+def _error_lines(shown: ForestExport) -> list[str]:
+    found = _forest_figures(shown)
     lines = [
         f"grown from {found['rows_grown_from']} of {found['rows']} rows",
         f"errors of the vote {_share(found['train_errors'], shown)}, "
@@ -308,5 +308,5 @@ def _errors(shown: Shown) -> list[str]:
     return lines
 
 
-def _share(errors: int, shown: Shown) -> str:
+def _share(errors: int, shown: ForestExport) -> str:
     return f"{errors} ({errors / len(shown.training.labels):.1%})"

@@ -16,8 +16,8 @@ from leafcover.tree.tree import Attribute, Tree
 # is a missing value, so it sorts below everything known.
 
 
-SAMPLE = 200_000  # rows that choose the edges: evenly spaced by row number, so that no key is needed
-MOST_BINS = 255
+SAMPLE_ROWS = 200_000  # rows that choose the edges: evenly spaced by row number, so that no key is needed
+MAX_BINS = 255
 _BLOCK = 16_384  # rows coded at a time: 256 kB of codes stay in the second-level cache
 
 
@@ -71,7 +71,7 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
     sizes = [len(e) + 1 if a.is_number else len(a.levels) + 1 for a, e in zip(attributes, edges, strict=True)]
     codes = _empty_codes(rows, sizes)
     missing = np.zeros(len(columns), np.int64)
-    inner = [_inner(e) for e in edges]
+    inner = [_search_edges(e) for e in edges]
     for start in range(0, rows, _BLOCK):
         stop = min(start + _BLOCK, rows)
         for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
@@ -82,7 +82,7 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
     exact = np.ones(len(columns), np.bool_)
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
         if attribute.is_number:
-            edges[j], exact[j] = _settle(column, edges[j], codes, j)
+            edges[j], exact[j] = _final_edges(column, edges[j], codes, j)
             sizes[j] = len(edges[j]) + 1
     return Binned(tuple(attributes), codes, np.array(sizes, np.int64), tuple(edges), exact, missing)
 
@@ -97,8 +97,8 @@ def quantile_codes(values: Floats, *, bins: int) -> tuple[Codes, int]:
     """
     from leafcover.kernels.histogram import upper_edges
 
-    if not 1 <= bins <= MOST_BINS:
-        raise ValueOutOfRange("bins", bins, f"a whole number from 1 to {MOST_BINS}")
+    if not 1 <= bins <= MAX_BINS:
+        raise ValueOutOfRange("bins", bins, f"a whole number from 1 to {MAX_BINS}")
     ordered = np.sort(_sample(values))
     edges, _ = upper_edges(ordered[~np.isnan(ordered)], bins)
     codes = np.searchsorted(edges[:-1], values).astype(np.int32)
@@ -110,9 +110,9 @@ _NO_EDGES = np.empty(0)
 
 
 def _sample(column: Floats) -> Floats:
-    if len(column) <= SAMPLE:
+    if len(column) <= SAMPLE_ROWS:
         return column
-    return column[np.arange(SAMPLE) * len(column) // SAMPLE]
+    return column[np.arange(SAMPLE_ROWS) * len(column) // SAMPLE_ROWS]
 
 
 def _edges(column: Floats) -> Floats:
@@ -120,29 +120,29 @@ def _edges(column: Floats) -> Floats:
     from leafcover.kernels.histogram import upper_edges
 
     ordered = np.sort(_sample(column))  # nan last
-    edges: Floats = upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MOST_BINS)[0]
+    edges: Floats = upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MAX_BINS)[0]
     return edges
 
 
-def _inner(edges: Floats) -> Floats:
+def _search_edges(edges: Floats) -> Floats:
     """Edges padded for the search: the last bin takes everything above the others."""
-    padded = np.full(MOST_BINS, np.inf)
+    padded = np.full(MAX_BINS, np.inf)
     padded[: max(len(edges) - 1, 0)] = edges[:-1]
     return padded
 
 
-def _settle(column: Floats, edges: Floats, codes: Array, attribute: int) -> tuple[Floats, bool]:
+def _final_edges(column: Floats, edges: Floats, codes: Array, attribute: int) -> tuple[Floats, bool]:
     """The final edges, and whether they are exact: a sample may have missed a rare value."""
     from leafcover.kernels.histogram import code_numbers, every_value_is_an_edge
 
     if every_value_is_an_edge(column, edges, codes, attribute):
         return edges, True
-    if len(edges) == MOST_BINS:
+    if len(edges) == MAX_BINS:
         return edges, False
     every = np.unique(column[~np.isnan(column)])
-    if len(every) > MOST_BINS:
+    if len(every) > MAX_BINS:
         return edges, False
-    code_numbers(column, _inner(every), codes, attribute, 0, len(column))
+    code_numbers(column, _search_edges(every), codes, attribute, 0, len(column))
     return every, True
 
 
@@ -329,7 +329,7 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
 
 def _edge_table(binned: Binned) -> Floats:
     """The upper edge of every code of every number; nan for missing and for categories."""
-    table = np.full((len(binned.attributes), MOST_BINS + 1), np.nan)
+    table = np.full((len(binned.attributes), MAX_BINS + 1), np.nan)
     for attribute, edges in enumerate(binned.edges):
         table[attribute, 1 : len(edges) + 1] = edges
     return table

@@ -10,10 +10,10 @@ from leafcover.table.table import Column
 from leafcover.tree.histogram import bin_columns, quantile_codes
 from leafcover.tree.tree import Attribute
 
-BINS = 32  # places where a number may be cut
-GROUPS = 6  # classes a number is refined for
-MOST_LEVELS = 1000  # of a category that are told apart; rarer ones count as one
-MOST_ROWS = 2048  # rows that choose a cut: more of a large node would change little and cost much
+NUMBER_BINS = 32  # places where a number may be cut
+TARGET_GROUPS = 6  # classes a number is refined for
+MAX_LEVELS = 1000  # of a category that are told apart; rarer ones count as one
+MAX_SAMPLE_ROWS = 2048  # rows that choose a cut: more of a large node would change little and cost much
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +35,9 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     from leafcover.kernels.joint import refine_jointly as refine
     from leafcover.kernels.permute import rows_by_cell
 
-    codes, classes, sizes = _coded(columns)
+    codes, classes, sizes = _bin_columns(columns)
     first = np.concatenate([[0], np.cumsum([int(c.max()) + 1 for c in classes])]).astype(np.int64)
-    bins, most = max(sizes), min(MOST_ROWS, len(label))
+    bins, most = max(sizes), min(MAX_SAMPLE_ROWS, len(label))
     table = np.zeros((len(columns), bins), np.int32)
     for j, of_bin in enumerate(classes):
         table[j, : len(of_bin)] = of_bin
@@ -73,7 +73,7 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     return RefinedCells(new, int(begins.sum()), float(net))
 
 
-def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> list[float]:
+def explained_shares(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> list[float]:
     """For each column the share of its entropy inside the cells that a tree of its own would explain, luck left out."""
     from leafcover.tree.histogram import refine_labels
 
@@ -83,14 +83,14 @@ def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int)
         if column.is_category:
             codes, classes = level_codes(column)
         else:
-            codes, classes = quantile_codes(column.values, bins=GROUPS)
+            codes, classes = quantile_codes(column.values, bins=TARGET_GROUPS)
         others = np.arange(len(columns)) != at
         found = refine_labels(binned, codes, classes, label, count, floor=floor, testable=others)
         shares.append(found.explained)
     return shares
 
 
-def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
+def _bin_columns(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
     """Bins of every value (missing is bin 0), and for each column the class of each bin."""
     bins, classes, sizes = [], [], []
     for column in columns:
@@ -99,7 +99,7 @@ def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
             code, size = found.astype(np.int64) + 1, size + 1
             of_bin = np.arange(size, dtype=np.int32)
         else:
-            found, size = quantile_codes(column.values, bins=BINS)
+            found, size = quantile_codes(column.values, bins=NUMBER_BINS)
             code, size = found.astype(np.int64) + 1, size + 1
             of_bin = _classes(code, size, column.missing)
         bins.append(code)
@@ -117,19 +117,19 @@ def level_codes(column: Column) -> tuple[Codes, int]:
 
     A table of a city's streets would otherwise need room for every pair of streets.
     """
-    if len(column.levels) <= MOST_LEVELS:
+    if len(column.levels) <= MAX_LEVELS:
         return column.values, max(len(column.levels), 1)
     counts = np.bincount(column.values[~column.missing], minlength=len(column.levels))
-    common = np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1]
-    new = np.full(len(column.levels) + 1, MOST_LEVELS - 1, np.int32)
-    new[common] = np.arange(MOST_LEVELS - 1)
+    common = np.argsort(-counts, kind="stable")[: MAX_LEVELS - 1]
+    new = np.full(len(column.levels) + 1, MAX_LEVELS - 1, np.int32)
+    new[common] = np.arange(MAX_LEVELS - 1)
     new[-1] = MISSING  # where a missing value's code, -1, points
-    return new[column.values], MOST_LEVELS
+    return new[column.values], MAX_LEVELS
 
 
 def _classes(code: Rows, size: int, missing: Bools) -> Codes:
     """Bins joined into few classes of about equal size; missing is a class of its own."""
-    group, _ = quantile_codes(np.where(missing, np.nan, code.astype(np.float64)), bins=GROUPS)
+    group, _ = quantile_codes(np.where(missing, np.nan, code.astype(np.float64)), bins=TARGET_GROUPS)
     of_bin = np.zeros(size, np.int32)
     of_bin[code] = group + 1
     return of_bin

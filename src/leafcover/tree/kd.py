@@ -30,7 +30,7 @@ _SMALLEST = 1e-300  # a range below it cannot be divided by
 
 
 @dataclass(frozen=True, eq=False)
-class Parted:
+class KdPartition:
     """A kd tree, and the leaf each row stands in, numbered as in ``tree.leaves``."""
 
     tree: Tree
@@ -40,7 +40,7 @@ class Parted:
 def grow_kd(
     table: Table, by: Sequence[str], *, scale: Scale = "minmax", cut: Cut = "midrange", scope: Scope = "node",
     reuse: bool = True, leaf_max: int = 3, min_child: int = 1, tie: Tie = "left",
-) -> Parted:  # fmt: skip
+) -> KdPartition:  # fmt: skip
     """Cut the rows by number columns until a leaf has at most ``leaf_max`` of them.
 
     ``scale`` divides a column by its range, its largest size, nothing or its standard deviation. ``scope`` is where a
@@ -51,16 +51,16 @@ def grow_kd(
     """
     from leafcover.kernels.kd import KdSettings, grow
 
-    matrix, steps = working(table, by)
-    order, _ = own_order(matrix)
+    matrix, steps = kd_matrix(table, by)
+    order, _ = canonical_order(matrix)
     rule = KdSettings(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
-    nodes = grow(matrix[order], order, scales(matrix[order], steps, scale), rule)
+    nodes = grow(matrix[order], order, column_scales(matrix[order], steps, scale), rule)
     leaf = np.empty(len(table), np.int32)
     ends = np.flatnonzero(nodes.tested < 0)
     sizes = (nodes.stop - nodes.start)[ends]
     by_place = np.argsort(nodes.start[ends], kind="stable")
     leaf[order] = np.repeat(by_place, sizes[by_place])
-    return Parted(_tree(tuple(by), nodes, steps), leaf)
+    return KdPartition(_tree(tuple(by), nodes, steps), leaf)
 
 
 def _tree(names: tuple[str, ...], nodes: "KdNodes", steps: Floats) -> Tree:
@@ -83,7 +83,7 @@ def _tree(names: tuple[str, ...], nodes: "KdNodes", steps: Floats) -> Tree:
     )
 
 
-def working(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
+def kd_matrix(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
     """The columns side by side (rows, columns), and by what each must be divided to be what it was.
 
     A column with a grid is counted in grid steps: the middle of 0.1 and 0.7 is then a value of the grid, not a rounding
@@ -98,14 +98,14 @@ def working(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
                 "number."
             )
         known = ~column.missing
-        values, steps[c] = _counted(column, known)
+        values, steps[c] = _in_grid_steps(column, known)
         if len(values) < len(table):
             matrix[~known, c] = _mean(values)
         matrix[known, c] = values
     return matrix, steps
 
 
-def _counted(column: Column, known: Array) -> tuple[Floats, float]:
+def _in_grid_steps(column: Column, known: Array) -> tuple[Floats, float]:
     values: Floats = column.values[known]
     if column.grid is None or column.grid.every > 1:  # whole numbers already
         return values, 1.0
@@ -126,7 +126,7 @@ def _mean(values: Floats) -> float:
     return min(max(mean, float(values.min())), float(values.max()))
 
 
-def own_order(matrix: Floats) -> tuple[Rows, Words]:
+def canonical_order(matrix: Floats) -> tuple[Rows, Words]:
     """Row numbers by a mark of the row's values, and the marks: sums then round alike, however a table is ordered."""
     from leafcover.kernels.kd import marks
 
@@ -135,8 +135,8 @@ def own_order(matrix: Floats) -> tuple[Rows, Words]:
     return order, found[order]
 
 
-def scales(matrix: Floats, steps: Floats, scale: Scale) -> "ColumnScales":
-    """How columns of `working` are compared."""
+def column_scales(matrix: Floats, steps: Floats, scale: Scale) -> "ColumnScales":
+    """How columns of `kd_matrix` are compared."""
     from leafcover.kernels.kd import ColumnScales, midpoint
 
     low, high = (matrix.min(axis=0), matrix.max(axis=0)) if len(matrix) else np.zeros((2, matrix.shape[1]))

@@ -13,13 +13,13 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools
 from leafcover.table.table import Table
-from leafcover.tree.export import Spell, held, spelling
+from leafcover.tree.export import ValueFormatter, row_count_text, value_formatter
 from leafcover.tree.tree import Tree
 
 # A tree as an outline: one line a node, from the root down, with what lies deeper told in one line.
 
 
-_MOST_BRANCHES = 8  # of a category; the rest is one line
+_MAX_BRANCHES = 8  # of a category; the rest is one line
 
 
 @dataclass(frozen=True)
@@ -36,34 +36,34 @@ class PlotLine:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class PlotInput:
     """What is drawn, and how."""
 
     tree: Tree
     depth: int
-    spell: Spell
+    spell: ValueFormatter
     marks: Bools
     counts: bool = True  # whether a leaf without a class may tell its rows
 
 
-def lines(drawn: Drawn) -> Iterator[PlotLine]:
+def outline(drawn: PlotInput) -> Iterator[PlotLine]:
     """The lines from top to bottom."""
     waiting = [_line_of(drawn, 0, 0)]
     while waiting:
         line = waiting.pop()
         yield line
         if line.kind == "test":
-            waiting += reversed(list(_below(drawn, line)))
+            waiting += reversed(list(_child_lines(drawn, line)))
 
 
-def _below(drawn: Drawn, line: PlotLine) -> Iterator[PlotLine]:
+def _child_lines(drawn: PlotInput, line: PlotLine) -> Iterator[PlotLine]:
     tree = drawn.tree
     children = np.arange(tree.first[line.node], tree.first[line.node] + tree.branches[line.node])
     weight = tree.counts[children].sum(axis=1)
     seen = children[weight > 0]
     shown = seen
-    if len(seen) > _MOST_BRANCHES:
-        largest = np.argsort(-weight[weight > 0], kind="stable")[: _MOST_BRANCHES - 1]
+    if len(seen) > _MAX_BRANCHES:
+        largest = np.argsort(-weight[weight > 0], kind="stable")[: _MAX_BRANCHES - 1]
         shown = np.sort(seen[largest])
     for child in shown.tolist():
         yield _line_of(drawn, child, line.depth + 1)
@@ -76,7 +76,7 @@ def _below(drawn: Drawn, line: PlotLine) -> Iterator[PlotLine]:
         yield PlotLine(line.depth + 1, "", "… " + ", ".join(words), -1, "more", differ > 0, line.marked)
 
 
-def _line_of(drawn: Drawn, node: int, level: int) -> PlotLine:
+def _line_of(drawn: PlotInput, node: int, level: int) -> PlotLine:
     tree, edge = drawn.tree, ""
     if node:
         above = tree.parent[node]
@@ -88,7 +88,7 @@ def _line_of(drawn: Drawn, node: int, level: int) -> PlotLine:
     marked = bool(drawn.marks[node])
     follows = bool(node and drawn.marks[tree.parent[node]])
     if tree.tested[node] < 0:
-        name = held(tree, node) if drawn.counts and not tree.answers else tree.classes[tree.label[node]]
+        name = row_count_text(tree, node) if drawn.counts and not tree.answers else tree.classes[tree.label[node]]
         return PlotLine(level, edge, name, node, "leaf", marked, follows)
     if level >= drawn.depth:
         leaves = _leaves_under(tree, node)
@@ -113,20 +113,20 @@ COLOURS = ("#2f6db0", "#d07a1f", "#3d8f63", "#8a5fb0", "#c24f74", "#2c929b", "#8
 WIDTH = 520  # narrow enough that 14-pixel text is still legible when a phone shrinks it
 _LINE = 34
 _INDENT = 22  # a step to the right per test; less in a deep tree
-_MOST_INDENT = 176
+_MAX_INDENT = 176
 _MARGIN = 16
 _BAR = 64
 _FIGURES = 96  # room for "12,345 · 100 %"
-_SIGN = "◆"  # a mark is never colour alone; "≠ 2" would be read as "not 2"
-_MARK = f'<tspan class="mark">{_SIGN}</tspan>'
-_MARKED = "#b3261e"
+_MARK_SIGN = "◆"  # a mark is never colour alone; "≠ 2" would be read as "not 2"
+_MARK = f'<tspan class="mark">{_MARK_SIGN}</tspan>'
+_MARK_COLOUR = "#b3261e"
 _WIDE, _NARROW = frozenset("mwMW@%—…<>=+≤◆"), frozenset("iljtfrI.,:;'|!()- ")
 _STYLE = (
     "text{font:14px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#1f2933}"
     ".head{font-size:16px;font-weight:600}.soft{fill:#616e7c;font-size:12.5px}"
     ".edge{fill:#52606d;font-size:13px}.class{font-weight:600}"
     ".wire{fill:none;stroke:#b8c2cc;stroke-width:1.5}"
-    f".mark{{fill:{_MARKED};font-weight:600}}"
+    f".mark{{fill:{_MARK_COLOUR};font-weight:600}}"
 )
 
 
@@ -140,7 +140,7 @@ def picture(
     show the share of all rows.
     """
     flags = np.zeros(tree.size, np.bool_) if marks is None else marks
-    rows = list(lines(Drawn(tree, depth, spelling(table), flags, counts)))
+    rows = list(outline(PlotInput(tree, depth, value_formatter(table), flags, counts)))
     legend, legend_height = _legend(tree, marks)
     top, step = 46 + legend_height, _step(rows)
     height = top + _LINE * len(rows) + 10
@@ -154,14 +154,14 @@ def picture(
         f'style="max-width:100%;height:auto" role="img" aria-label="{escape(title)}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
-        f'<text class="head" x="{_MARGIN}" y="30">{escape(_cut(head, 210))}</text>',
+        f'<text class="head" x="{_MARGIN}" y="30">{escape(_truncate(head, 210))}</text>',
         f'<text class="soft" x="{WIDTH - _MARGIN}" y="30" text-anchor="end">'
         f"{tree.size:,} nodes · {len(tree.leaves):,} leaves · {tree.counts[0].sum():,.0f} rows</text>"
         if counts
         else "",
         legend,
-        *_wires(rows, top, step),
-        *(_draw(tree, row, top + _LINE * i, step, counts) for i, row in enumerate(rows)),
+        *_connectors(rows, top, step),
+        *(_draw_line(tree, row, top + _LINE * i, step, counts) for i, row in enumerate(rows)),
         "</svg>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
@@ -171,7 +171,7 @@ def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
     """One dot and name per class, in as many lines as it takes, then what a mark means; and how high it is."""
     x, y, parts = _MARGIN, 56, []
     for code, name in enumerate(tree.classes[:12] if tree.answers else ()):
-        label = _cut(name, 160)
+        label = _truncate(name, 160)
         if x > _MARGIN and x + 18 + _width(label) > WIDTH - _MARGIN:
             x, y = _MARGIN, y + 22
         parts.append(f'<circle cx="{x + 5}" cy="{y - 4}" r="5" fill="{_colour(code)}"/>')
@@ -189,10 +189,10 @@ def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
 
 def _step(rows: list[PlotLine]) -> int:
     """How far each test moves to the right, so that the deepest line still has room."""
-    return max(3, min(_INDENT, _MOST_INDENT // max(1, *(row.depth for row in rows))))
+    return max(3, min(_INDENT, _MAX_INDENT // max(1, *(row.depth for row in rows))))
 
 
-def _wires(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
+def _connectors(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
     """From each node an elbow to each of its children."""
     last: dict[int, int] = {}
     for i, row in enumerate(rows):
@@ -204,18 +204,18 @@ def _wires(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
         yield f'<path class="wire" d="M{x} {begin}V{y - 5}q0 5 5 5h{max(0, step - 12)}"/>'
 
 
-def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
+def _draw_line(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
     """The branch's text, the box, and the mix of classes at the right."""
     x: float = _MARGIN + step * row.depth
     right = WIDTH - _MARGIN - (_FIGURES if counts else 0) - _BAR - 14
     told = f"{row.edge} {row.name}{' (differs from the other tree)' if row.marked else ''}"
     parts = [f"<g><title>{escape(told.strip())}</title>"]
-    label = f"{_SIGN} {row.name}" if row.marked else row.name
+    label = f"{_MARK_SIGN} {row.name}" if row.marked else row.name
     if row.edge:
-        edge = _cut(row.edge, max((right - x) * 0.5, right - x - _width(label) - 32))
+        edge = _truncate(row.edge, max((right - x) * 0.5, right - x - _width(label) - 32))
         parts.append(f'<text class="edge" x="{x + 4:.0f}" y="{y + 19}">{escape(edge)}</text>')
         x += _width(edge) * 0.93 + 12
-    name = _cut(label, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
+    name = _truncate(label, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
     wide = min(_width(name) * (1.08 if row.kind == "leaf" else 1.0) + 18, right - x)
     if row.kind == "more":
         parts.append(f'<text class="soft" x="{x + 4:.0f}" y="{y + 19}">{_escaped(name, row)}</text>')
@@ -223,7 +223,7 @@ def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
         colour = _colour(int(tree.label[row.node])) if row.kind == "leaf" else "#e4e9ee"
         opacity = ' fill-opacity="0.14"' if row.kind == "leaf" else ""
         dashes = ' stroke-dasharray="3 3"' if row.follows else ' stroke-width="1.7"'
-        outline = f' stroke="{_MARKED}"{dashes}' if row.marked else ""
+        outline = f' stroke="{_MARK_COLOUR}"{dashes}' if row.marked else ""
         parts.append(
             f'<rect x="{x:.0f}" y="{y + 1}" width="{wide:.0f}" height="26" rx="{13 if row.kind == "leaf" else 6}" '
             f'fill="{colour}"{opacity}{outline}/>'
@@ -232,16 +232,16 @@ def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
         middle = x + wide / 2
         parts.append(f'<text{kind} x="{middle:.0f}" y="{y + 19}" text-anchor="middle">{_escaped(name, row)}</text>')
     if row.node >= 0 and (tree.answers or counts):
-        parts += _mix(tree, row, y, counts)
+        parts += _class_bar(tree, row, y, counts)
     return "".join(parts) + "</g>"
 
 
 def _escaped(name: str, row: PlotLine) -> str:
     """A name as SVG text, the sign of a mark in its colour."""
-    return escape(name).replace(_SIGN, _MARK, 1) if row.marked else escape(name)
+    return escape(name).replace(_MARK_SIGN, _MARK, 1) if row.marked else escape(name)
 
 
-def _mix(tree: Tree, row: PlotLine, y: int, counts: bool) -> Iterator[str]:
+def _class_bar(tree: Tree, row: PlotLine, y: int, counts: bool) -> Iterator[str]:
     """A bar of the classes, and how many rows of which purity (of a kd tree, of which share)."""
     count = tree.counts[row.node]
     total = count.sum()
@@ -272,7 +272,7 @@ def _width(words: str) -> float:
     return sum(12.2 if c in _WIDE else 5.4 if c in _NARROW else 9.8 if c.isupper() else 8.5 for c in words)
 
 
-def _cut(words: str, room: float) -> str:
+def _truncate(words: str, room: float) -> str:
     """The text, or as much of it as fits, with an ellipsis."""
     if _width(words) <= room:
         return words

@@ -26,7 +26,7 @@ Columns = Sequence[Array]  # one array per attribute of a tree: float64 with nan
 _BLOCK = 8192  # rows walked at once: their values stay in the cache
 
 
-def columns_for(tree: Tree, table: Table, *, tested: Collection[int] | None = None) -> tuple[Array, ...]:
+def match_columns(tree: Tree, table: Table, *, tested: Collection[int] | None = None) -> tuple[Array, ...]:
     """The tree's attributes in a table, whose levels may be others: matched by their text.
 
     A level the tree has never met is as good as missing; an attribute the table lacks is an error only when
@@ -72,7 +72,7 @@ def _levels_of(column: Column) -> tuple[tuple[str, ...], Codes]:
     return tuple(text_of(column, distinct)), codes
 
 
-def _ways(tree: Tree) -> tuple["Ways", Array]:
+def _kernel_tree(tree: Tree) -> tuple["Ways", Array]:
     """The tree for kernels, and which attributes it tests."""
     from leafcover.kernels.forest_cells import Ways
 
@@ -106,7 +106,7 @@ def _blocks(tree: Tree, columns: Columns, rows: int, used: Array) -> Iterator[tu
 def _columns(tree: Tree, rows: Table | Training | Columns) -> tuple[Columns, int]:
     """One array per attribute of the tree, and how many rows there are."""
     if isinstance(rows, Table):
-        return columns_for(tree, rows), len(rows)
+        return match_columns(tree, rows), len(rows)
     if isinstance(rows, Training):
         return rows.columns, len(rows.labels)
     return rows, len(rows[0]) if len(rows) else 0
@@ -117,7 +117,7 @@ def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
     from leafcover.kernels.forest_cells import SEVERAL, one_leaf, votes
 
     columns, count = _columns(tree, rows)
-    ways, used = _ways(tree)
+    ways, used = _kernel_tree(tree)
     counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
     answer = np.where(ways.weight > 0, counts.argmax(axis=1), label).astype(np.int32)
     classes = np.empty(count, np.int32)
@@ -133,12 +133,12 @@ def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
     return classes
 
 
-def places(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
+def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
     """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
     from leafcover.kernels.forest_cells import SEVERAL, add_sets, many_leaves, no_sets, one_leaf
 
     columns, count = _columns(tree, rows)
-    ways, used = _ways(tree)
+    ways, used = _kernel_tree(tree)
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
     place = np.empty(count, np.int32)
@@ -153,10 +153,10 @@ def places(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
             ends, reached = many_leaves(ways, values, several)
             sets, of_rows = add_sets(sets, ends, number[reached])
             place[begin + several] = len(tree.leaves) + of_rows
-    return _numbered(place, sets, len(tree.leaves))
+    return _number_sets(place, sets, len(tree.leaves))
 
 
-def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
+def _number_sets(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
     """Number the sets of several leaves after the single leaves, by content."""
     text = sets.leaves.astype(">i4").tobytes()
     bounds = (4 * sets.start).tolist()
@@ -182,10 +182,10 @@ def errors_on(tree: Tree, table: Table) -> int:
 
     A class the tree has never met is always an error.
     """
-    return wrong_answers(tree, table, classify(tree, table))
+    return count_errors(tree, table, classify(tree, table))
 
 
-def wrong_answers(tree: Tree, table: Table, answers: Codes) -> int:
+def count_errors(tree: Tree, table: Table, answers: Codes) -> int:
     """How many rows of a table with a known target got another class (a code of the tree's)."""
     names, codes = classes_of(table[tree.target])
     known = np.flatnonzero(codes != MISSING)
@@ -202,7 +202,7 @@ def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
     from leafcover.kernels.forest_cells import SEVERAL, one_leaf, votes
 
     columns, count = _columns(tree, rows)
-    ways, used = _ways(tree)
+    ways, used = _kernel_tree(tree)
     counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
     answer = counts.astype(np.float64)
     empty = np.flatnonzero(ways.weight <= 0)
@@ -222,7 +222,7 @@ def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
 
 def leaf_of(tree: Tree, rows: Table | Training | Columns) -> Codes:
     """The node number of the leaf each row reaches; -1 for a row that reaches several, for want of a value."""
-    found = places(tree, rows)
+    found = leaf_membership(tree, rows)
     leaves = tree.leaves.astype(np.int32)
     alone = found.place < len(leaves)
     return np.where(alone, leaves[np.where(alone, found.place, 0)], MISSING).astype(np.int32)
@@ -237,22 +237,22 @@ def leaf_of(tree: Tree, rows: Table | Training | Columns) -> Codes:
 Forest: TypeAlias = Sequence[Tree]
 Voting: TypeAlias = Literal["majority", "most-accurate-leaf", "combined"]
 
-VOTINGS: tuple[Voting, ...] = ("majority", "most-accurate-leaf", "combined")
+VOTING_RULES: tuple[Voting, ...] = ("majority", "most-accurate-leaf", "combined")
 
 _FOREST_BLOCK = 65_536  # rows asked at once: shares of many classes need not stand in memory for all of them
 
 
-def columns_of(trees: Forest, rows: Table | Training | Columns) -> Columns:
+def match_forest_columns(trees: Forest, rows: Table | Training | Columns) -> Columns:
     """One array for each attribute of the trees; of a table they are matched once for all trees."""
     if isinstance(rows, Table):
         tested = set(np.concatenate([tree.tested for tree in trees]).tolist())
-        return columns_for(trees[0], rows, tested=tested)
+        return match_columns(trees[0], rows, tested=tested)
     return rows.columns if isinstance(rows, Training) else rows
 
 
 def votes(trees: Forest, rows: Table | Training | Columns) -> Floats:
     """How many trees answer each class (rows, classes): one vote a tree, so each row sums to their number."""
-    return np.concatenate([_ballots(trees, block)[0] for block in _forest_blocks(trees, rows)])
+    return np.concatenate([_vote_counts(trees, block)[0] for block in _forest_blocks(trees, rows)])
 
 
 def classify_forest(trees: Forest, rows: Table | Training | Columns, *, voting: Voting = "majority") -> Codes:
@@ -268,9 +268,9 @@ def classify_forest(trees: Forest, rows: Table | Training | Columns, *, voting: 
     found = []
     for block in _forest_blocks(trees, rows):
         if voting == "most-accurate-leaf":
-            found.append(_surest(trees, block).argmax(axis=1))
+            found.append(_most_accurate_shares(trees, block).argmax(axis=1))
             continue
-        ballots, sureness = _ballots(trees, block)
+        ballots, sureness = _vote_counts(trees, block)
         if voting == "majority":
             sureness[ballots < ballots.max(axis=1, keepdims=True)] = -1.0
         found.append(sureness.argmax(axis=1))
@@ -287,9 +287,9 @@ def forest_shares(trees: Forest, rows: Table | Training | Columns, *, voting: Vo
     found = []
     for block in _forest_blocks(trees, rows):
         if voting == "most-accurate-leaf":
-            found.append(_surest(trees, block))
+            found.append(_most_accurate_shares(trees, block))
         else:
-            chosen = _ballots(trees, block)[0 if voting == "majority" else 1]
+            chosen = _vote_counts(trees, block)[0 if voting == "majority" else 1]
             found.append(chosen / chosen.sum(axis=1, keepdims=True))
     return np.concatenate(found)
 
@@ -301,12 +301,12 @@ def forest_errors(trees: Forest, training: Training, *, voting: Voting = "majori
 
 def forest_errors_on(trees: Forest, table: Table, *, voting: Voting = "majority") -> int:
     """How many rows of another table with a known target they answer wrongly."""
-    return wrong_answers(trees[0], table, classify_forest(trees, table, voting=voting))
+    return count_errors(trees[0], table, classify_forest(trees, table, voting=voting))
 
 
 def _forest_blocks(trees: Forest, rows: Table | Training | Columns) -> Iterator[list[Array]]:
     """The columns of some thousand rows at a time; one empty block when there are no rows."""
-    columns = columns_of(trees, rows)
+    columns = match_forest_columns(trees, rows)
     if not columns and isinstance(rows, (Table, Training)):
         # no attributes, yet rows to answer: they are counted by a column that no tree tests
         columns = [np.empty(len(rows) if isinstance(rows, Table) else len(rows.labels))]
@@ -315,7 +315,7 @@ def _forest_blocks(trees: Forest, rows: Table | Training | Columns) -> Iterator[
         yield [column[begin : begin + _FOREST_BLOCK] for column in columns]
 
 
-def _ballots(trees: Forest, columns: Columns) -> tuple[Floats, Floats]:
+def _vote_counts(trees: Forest, columns: Columns) -> tuple[Floats, Floats]:
     """For each class its votes, and the sum of its shares where it won the vote (both rows, classes)."""
     shares = distribution(trees[0], columns)
     ballots, sureness, line = np.zeros_like(shares), np.zeros_like(shares), np.arange(len(shares))
@@ -328,7 +328,7 @@ def _ballots(trees: Forest, columns: Columns) -> tuple[Floats, Floats]:
     return ballots, sureness
 
 
-def _surest(trees: Forest, columns: Columns) -> Floats:
+def _most_accurate_shares(trees: Forest, columns: Columns) -> Floats:
     """The shares of classes (rows, classes) in the most accurate leaf that each row reaches."""
     best: Floats = distribution(trees[0], columns)
     support = _support(trees[0], columns)
@@ -342,7 +342,7 @@ def _surest(trees: Forest, columns: Columns) -> Floats:
 
 def _support(tree: Tree, columns: Columns) -> Floats:
     """The training rows in the leaves that each row reaches."""
-    found = places(tree, columns)
+    found = leaf_membership(tree, columns)
     held = tree.counts[tree.leaves].sum(axis=1)
     sums: Floats = np.add.reduceat(held[found.leaves], found.start[:-1])
     return sums[found.place]
@@ -350,5 +350,5 @@ def _support(tree: Tree, columns: Columns) -> Floats:
 
 def check_voting(voting: str) -> None:
     """Refuse a voting that there is not."""
-    if voting not in VOTINGS:
-        raise ValueOutOfRange("voting", voting, " or ".join(repr(name) for name in VOTINGS))
+    if voting not in VOTING_RULES:
+        raise ValueOutOfRange("voting", voting, " or ".join(repr(name) for name in VOTING_RULES))

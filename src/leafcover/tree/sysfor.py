@@ -17,9 +17,9 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.errors import TableError, ValueOutOfRange
 from leafcover.table.table import Table
-from leafcover.tree.c45 import MOST_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, pruned, singles
+from leafcover.tree.c45 import MAX_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, prune_tree, to_float32
 from leafcover.tree.predict import Forest
-from leafcover.tree.training import Training, take, training
+from leafcover.tree.training import Training, take_rows, training
 from leafcover.tree.tree import LeafBoxes, Test, Tree, leaf_boxes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _DIGITS = 12  # of a ratio: ratios that are equal on paper are equal here, whate
 
 
 @dataclass(frozen=True)
-class Good:
+class GoodTest:
     """A test that is good at the root: an attribute, and the middle of the gap in which a number is cut."""
 
     attribute: int
@@ -53,7 +53,7 @@ class TrainingPart:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchSettings:
     """What makes a test good."""
 
     goodness: float = 0.3
@@ -61,7 +61,7 @@ class Search:
     min_records: int = 10
 
 
-def good_attributes(training: Training, part: TrainingPart, spans: Floats, search: Search) -> tuple[Good, ...]:
+def good_attributes(training: Training, part: TrainingPart, spans: Floats, search: SearchSettings) -> tuple[GoodTest, ...]:
     """The good tests of a part, best first; of equal ones the earlier attribute, of its cuts the lower.
 
     A cut leaves ``min_records`` on both sides, and two levels of a category hold as many. ``spans`` are the ranges of
@@ -73,35 +73,35 @@ def good_attributes(training: Training, part: TrainingPart, spans: Floats, searc
     too_few = part.weight.sum() < 2 * search.min_records - 0.5  # a quick look: a category may have very many branches
     if too_few or (labels == labels[0]).all():
         return ()
-    pool: list[Good] = []
+    pool: list[GoodTest] = []
     for number, attribute in enumerate(training.attributes):
         values = training.columns[number][part.rows]
         if attribute.is_number:
-            cuts = _cuts(values, labels, part.weight, len(training.classes), search.min_records)
-            pool += _separate(number, *cuts, spans[number], search)
+            cuts = _score_cuts(values, labels, part.weight, len(training.classes), search.min_records)
+            pool += _separated_cuts(number, *cuts, spans[number], search)
         else:
-            pool += _category(number, values, labels, part.weight, training, search.min_records)
+            pool += _score_category(number, values, labels, part.weight, training, search.min_records)
     pool.sort(key=lambda good: -good.ratio)
     return tuple(good for good in pool if pool[0].ratio - good.ratio <= search.goodness)
 
 
-def spans_of(training: Training) -> Floats:
+def value_ranges(training: Training) -> Floats:
     """The range of each number in 32 bits, as trees read it; 0 for categories and columns without values."""
     spans = np.zeros(len(training.attributes))
     for number, attribute in enumerate(training.attributes):
         if attribute.is_number:
-            values = singles(training.columns[number]).astype(np.float64)
+            values = to_float32(training.columns[number]).astype(np.float64)
             known = values[~np.isnan(values)]
             spans[number] = np.ptp(known) if len(known) else 0.0
     return spans
 
 
-def parts_of(training: Training, part: TrainingPart, good: Good) -> Iterator[TrainingPart]:
+def branch_parts(training: Training, part: TrainingPart, good: GoodTest) -> Iterator[TrainingPart]:
     """The rows of each branch of a test; those without the value go to every branch with rows, by its share."""
     values = training.columns[good.attribute][part.rows]
     attribute = training.attributes[good.attribute]
     if attribute.is_number:
-        value = singles(values).astype(np.float64)
+        value = to_float32(values).astype(np.float64)
         branch, forks = np.where(np.isnan(value), MISSING, value > good.middle).astype(np.int64), 2
     else:
         branch, forks = values.astype(np.int64), len(attribute.levels)
@@ -117,36 +117,36 @@ def parts_of(training: Training, part: TrainingPart, good: Good) -> Iterator[Tra
         yield TrainingPart(part.rows[both], np.concatenate([part.weight[known], part.weight[shared] * share]))
 
 
-def _cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
+def _score_cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
     from leafcover.kernels.c45_criterion import cut_ratios
     from leafcover.kernels.kd import stable_order
 
-    single = singles(values)
+    single = to_float32(values)
     order = stable_order(single)
     middles, ratios = cut_ratios(single[order], labels[order], weight[order], classes, float(least))
-    return middles, _rounded(ratios)
+    return middles, _round_ratios(ratios)
 
 
-def _rounded(ratios: Floats) -> Floats:
+def _round_ratios(ratios: Floats) -> Floats:
     rounded: Floats = np.maximum(np.round(ratios, _DIGITS), 0.0)
     return rounded
 
 
-def _separate(number: int, middles: Floats, ratios: Floats, span: float, search: Search) -> Iterator[Good]:
+def _separated_cuts(number: int, middles: Floats, ratios: Floats, span: float, search: SearchSettings) -> Iterator[GoodTest]:
     """The best cut, the best of those far enough from it, and so on while they are good."""
     best = ratios.max(initial=0.0)
     while len(ratios):
         taken = int(ratios.argmax())
         if best - ratios[taken] > search.goodness:
             return
-        yield Good(number, float(middles[taken]), float(ratios[taken]))
+        yield GoodTest(number, float(middles[taken]), float(ratios[taken]))
         left = np.abs(middles - middles[taken]) / span > search.separation
         middles, ratios = middles[left], ratios[left]
 
 
-def _category(
+def _score_category(
     number: int, codes: Array, labels: Array, weight: Floats, training: Training, least: int
-) -> Iterator[Good]:
+) -> Iterator[GoodTest]:
     from leafcover.kernels.c45_criterion import level_ratio
 
     levels, classes = len(training.attributes[number].levels), len(training.classes)
@@ -154,15 +154,15 @@ def _category(
     counts: Array = np.bincount(line * classes + labels, weight, (levels + 1) * classes)
     ratio = level_ratio(counts.reshape(levels + 1, classes), float(least))
     if ratio >= 0:
-        yield Good(number, np.nan, float(_rounded(np.array([ratio]))[0]))
+        yield GoodTest(number, np.nan, float(_round_ratios(np.array([ratio]))[0]))
 
 
 Incomplete: TypeAlias = Literal["auto", "drop", "share"]
-Tests: TypeAlias = tuple[Good | None, ...]  # of the root, and at level 1 of each of its children; None is a leaf
+Tests: TypeAlias = tuple[GoodTest | None, ...]  # of the root, and at level 1 of each of its children; None is a leaf
 
-MOST_TREES = 1000
-MOST_RECORDS = 1_000_000_000
-ENOUGH_COMPLETE = 0.5  # of the rows; with fewer, "auto" shares the incomplete ones
+MAX_TREES = 1000
+MAX_RECORDS = 1_000_000_000
+MIN_COMPLETE_SHARE = 0.5  # of the rows; with fewer, "auto" shares the incomplete ones
 
 
 def grow_forest(
@@ -215,12 +215,12 @@ def grow_forest_from(
     """
     check_settings(n_trees, goodness, separation, min_records, confidence)
     _check_incomplete(incomplete)
-    used = sample_of(training, incomplete)
+    used = training_sample(training, incomplete)
     inputs = kernel_inputs(used, min_records)
     trees: list[Tree] = []
     seen: set[bytes] = set()
-    for tests in _forced_tests(used, Search(goodness, separation, min_records), n_trees):
-        tree = _grown(used, inputs, tests, confidence)
+    for tests in _forced_tests(used, SearchSettings(goodness, separation, min_records), n_trees):
+        tree = _grow_tree(used, inputs, tests, confidence)
         if (same := _identity(tree)) not in seen:
             seen.add(same)
             trees.append(tree)
@@ -229,7 +229,7 @@ def grow_forest_from(
     return tuple(trees)
 
 
-def sample_of(training: Training, incomplete: Incomplete = "auto") -> Training:
+def training_sample(training: Training, incomplete: Incomplete = "auto") -> Training:
     """The rows a forest is grown from: without incomplete ones where these are dropped, and at most 200,000."""
     complete = np.ones(len(training.labels), np.bool_)
     for attribute, column in zip(training.attributes, training.columns, strict=True):
@@ -238,20 +238,20 @@ def sample_of(training: Training, incomplete: Incomplete = "auto") -> Training:
             complete &= ~missing
     if incomplete == "drop" and not complete.any():
         raise TableError("Every row lacks some value, so none is left to grow a forest from. Share incomplete rows.")
-    share = incomplete == "share" or (incomplete == "auto" and complete.mean() < ENOUGH_COMPLETE)
+    share = incomplete == "share" or (incomplete == "auto" and complete.mean() < MIN_COMPLETE_SHARE)
     rows = np.arange(len(complete)) if share else np.flatnonzero(complete)
-    if len(rows) > MOST_ROWS_EXACT:
-        rows = rows[np.arange(MOST_ROWS_EXACT) * len(rows) // MOST_ROWS_EXACT]
-    return training if len(rows) == len(complete) else take(training, rows)
+    if len(rows) > MAX_ROWS_EXACT:
+        rows = rows[np.arange(MAX_ROWS_EXACT) * len(rows) // MAX_ROWS_EXACT]
+    return training if len(rows) == len(complete) else take_rows(training, rows)
 
 
-def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[Tests]:
+def _forced_tests(training: Training, search: SearchSettings, n_trees: int) -> Iterator[Tests]:
     """The tests that each tree must begin with, tree by tree; at first the roots, then with those of their children.
 
     No two trees get the same tests. A tree of level 1 in which every branch would go on with its own best test is
     left out, for it is nearly that of level 0 again.
     """
-    spans = spans_of(training)
+    spans = value_ranges(training)
     whole = TrainingPart(np.arange(len(training.labels)), np.ones(len(training.labels)))
     roots = good_attributes(training, whole, spans, search)[:n_trees]
     yield from ((root,) for root in roots)
@@ -259,7 +259,7 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
         yield ()
     for root in roots:
         goods, sizes = [], []
-        for part in parts_of(training, whole, root):
+        for part in branch_parts(training, whole, root):
             goods.append(good_attributes(training, part, spans, search))
             sizes.append(float(part.weight.sum()))
         mean = sum(len(good) * size for good, size in zip(goods, sizes, strict=True)) / sum(sizes)
@@ -269,16 +269,16 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
             yield (root, *(good[turn] if turn < len(good) else good[0] if good else None for good in goods))
 
 
-def _grown(training: Training, inputs: "Inputs", tests: Tests, confidence: float) -> Tree:
+def _grow_tree(training: Training, inputs: "Inputs", tests: Tests, confidence: float) -> Tree:
     from leafcover.kernels.c45_grow import Forced
 
     tested = np.array([-1 if test is None else test.attribute for test in tests], np.int32)
     cut = np.array([_cut(inputs, test) for test in tests], np.float32)
     tree = grow_forced(training, inputs, Forced(tested, cut))
-    return pruned(tree, training, confidence=confidence, kept=tested >= 0)
+    return prune_tree(tree, training, confidence=confidence, kept=tested >= 0)
 
 
-def _cut(inputs: "Inputs", test: Good | None) -> float:
+def _cut(inputs: "Inputs", test: GoodTest | None) -> float:
     """The largest value of all training rows up to the middle, which is where C4.5 cuts."""
     if test is None or np.isnan(test.middle):
         return np.nan
@@ -294,19 +294,19 @@ def _identity(tree: Tree) -> bytes:
 
 def check_settings(n_trees: int, goodness: float, separation: float, min_records: int, confidence: float) -> None:
     """Refuse settings that no forest has."""
-    for name, number, most in (("n_trees", n_trees, MOST_TREES), ("min_records", min_records, MOST_RECORDS)):
-        if not _is(Integral, number) or not 1 <= number <= most:
+    for name, number, most in (("n_trees", n_trees, MAX_TREES), ("min_records", min_records, MAX_RECORDS)):
+        if not _is_real_number(Integral, number) or not 1 <= number <= most:
             raise ValueOutOfRange(name, number, f"a whole number from 1 to {most:,}")
     for name, share, what in (
         ("goodness", goodness, "a difference of gain ratios"),
         ("separation", separation, "a share of a number's range"),
     ):
-        if not _is(Real, share) or not 0 <= share <= 1:
+        if not _is_real_number(Real, share) or not 0 <= share <= 1:
             raise ValueOutOfRange(name, share, f"{what} from 0 to 1")
     check_confidence(confidence)
 
 
-def _is(kind: type, value: object) -> bool:
+def _is_real_number(kind: type, value: object) -> bool:
     """Whether a value is a number of some kind, which a truth value is not."""
     return isinstance(value, kind) and not isinstance(value, bool)
 

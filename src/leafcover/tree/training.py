@@ -11,8 +11,8 @@ from leafcover.table.formatting import text_of
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute
 
-MOST_CLASSES_OF_A_NUMBER = 10  # a number with more distinct values needs bins to be a target
-NOT_ATTRIBUTES = ("unit", "weight")  # roles that describe the sample, not the person
+MAX_NUMERIC_CLASSES = 10  # a number with more distinct values needs bins to be a target
+NON_ATTRIBUTE_ROLES = ("unit", "weight")  # roles that describe the sample, not the person
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def training(
     )
 
 
-def take(training: Training, rows: Rows) -> Training:
+def take_rows(training: Training, rows: Rows) -> Training:
     """Some of the training rows."""
     return replace(
         training,
@@ -64,7 +64,7 @@ def take(training: Training, rows: Rows) -> Training:
 
 def attribute_names(table: Table, target: str) -> tuple[str, ...]:
     """The columns a tree for ``target`` may test: all others that describe the person."""
-    return tuple(name for name in table.names if name != target and table.roles.get(name) not in NOT_ATTRIBUTES)
+    return tuple(name for name in table.names if name != target and table.roles.get(name) not in NON_ATTRIBUTE_ROLES)
 
 
 def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, ...], Codes]:
@@ -80,7 +80,7 @@ def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, .
     distinct, place = np.unique(column.values[~missing], return_inverse=True)
     if bins is not None:
         names, place = _equal_frequency(column, distinct, place, bins)
-    elif len(distinct) > MOST_CLASSES_OF_A_NUMBER:
+    elif len(distinct) > MAX_NUMERIC_CLASSES:
         raise TableError(
             f"Column {column.name!r} is a number with {len(distinct)} distinct values, too many for classes. "
             f"Add --bins N to guide the tree by N groups of equal size."

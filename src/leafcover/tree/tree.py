@@ -84,8 +84,8 @@ class Tree:
 # A number must be above ``low`` and at most ``high``; a category must be the one level ``allowed``, or may be any.
 
 
-ANY = -1  # the path does not test this category
-NONE = -2  # the leaves of a set ask for different levels: only a row without a value can stand in all of them
+ANY_LEVEL = -1  # the path does not test this category
+NO_LEVEL = -2  # the leaves of a set ask for different levels: only a row without a value can stand in all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def node_boxes(tree: Tree) -> LeafBoxes:
     """The box of every node."""
     shape = (tree.size, len(tree.attributes))
     low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
-    allowed = np.full(shape, ANY, np.int32)
+    allowed = np.full(shape, ANY_LEVEL, np.int32)
     number = np.array([a.is_number for a in tree.attributes], np.bool_)
     for nodes in levels(tree)[1:]:
         above = tree.parent[nodes]
@@ -165,7 +165,7 @@ def set_boxes(boxes: LeafBoxes, places: LeafMembership) -> LeafBoxes:
     """
     from leafcover.kernels.forest_cells import meet
 
-    return LeafBoxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY, NONE))
+    return LeafBoxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY_LEVEL, NO_LEVEL))
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:

@@ -16,7 +16,7 @@ from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.rules import Allowed, Rule, allowance, nearest, rows_by_leaf, rules_of, shares_of_sets
 from leafcover.metrics.utility.trees import some, tree_for, with_classes
 from leafcover.table.table import Column, Table
-from leafcover.tree.predict import Forest, places
+from leafcover.tree.predict import Forest, leaf_membership
 from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import attribute_names
 from leafcover.tree.tree import LeafBoxes, LeafMembership, Tree, leaf_boxes, set_boxes
@@ -67,7 +67,7 @@ def forest_for(table: Table, target: str, growth: Growth | None = None) -> Fores
 
 def walked(trees: Forest, table: Table) -> Walked:
     """Lead the rows of a table down every tree."""
-    return Walked(trees, tuple(places(tree, table) for tree in trees))
+    return Walked(trees, tuple(leaf_membership(tree, table) for tree in trees))
 
 
 # Whether the rules of the original's forest still hold in the release: the classes in its leaves, before and after.

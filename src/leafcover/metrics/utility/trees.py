@@ -29,9 +29,9 @@ from leafcover.metrics.utility.rules import (
     rules_of,
 )
 from leafcover.table.table import Column, Table
-from leafcover.tree.c45 import assemble, chosen, grow_from
-from leafcover.tree.predict import classify, places
-from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, classes_of, training
+from leafcover.tree.c45 import assemble, resolve_grower, grow_from
+from leafcover.tree.predict import classify, leaf_membership
+from leafcover.tree.training import MAX_NUMERIC_CLASSES, Training, attribute_names, classes_of, training
 from leafcover.tree.tree import Attribute, LeafMembership, Tree, levels
 
 # Two trees walked together from the root: where they part, and whether one is the other cut short.
@@ -232,7 +232,7 @@ class TwoTrees:
     @property
     def how(self) -> str:
         """In words, what the trees and the figures rest on."""
-        grower = chosen("auto", self.grown_on)
+        grower = resolve_grower("auto", self.grown_on)
         grown, judged = coverage_note(self.grown_on, self.of), coverage_note(len(self.table), self.of)
         return f"trees by the {grower} grower on {grown}, judged by {judged}"
 
@@ -284,7 +284,7 @@ def with_classes(pair: Pair, *, bins: int | None = None) -> Pair:
 
 def _classes_of_both(ours: Column, theirs: Column, bins: int) -> tuple[Column, Column]:
     known = ~ours.missing
-    few = len(np.unique(ours.values[known])) <= MOST_CLASSES_OF_A_NUMBER
+    few = len(np.unique(ours.values[known])) <= MAX_NUMERIC_CLASSES
     names, codes = classes_of(ours, bins=None if few else bins)
     classes = classes_for(ours, bins=bins)
     # classes are numbered by value, names by code point; the last place is that of missing values, -1
@@ -397,7 +397,7 @@ def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allo
     for want of a value is shared among their rules by training rows, and its place is the set of leaves.
     """
     allowed = allowance(table) if allowed is None else allowed
-    ours, theirs = places(original, table), places(released, table)
+    ours, theirs = leaf_membership(original, table), leaf_membership(released, table)
     differences = differences_of(
         rules_of(original, rows_by_leaf(original, ours)), rules_of(released, rows_by_leaf(released, theirs)), allowed
     )
