@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from leafcover.cells import Cells, one_cell
 from leafcover.errors import LeafcoverError
-from leafcover.kernels.joint import bits, pair_bits
+from leafcover.kernels.joint import pair_bits, value_bits
 from leafcover.kernels.permute import rows_by_cell
 from leafcover.recipes.cover import association, cover
 from leafcover.recipes.cover import found_blocks as blocks
@@ -26,8 +26,8 @@ def test_information_inside_cells_is_its_twins(random):
     growth = np.diff(n * np.log2(np.maximum(n, 1)), prepend=0.0)
     same = np.arange(len(random))
     pairs = pair_bits(codes, np.array([5, 5, 5]), order, starts, same, growth)
-    alone = [bits(row, 5, order, starts, growth) for row in codes]
-    everything = bits(np.zeros(len(random), np.int32), 1, order, starts, growth)
+    alone = [value_bits(row, 5, order, starts, growth) for row in codes]
+    everything = value_bits(np.zeros(len(random), np.int32), 1, order, starts, growth)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         found = pairs[i, j] + everything - alone[i] - alone[j]
         assert found == pytest.approx(naive_joint.information(codes[i].tolist(), codes[j].tolist(), label.tolist()))

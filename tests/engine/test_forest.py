@@ -46,8 +46,8 @@ def keeps_every_leaf_of_every_tree(original, target, **given):
         assert [before.leaves_of(p).tolist() for p in range(len(before))] == [
             after.leaves_of(p).tolist() for p in range(len(after))
         ]
-        np.testing.assert_array_equal(before.place, after.place)
-        ours, theirs = (_counts(before.place, t[target]) for t in (original, release.table))
+        np.testing.assert_array_equal(before.set_of_row, after.set_of_row)
+        ours, theirs = (_counts(before.set_of_row, t[target]) for t in (original, release.table))
         assert ours == theirs
     guides = [fact.kept for fact in release.trees if fact.target == target]
     assert len(guides) >= len(forest_of(release, target).trees)

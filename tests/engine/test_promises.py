@@ -41,7 +41,7 @@ def named():
 
 def leaf_sets(tree, table):
     found = leaf_membership(tree, table)
-    return [tuple(found.leaves_of(p)) for p in found.place]
+    return [tuple(found.leaves_of(p)) for p in found.set_of_row]
 
 
 def framework_keeps_every_leaf(table, target, bins=None):

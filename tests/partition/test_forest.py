@@ -48,7 +48,7 @@ def rows_by_cell(cells):
 
 def leaf_sets(tree, one):
     found = leaf_membership(tree, one)
-    return [tuple(found.leaves_of(s)) for s in found.place]
+    return [tuple(found.leaves_of(s)) for s in found.set_of_row]
 
 
 def redrawn(one, cells, seed):

@@ -38,7 +38,7 @@ def test_every_row_lies_in_the_box_of_its_cell(table, min_cell):
 def test_only_small_leaves_are_pooled_and_siblings_first(table, min_cell):
     tree = grow(table, target="class")
     reached = leaf_membership(tree, table)
-    sizes = np.bincount(reached.place, minlength=len(reached))
+    sizes = np.bincount(reached.set_of_row, minlength=len(reached))
     number = pool(tree, reached, sizes, min_cell)
     for one in range(int(number.max()) + 1):
         members = np.flatnonzero(number == one)
@@ -52,7 +52,7 @@ def test_min_cell_1_leaves_every_leaf_as_it_is():
     table = mixed(4)
     partition = Leaves(of="class", min_cell=1).cells(table)
     reached = leaf_membership(partition.trees[0], table)
-    assert partition.cells.count == len(np.unique(reached.place))
+    assert partition.cells.count == len(np.unique(reached.set_of_row))
     assert partition.cells.pooled_rows == 0
 
 
@@ -69,7 +69,7 @@ def test_siblings_share_a_group():
     tree, groups = partition.trees[0], partition.cells.groups
     reached = leaf_membership(tree, table)
     for cell in range(partition.cells.count):
-        leaf = tree.leaves[reached.place[np.flatnonzero(partition.cells.label == cell)[0]]]
+        leaf = tree.leaves[reached.set_of_row[np.flatnonzero(partition.cells.label == cell)[0]]]
         assert groups[0][cell] == tree.parent[leaf]
 
 

@@ -74,14 +74,14 @@ def test_the_grid_is_the_coarsest_all_values_stand_on(texts, grid):
     assert column(*texts).grid == grid
 
 
-def test_spelling_knows_places_zeros_and_commas():
-    assert column("1.50", "2.25").spelling.fixed
-    assert not column("1.5", "2.25").spelling.fixed
-    assert column("007", "012").spelling.width == 3
+def test_text_format_knows_places_zeros_and_commas():
+    assert column("1.50", "2.25").text_format.fixed
+    assert not column("1.5", "2.25").text_format.fixed
+    assert column("007", "012").text_format.width == 3
     assert "--category c" in warnings("007", "012")[0]
-    assert column("1,234", "7").spelling.thousands
+    assert column("1,234", "7").text_format.thousands
     assert column("1,234.5", "-1,000,000").values.tolist() == [1234.5, -1e6]
-    assert column("0", "0.5", "-0.25").spelling.width == 0
+    assert column("0", "0.5", "-0.25").text_format.width == 0
 
 
 def test_a_declared_category_keeps_leading_zeros():
@@ -113,7 +113,7 @@ def test_dates_and_times_are_found_and_spelled_back(texts, kind, values, pattern
     found = column(*texts)
     assert found.kind == kind
     np.testing.assert_array_equal(found.values, values)
-    assert found.spelling.pattern == pattern
+    assert found.text_format.pattern == pattern
     known = [text for text in texts if text != "?"]
     assert text_of(found, found.values[~found.missing]) == known
 

@@ -206,7 +206,7 @@ def test_rules_do_not_depend_on_which_tree_is_walked():
     assert inside.sum() == rule.rows
     for number in rule.trees:
         found = leaf_membership(trees[number], data)
-        assert len(np.unique(found.place[inside])) == 1
+        assert len(np.unique(found.set_of_row[inside])) == 1
 
 
 # Shown

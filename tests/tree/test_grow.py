@@ -12,7 +12,7 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.kernels import c45_rows as dealing
 from leafcover.kernels.kd import stable_order
 from leafcover.table.io import read
-from leafcover.tree.c45 import GrownTrees, resolve_grower, grow, grow_from, grow_with_unpruned
+from leafcover.tree.c45 import GrownTrees, grow, grow_from, grow_with_unpruned, resolve_grower
 from leafcover.tree.predict import training_errors
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree

@@ -275,7 +275,10 @@ def test_a_kd_tree_is_drawn_as_text_rules_and_outline():
     tree = grow_kd(TABLE_41, TABLE_41.names).tree
     assert text(tree, table=TABLE_41) == TEXT_41
     assert rules(tree) == RULES_41
-    shown = [f"{line.edge} {line.name}" for line in outline(PlotInput(tree, 4, lambda _, v: shortest_text(v), np.zeros(7, bool)))]
+    shown = [
+        f"{line.edge} {line.name}"
+        for line in outline(PlotInput(tree, 4, lambda _, v: shortest_text(v), np.zeros(7, bool)))
+    ]
     assert shown == [
         " Age", "≤ 40.5 YearEdu", "≤ 15 2 rows", "> 15 2 rows", "> 40.5 YearEdu", "≤ 16.5 3 rows", "> 16.5 2 rows",
     ]  # fmt: skip

@@ -13,11 +13,11 @@ from leafcover.tree.predict import classify
 from leafcover.tree.sysfor import (
     SearchSettings,
     TrainingPart,
+    branch_parts,
     good_attributes,
     grow_forest,
     grow_forest_from,
     levels_of,
-    branch_parts,
     roots,
     training_sample,
     value_ranges,
@@ -65,7 +65,7 @@ def test_good_attributes_are_the_twins_at_the_root_and_in_its_branches(training,
     )
     assert told(found) == twin
     for good, same in list(zip(found, twin, strict=True))[:3]:
-        parts, twins = list(branch_parts(training, whole(training), good)), naive.parts_of(training, cases, same)
+        parts, twins = list(branch_parts(training, whole(training), good)), naive.branch_parts(training, cases, same)
         for part, inside in zip(parts, twins, strict=True):
             assert sorted(part.rows.tolist()) == sorted(row for row, _ in inside)
             assert part.weight.sum() == pytest.approx(naive.total(inside))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from leafcover.errors import NameUnknown, TableError
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow, grow_from
-from leafcover.tree.predict import classify, match_columns, errors_on, leaf_membership
+from leafcover.tree.predict import classify, errors_on, leaf_membership, match_columns
 from leafcover.tree.tree import (
     ANY_LEVEL,
     ancestors,
@@ -51,7 +51,7 @@ def test_places_and_classes_are_the_twins(training):
     found, answers = leaf_membership(tree, training.columns), classify(tree, training.columns)
     for row in range(len(training.labels)):
         leaves = reached(tree, training, row)
-        assert tree.leaves[found.leaves_of(found.place[row])].tolist() == sorted(leaves)
+        assert tree.leaves[found.leaves_of(found.set_of_row[row])].tolist() == sorted(leaves)
         votes = np.zeros(len(tree.classes))
         for leaf, share in leaves.items():
             count = tree.counts[leaf].sum()
@@ -68,8 +68,8 @@ def test_boxes_hold_their_rows(training):
     assert len(boxes) == len(found)
     for a, attribute in enumerate(tree.attributes):
         values = training.columns[a]
-        low, high = boxes.low[found.place, a], boxes.high[found.place, a]
-        allowed = boxes.allowed[found.place, a]
+        low, high = boxes.low[found.set_of_row, a], boxes.high[found.set_of_row, a]
+        allowed = boxes.allowed[found.set_of_row, a]
         known = ~np.isnan(values) if attribute.is_number else values >= 0
         if attribute.is_number:
             assert ((low < values) & (values <= high))[known].all()
@@ -196,7 +196,7 @@ def test_leaf_of_names_the_one_leaf_a_row_reaches():
     tree = grow(table, target="class")
     nodes, reached = leaf_of(tree, table), leaf_membership(tree, table)
     for row, node in enumerate(nodes):
-        leaves = reached.leaves_of(reached.place[row])
+        leaves = reached.leaves_of(reached.set_of_row[row])
         assert node == (tree.leaves[leaves[0]] if len(leaves) == 1 else -1)
     assert (nodes >= 0).any()
     assert (nodes < 0).any()

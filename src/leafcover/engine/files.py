@@ -19,7 +19,7 @@ from leafcover.errors import LeafcoverError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, from_toml
 from leafcover.table.atomic import atomic_group
-from leafcover.table.io import companion_files, write_to, read
+from leafcover.table.io import companion_files, read, write_to
 from leafcover.table.table import Table, without_unused_levels
 
 

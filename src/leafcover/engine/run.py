@@ -347,7 +347,7 @@ def _share_alike(before: LeafMembership, now: LeafMembership) -> float:
     """The share of rows that reach the same set of leaves in both."""
     number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
     same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])
-    return float((before.place == same[now.place]).mean())
+    return float((before.set_of_row == same[now.set_of_row]).mean())
 
 
 def _cell_fact(step: Step, partition: Partition) -> CellFact:

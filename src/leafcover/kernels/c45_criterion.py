@@ -18,7 +18,7 @@ GAP = 1e-5  # two neighbouring values that differ by no more cannot be told apar
 
 
 @njit(cache=True)
-def least_side(known: float, classes: int, min_records: float) -> np.float32:
+def min_side_weight(known: float, classes: int, min_records: float) -> np.float32:
     """The rows that must stand on each side of a cut: a tenth of a class's share, between min_records and 25."""
     least = np.float32(0.1 * known / classes)
     if least <= min_records:
@@ -136,7 +136,7 @@ def score_number_whole(
     """
     if known < 2 * min_records:
         return NO_GAIN, np.float32(0.0), -1
-    least = least_side(np.float64(known), len(totals), min_records)
+    least = min_side_weight(np.float64(known), len(totals), min_records)
     begin = int(np.ceil(least)) - 1  # the first place with enough rows at or below it
     end = min(int(np.floor(np.float32(known) - least)), known - 1)  # behind the last with enough above
     if begin >= end or singles[2 * (base + begin) + 1] == singles[2 * (base + end) + 1]:
@@ -180,7 +180,7 @@ def score_number(
         high[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
     entropy = np.float32(total_information(high) / known_items)
     known_share = np.float32(1.0) - np.float32(1.0 - np.float64(known_items / items))
-    least = least_side(np.float64(known_items), classes, min_records)
+    least = min_side_weight(np.float64(known_items), classes, min_records)
     tries, below, fewest = 0, np.float32(0.0), np.float32(np.inf)
     for i in range(known - 1):
         label = label_of(words[2 * (base + i)], packing)
@@ -231,7 +231,7 @@ def count_levels(
 
 
 @njit(cache=True)
-def _weighed(counts: Singles, parts: Singles, min_records: float) -> bool:
+def _sum_levels(counts: Singles, parts: Singles, min_records: float) -> bool:
     """Sum the classes of each level; whether two levels hold enough rows (row 0 is the missing ones)."""
     reasonable = 0
     for v in range(counts.shape[0]):
@@ -250,7 +250,7 @@ def score_category(
 ) -> tuple[np.float32, np.float32]:
     """Gain and split information of a multiway test; row 0 of ``counts`` (levels + 1, classes) is missing."""
     branches, classes = counts.shape
-    if not _weighed(counts, parts, min_records):
+    if not _sum_levels(counts, parts, min_records):
         return NO_GAIN, np.float32(0.0)
     known = np.float32(items - parts[0])
     sums = 0.0
@@ -274,7 +274,7 @@ def score_category_whole(
 ) -> tuple[np.float32, np.float32]:
     """The same when all weights are one; ``totals`` counts all rows by class and is changed."""
     branches, classes = counts.shape
-    if not _weighed(counts, parts, min_records):
+    if not _sum_levels(counts, parts, min_records):
         return NO_GAIN, np.float32(0.0)
     known, sums = np.float32(items - parts[0]), 0.0
     for c in range(classes):

@@ -29,15 +29,15 @@ from leafcover.kernels.c45_rows import (
     branch_by_level,
     branch_by_number,
     count_halves,
-    deal,
-    deal_two,
     known_end,
     label_of,
+    partition_rows,
+    partition_rows_in_two,
+    resize_lines,
+    resize_rows,
     row_of,
     share_weights,
-    taller,
     weigh_branches,
-    wider,
     word_of,
 )
 
@@ -66,7 +66,7 @@ class Forced(NamedTuple):
     cut: Singles  # (nodes,) of a number, one of its values
 
 
-class Work(NamedTuple):
+class Workspace(NamedTuple):
     """Room that every node uses anew."""
 
     terms: Floats  # (rows + 1,) n log2 n
@@ -106,14 +106,14 @@ def is_forced(forced: Forced, node: int) -> bool:
 
 
 @njit(cache=True)
-def make_room(inputs: Inputs) -> tuple[Work, Branches]:
+def allocate(inputs: Inputs) -> tuple[Workspace, Branches]:
     """Room for the largest node there can be."""
     rows, attributes, classes = inputs.orders.shape[1], len(inputs.slot), inputs.classes
     most, lines = 2, 0
     for a in range(attributes):
         most = max(most, inputs.levels[a])
         lines += inputs.levels[a] + 1
-    work = Work(
+    work = Workspace(
         whole_terms(rows), np.ones(rows, np.float32),
         np.empty(attributes, np.float32), np.empty(attributes, np.float32), np.empty(attributes, np.int32),
         np.empty(attributes, np.int64), np.empty(attributes, np.bool_),
@@ -151,7 +151,7 @@ CUT, ITEMS, COUNTS = range(3)  # columns of its 32-bit figures; the classes' cou
 
 
 @njit(cache=True)
-def _cut_behind(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
+def _cut_after(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
     """The cut behind a place in a node's order: the largest value of all training data up to the middle."""
     lower, upper = singles[2 * (base + place) + 1], singles[2 * (base + place) + 3]
     middle = np.float32(np.float32(lower + upper) / np.float32(2.0))
@@ -169,7 +169,7 @@ def _cut_behind(inputs: Inputs, number: int, singles: Singles, base: int, place:
 
 @njit(cache=True)
 def _score_all(
-    inputs: Inputs, work: Work, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles, base: int,
+    inputs: Inputs, work: Workspace, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles, base: int,
     width: int, rows: int,
 ) -> None:  # fmt: skip
     """Gain and split information of every attribute at one node; ``base`` is where its first line begins."""
@@ -242,15 +242,15 @@ def _write_child(
 
 
 @njit(cache=True)
-def _is_settled(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
+def _is_final(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
     """Nothing to divide: one class only, or too few rows for two branches."""
     items = figures[node, ITEMS]
     return figures[node, COUNTS + whole[node, LABEL]] == items or items < 2 * min_records
 
 
 @njit(cache=True)
-def _fork(
-    inputs: Inputs, work: Work, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
+def _assign_branches(
+    inputs: Inputs, work: Workspace, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
     whole: bool, words: Halves, singles: Singles, base: int, width: int, rows: int,
 ) -> int:  # fmt: skip
     """Write the branch of each row at a node, and each branch's weight; returns how many rows are unknown."""
@@ -264,7 +264,7 @@ def _fork(
             known, cut = known_end(singles, at, rows), forced.cut[node]
         else:
             known = work.knowns[best]
-            cut = _cut_behind(inputs, slot, singles, at, work.places[best], known)
+            cut = _cut_after(inputs, slot, singles, at, work.places[best], known)
         figures[node, CUT] = cut
         low = branch_by_number(words, singles, at, known, rows, cut, packing, branch_of)
         if whole and known == rows:
@@ -279,9 +279,9 @@ def _fork(
 
 
 @njit(cache=True)
-def _deal_lines(
+def _partition_lines(
     inputs: Inputs, branches: Branches, records: Words, words: Halves, singles: Singles, side: int, start: int,
-    rows: int, forks: int, unknown: int,
+    rows: int, n_branches: int, unknown: int,
 ) -> None:  # fmt: skip
     """Copy all lines of a node to its children in the other stack."""
     begins, steps, ends, branch_of = branches.begins, branches.steps, branches.ends, inputs.branch_of
@@ -289,14 +289,14 @@ def _deal_lines(
     width, shift = len(records) // (2 * lines), inputs.packing.shift
     for line in range(lines):
         source, target = (side * lines + line) * width + start, ((1 - side) * lines + line) * width
-        if forks == 2 and unknown == 0:
+        if n_branches == 2 and unknown == 0:
             low, high = target + begins[0], target + begins[1]
-            deal_two(records, source, rows, branch_of, shift, low, steps[0], high, steps[1])
+            partition_rows_in_two(records, source, rows, branch_of, shift, low, steps[0], high, steps[1])
         else:
-            deal(records, source, rows, branch_of, shift, forks, begins, steps, ends, target)
+            partition_rows(records, source, rows, branch_of, shift, n_branches, begins, steps, ends, target)
             if unknown and line == lines - 1:
                 share_weights(
-                    words, singles, source, rows, branch_of, inputs.packing, forks, branches.shares, begins, steps,
+                    words, singles, source, rows, branch_of, inputs.packing, n_branches, branches.shares, begins, steps,
                     ends, target,
                 )  # fmt: skip
 
@@ -308,7 +308,7 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     The root is node 0 and its children are nodes 1 and on, so that forced tests are found by number.
     Returns whole numbers (nodes, 6) and 32-bit figures (nodes, 2 + classes); see TESTED and CUT for columns.
     """
-    work, branches = make_room(inputs)
+    work, branches = allocate(inputs)
     numbers, rows_all = inputs.orders.shape
     lines, width = numbers + 1, rows_all + 1  # one more, for records thrown away
     records = root_records(inputs, width)
@@ -325,7 +325,7 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     )  # fmt: skip
     _write_child(whole, figures, root, branches, root, root - 1, root)
     whole[0, WHOLE] = 1
-    settled = _is_settled(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
+    settled = _is_final(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
     nodes, waiting = 1, 0 if settled else 1
     while waiting:
         waiting -= 1
@@ -348,23 +348,26 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
             best = choose(work.gains, work.infos, inputs.in_average)
         if best < 0:
             continue
-        forks = max(2, inputs.levels[best])
-        unknown = _fork(
+        n_branches = max(2, inputs.levels[best])
+        unknown = _assign_branches(
             inputs, work, branches, forced, figures, node, best, is_whole, words, singles, base, width, rows
         )
-        if nodes + forks > len(whole):
-            whole, figures = taller(whole, 2 * (nodes + forks)), taller(figures, 2 * (nodes + forks))
-        if waiting + forks > len(pending):
-            pending = taller(pending, 2 * (waiting + forks))
-        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, nodes, forks
+        if nodes + n_branches > len(whole):
+            whole, figures = (
+                resize_rows(whole, 2 * (nodes + n_branches)),
+                resize_rows(figures, 2 * (nodes + n_branches)),
+            )
+        if waiting + n_branches > len(pending):
+            pending = resize_rows(pending, 2 * (waiting + n_branches))
+        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, nodes, n_branches
         other = 1 - side
         begin = top[other]
-        for b in range(forks):
+        for b in range(n_branches):
             child = nodes + b
             _write_child(whole, figures, child, branches, b, node, int(whole[node, LABEL]))
             whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
             branches.steps[b] = 0
-            settled = _is_settled(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
+            settled = _is_final(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
             if branches.sizes[b] == 0 or settled:
                 continue  # a leaf: nobody asks for its rows again
             pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = child, other, begin
@@ -372,15 +375,15 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
             begin += branches.sizes[b] + unknown
             pending[waiting, 3] = begin
             waiting += 1
-        nodes += forks
+        nodes += n_branches
         if begin >= width:
-            records, width = wider(records, 2 * lines, 2 * begin), 2 * begin
+            records, width = resize_lines(records, 2 * lines, 2 * begin), 2 * begin
             words, singles = records.view(np.uint32), records.view(np.float32)
         if begin > top[other]:
-            for b in range(forks):
+            for b in range(n_branches):
                 if branches.steps[b] == 0:
                     branches.begins[b] = begin  # behind everything: thrown away
-            _deal_lines(inputs, branches, records, words, singles, side, start, rows, forks, unknown)
+            _partition_lines(inputs, branches, records, words, singles, side, start, rows, n_branches, unknown)
             top[other] = begin
     return whole[:nodes], figures[:nodes]
 

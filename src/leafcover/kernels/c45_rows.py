@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from leafcover.arrays import Array, Codes, Rows, Singles, Words
 
 UNKNOWN = -1
-LOWER = np.uint64(0xFFFFFFFF)
+LOWER_HALF = np.uint64(0xFFFFFFFF)
 UNSIGNED = np.uint64  # an index of this kind spares numba the look whether it counts from the end
 
 Halves: TypeAlias = NDArray[np.uint32]
@@ -65,32 +65,32 @@ def word_of(row: int, packing: Packing) -> np.uint64:
 
 
 @njit(cache=True)
-def longer(array: Array, size: int) -> Array:
+def resize(array: Array, size: int) -> Array:
     """The same array with room for ``size`` elements."""
-    room = np.empty(size, array.dtype)
+    new = np.empty(size, array.dtype)
     for i in range(len(array)):
-        room[i] = array[i]
-    return room
+        new[i] = array[i]
+    return new
 
 
 @njit(cache=True)
-def taller(array: Array, size: int) -> Array:
+def resize_rows(array: Array, size: int) -> Array:
     """The same matrix with room for ``size`` rows."""
-    room = np.empty((size, array.shape[1]), array.dtype)
+    new = np.empty((size, array.shape[1]), array.dtype)
     for i in range(array.shape[0]):
         for j in range(array.shape[1]):
-            room[i, j] = array[i, j]
-    return room
+            new[i, j] = array[i, j]
+    return new
 
 
 @njit(cache=True)
-def wider(records: Words, lines: int, size: int) -> Words:
+def resize_lines(records: Words, lines: int, size: int) -> Words:
     """The same lines of records, each with room for ``size``."""
-    room, old = np.empty(lines * size, np.uint64), len(records) // lines
+    new, old = np.empty(lines * size, np.uint64), len(records) // lines
     for line in range(lines):
         for i in range(old):
-            room[line * size + i] = records[line * old + i]
-    return room
+            new[line * size + i] = records[line * old + i]
+    return new
 
 
 @njit(cache=True)
@@ -163,7 +163,7 @@ def count_halves(
 
 @njit(cache=True)
 def weigh_branches(
-    words: Halves, singles: Singles, base: int, rows: int, packing: Packing, branch_of: Array, forks: int,
+    words: Halves, singles: Singles, base: int, rows: int, packing: Packing, branch_of: Array, n_branches: int,
     shares: Singles, sizes: Rows, items: Singles, counts: Singles,
 ) -> int:  # fmt: skip
     """Weight and class counts of each branch, summed in row order; returns how many rows are unknown.
@@ -172,7 +172,7 @@ def weigh_branches(
     is each branch's part of the known weight when some are unknown.
     """
     classes = counts.shape[1]
-    for b in range(forks):
+    for b in range(n_branches):
         items[b], sizes[b] = 0.0, 0
         for c in range(classes):
             counts[b, c] = 0.0
@@ -188,7 +188,7 @@ def weigh_branches(
         total = np.float32(total + full)
     if unknown == 0:
         return 0
-    for b in range(forks):
+    for b in range(n_branches):
         shares[b] = np.float32(items[b] / total)
         items[b] = 0.0
         for c in range(classes):
@@ -200,7 +200,7 @@ def weigh_branches(
             items[branch] += full
             counts[branch, label] += full
             continue
-        for b in range(forks):
+        for b in range(n_branches):
             if sizes[b]:
                 part = np.float32(full * shares[b])
                 items[b] += part
@@ -209,7 +209,7 @@ def weigh_branches(
 
 
 @njit(cache=True)
-def deal_two(
+def partition_rows_in_two(
     records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, low: int, low_step: int,
     high: int, high_step: int,
 ) -> None:  # fmt: skip
@@ -219,29 +219,29 @@ def deal_two(
     """
     for i in range(source, source + rows):
         record = records[UNSIGNED(i)]
-        branch = int(np.int64(branch_of[(record & LOWER) >> shift]))
+        branch = int(np.int64(branch_of[(record & LOWER_HALF) >> shift]))
         records[UNSIGNED(high if branch else low)] = record
         high += branch * high_step
         low += (1 - branch) * low_step
 
 
 @njit(cache=True)
-def deal(
-    records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, forks: int, begins: Rows,
+def partition_rows(
+    records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, n_branches: int, begins: Rows,
     steps: Rows, ends: Rows, target: int,
 ) -> None:  # fmt: skip
     """The same for any number of segments and unknown rows; the segments begin at ``target + begins``."""
-    for b in range(forks):
+    for b in range(n_branches):
         ends[b] = target + begins[b]
     for i in range(source, source + rows):
         record = records[UNSIGNED(i)]
-        branch = branch_of[(record & LOWER) >> shift]
+        branch = branch_of[(record & LOWER_HALF) >> shift]
         if branch != UNKNOWN:
             taken = UNSIGNED(branch)
             records[UNSIGNED(ends[taken])] = record
             ends[taken] += steps[taken]
             continue
-        for b in range(forks):
+        for b in range(n_branches):
             if steps[b]:
                 records[ends[b]] = record
                 ends[b] += 1
@@ -249,18 +249,18 @@ def deal(
 
 @njit(cache=True)
 def share_weights(
-    words: Halves, singles: Singles, source: int, rows: int, branch_of: Array, packing: Packing, forks: int,
+    words: Halves, singles: Singles, source: int, rows: int, branch_of: Array, packing: Packing, n_branches: int,
     shares: Singles, begins: Rows, steps: Rows, ends: Rows, target: int,
 ) -> None:  # fmt: skip
     """Give the unknown rows that were dealt their part of each branch."""
-    for b in range(forks):
+    for b in range(n_branches):
         ends[b] = target + begins[b]
     for i in range(source, source + rows):
         branch = np.int64(branch_of[row_of(words[2 * i], packing)])
         if branch != UNKNOWN:
             ends[branch] += steps[branch]
             continue
-        for b in range(forks):
+        for b in range(n_branches):
             if steps[b]:
                 singles[2 * ends[b] + 1] = np.float32(singles[2 * i + 1] * shares[b])
                 ends[b] += 1

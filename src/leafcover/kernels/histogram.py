@@ -15,8 +15,8 @@ from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 
 # n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33,
 # 290 million rows), so scores do not depend on the order of rows, bins or classes, and equal splits tie exactly.
-_UNIT = 1048576.0
-_TABLE = 65_536  # 512 kB: what fits in the second-level cache
+_LOG_UNIT = 1048576.0
+_MAX_LOG_TABLE = 65_536  # 512 kB: what fits in the second-level cache
 
 
 # A kernel that only kernels call has no door to Python: that saves a quarter of the compiling, 8 of 32 s.
@@ -30,7 +30,7 @@ class Records(NamedTuple):
     codes: Array  # (rows, width) bins
     words: Array  # (rows, width in words of 8 bytes) uint64: the same memory, to be moved
     target: Codes  # (rows,) class
-    along: Array  # (rows,) what else goes with a row: its number, its weight; no places when nothing does
+    carried: Array  # (rows,) what else goes with a row: its number, its weight; no places when nothing does
 
 
 @inner
@@ -39,15 +39,15 @@ def log_term(count: float, table: Floats) -> float:
     place = int(count)
     if place == count and place < table.size:
         return table[np.uint64(place)]  # an unsigned index needs no look at its sign
-    return np.rint(count * math.log2(count) * _UNIT) / _UNIT if count > 0 else 0.0
+    return np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT if count > 0 else 0.0
 
 
 @inner
 def log_table(rows: int) -> Floats:
     """The first values of ``log_term``, as many as a table of this many rows can use."""
-    table = np.zeros(min(rows + 1, _TABLE))
+    table = np.zeros(min(rows + 1, _MAX_LOG_TABLE))
     for count in range(2, table.size):
-        table[count] = np.rint(count * math.log2(count) * _UNIT) / _UNIT
+        table[count] = np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT
     return table
 
 
@@ -71,11 +71,11 @@ def fill(values: Array, start: int, stop: int, value: float) -> None:
 
 
 @inner
-def longer(stack: Rows, used: int, room: int) -> Rows:
-    """The same stack with room for more entries, if it has not got it."""
-    if room <= len(stack):
+def resize_stack(stack: Rows, used: int, size: int) -> Rows:
+    """The same stack with space for at least ``size`` entries."""
+    if size <= len(stack):
         return stack
-    new = np.empty((2 * room, stack.shape[1]), stack.dtype)
+    new = np.empty((2 * size, stack.shape[1]), stack.dtype)
     for i in range(used):
         for j in range(stack.shape[1]):
             new[i, j] = stack[i, j]
@@ -131,16 +131,16 @@ def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes
 @inner
 def swap_rows(records: Records, a: int, b: int) -> None:
     """Exchange two rows with all that goes along."""
-    words, target, along = records.words, records.target, records.along
+    words, target, carried = records.words, records.target, records.carried
     for w in range(words.shape[1]):
         words[a, w], words[b, w] = words[b, w], words[a, w]
     target[a], target[b] = target[b], target[a]
-    if along.size:
-        along[a], along[b] = along[b], along[a]
+    if carried.size:
+        carried[a], carried[b] = carried[b], carried[a]
 
 
 @inner
-def move_apart(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
+def partition_rows(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
     """Move the rows whose code goes first to the front of the range; return where the others begin."""
     codes = records.codes
     low, high = start, stop - 1
@@ -157,7 +157,7 @@ def move_apart(records: Records, start: int, stop: int, attribute: int, goes_fir
 
 
 @inner
-def move_into_groups(records: Records, attribute: int, groups: int, begins: Rows, place: Rows) -> None:
+def group_rows(records: Records, attribute: int, groups: int, begins: Rows, place: Rows) -> None:
     """Bring rows of the same code together; those of code c + 1 come to stand from begins[c] to begins[c + 1].
 
     No row has code 0. ``place`` is room for as many numbers as there are codes.
@@ -176,7 +176,7 @@ def move_into_groups(records: Records, attribute: int, groups: int, begins: Rows
 # Kernels that turn values into small bin codes: 0 is missing, 1 the lowest bin.
 
 
-MOST_BINS = 255  # with the code of missing values they fill one byte
+MAX_BINS = 255  # with the code of missing values they fill one byte
 
 
 @njit(cache=True)
@@ -205,8 +205,8 @@ def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
         after = end  # where the run of the next value ends
         while after < ordered.size and ordered[after] == ordered[end]:
             after += 1
-        room = (ordered.size - done) / (most - place)
-        full = end - done >= room or after - end >= room
+        average = (ordered.size - done) / (most - place)
+        full = end - done >= average or after - end >= average
         if end == ordered.size or (place < most - 1 and full):
             edges[place] = ordered[i]
             place += 1
@@ -345,7 +345,7 @@ class Scratch(NamedTuple):
     bins: Codes  # (largest size,) bins that hold rows
     marks: Array  # bits of the bins that hold rows
     rows: Array  # (3, classes) see above
-    few: Array  # (largest size · classes,) counts of one attribute; zero between uses
+    few_counts: Array  # (largest size · classes,) counts of one attribute; zero between uses
     gain: Floats  # (attributes,)
     info: Floats  # (attributes,)
     cut: Codes  # (attributes, 2) the last code of the first side of the best cut, and the next that holds rows
@@ -400,7 +400,7 @@ def _scan(
 
 
 @inner
-def look_at_number(
+def score_number(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:
     """Note gain, information and place of the best cut of a number whose filled bins are listed."""
@@ -432,7 +432,7 @@ def look_at_number(
 
 
 @inner
-def look_at_category(
+def score_category(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:
     """Note gain and information of one branch for each level."""

@@ -16,13 +16,13 @@ from leafcover.kernels.histogram import (
     list_marked,
     log_table,
     log_term,
-    longer,
-    move_apart,
+    partition_rows,
+    resize_stack,
 )
 
-_FRESH = 0  # count the node's rows
-_SMALLER = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
-_REST = 2  # what is left in the parent's counts is this node's
+_COUNT = 0  # count the node's rows
+_COUNT_AND_SUBTRACT = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
+_REMAINDER = 2  # what is left in the parent's counts is this node's
 
 _TOTAL, _LEFT = 0, 1  # of each class: rows of the node, rows on the first side
 
@@ -83,7 +83,7 @@ def complexity(classes: int, rows: int) -> float:
 
 
 @inner
-def _spread(rows: Rows, classes: int, table: Floats) -> float:
+def _total_information(rows: Rows, classes: int, table: Floats) -> float:
     """The bits it takes to tell the classes of a node's rows: rows times entropy."""
     total, of_classes = 0, 0.0
     for k in range(classes):
@@ -97,7 +97,7 @@ def _spread(rows: Rows, classes: int, table: Floats) -> float:
 
 
 @inner
-def _cut(
+def _best_cut(
     counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
 ) -> tuple[float, int, int, int, int]:
     """The best cut through ordered bins: bits left over, last bin and rows of the first side, cuts allowed.
@@ -133,7 +133,7 @@ def _cut(
 
 
 @inner
-def _order(
+def _order_levels(
     counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
 ) -> None:
     """Order levels by their share of the most frequent class: with two classes the best subset is then a cut."""
@@ -163,7 +163,7 @@ def _order(
 
 
 @inner
-def _judge(
+def _better_split(
     best: BestSplit,
     test: int,
     counts: Codes,
@@ -171,17 +171,17 @@ def _judge(
     classes: int,
     filled: int,
     spread: float,
-    question: RefineSettings,
+    settings: RefineSettings,
     scratch: RefineScratch,
 ) -> BestSplit:
     """The better of the best split so far and the best one of this attribute; the earlier wins a tie."""
     bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
     for i in range(filled):
         ordered[i] = bins[i]
-    levels = 0 if question.is_number[test] else filled
-    _order(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
-    least, at, below, tries, present = _cut(
-        counts, offset, classes, ordered, filled, question.floor, rows, scratch.table
+    levels = 0 if settings.is_number[test] else filled
+    _order_levels(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
+    least, at, below, tries, present = _best_cut(
+        counts, offset, classes, ordered, filled, settings.floor, rows, scratch.table
     )
     gain = spread - least
     # A cut is one of ``tries``; a set of levels is one of 2^(levels - 1) - 1.
@@ -195,25 +195,25 @@ def _judge(
 
 
 @inner
-def _split_large(counts: Codes, question: RefineSettings, scratch: RefineScratch) -> BestSplit:
+def _split_large(counts: Codes, settings: RefineSettings, scratch: RefineScratch) -> BestSplit:
     """The best split of a node whose rows are counted already."""
-    classes = question.classes
+    classes = settings.classes
     for k in range(classes):
         scratch.rows[_TOTAL, k] = 0
-        for b in range(question.sizes[0]):
+        for b in range(settings.sizes[0]):
             scratch.rows[_TOTAL, k] += counts[b * classes + k]
     best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
-    spread = _spread(scratch.rows, classes, scratch.table)
-    for t in range(question.tests.size if spread > 0.0 else 0):
-        offset = question.offsets[t]
-        filled = list_filled(counts, offset, question.sizes[t], classes, scratch.bins)
-        best = _judge(best, t, counts, offset, classes, filled, spread, question, scratch)
+    spread = _total_information(scratch.rows, classes, scratch.table)
+    for t in range(settings.tests.size if spread > 0.0 else 0):
+        offset = settings.offsets[t]
+        filled = list_filled(counts, offset, settings.sizes[t], classes, scratch.bins)
+        best = _better_split(best, t, counts, offset, classes, filled, spread, settings, scratch)
     return best
 
 
 @inner
 def _split_small(
-    records: Records, start: int, stop: int, counts: Codes, question: RefineSettings, scratch: RefineScratch
+    records: Records, start: int, stop: int, counts: Codes, settings: RefineSettings, scratch: RefineScratch
 ) -> BestSplit:
     """The best split of a node with fewer rows than places to count in: only places in use are touched.
 
@@ -222,45 +222,45 @@ def _split_small(
     codes, target = records.codes, records.target
     place, local, rows, bins = scratch.place, scratch.local, scratch.rows, scratch.bins
     best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
-    for k in range(question.classes):
+    for k in range(settings.classes):
         rows[_TOTAL, k] = 0
     for i in range(start, stop):
         rows[_TOTAL, target[i]] += 1
     classes = 0
-    for k in range(question.classes):
+    for k in range(settings.classes):
         if rows[_TOTAL, k]:
             place[k] = classes
             rows[_TOTAL, classes] = rows[_TOTAL, k]
             classes += 1
     for i in range(start, stop):
         local[i - start] = place[target[i]]
-    spread = _spread(rows, classes, scratch.table)
-    for t in range(question.tests.size if classes > 1 else 0):
-        attribute = question.tests[t]
+    spread = _total_information(rows, classes, scratch.table)
+    for t in range(settings.tests.size if classes > 1 else 0):
+        attribute = settings.tests[t]
         for i in range(start, stop):
             code = np.int64(codes[i, attribute])
             counts[code * classes + local[i - start]] += 1
             scratch.marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
-        filled = list_marked(scratch.marks, (question.sizes[t] + 63) // 64, bins)
-        best = _judge(best, t, counts, 0, classes, filled, spread, question, scratch)
+        filled = list_marked(scratch.marks, (settings.sizes[t] + 63) // 64, bins)
+        best = _better_split(best, t, counts, 0, classes, filled, spread, settings, scratch)
         for i in range(filled):
             fill(counts, bins[i] * classes, (bins[i] + 1) * classes, 0)
     return best
 
 
 @inner
-def _scratch(rows: int, large: int, question: RefineSettings) -> RefineScratch:
+def _scratch(rows: int, large: int, settings: RefineSettings) -> RefineScratch:
     widest = 1
-    for t in range(question.sizes.size):
-        widest = max(widest, question.sizes[t])
+    for t in range(settings.sizes.size):
+        widest = max(widest, settings.sizes[t])
     return RefineScratch(
         log_table(rows),
         np.empty(widest, np.int32),
         np.empty(widest, np.int32),
         np.empty(widest, np.int32),
         np.empty(widest),
-        np.zeros((2, question.classes), np.int64),
-        np.zeros(question.classes, np.int32),
+        np.zeros((2, settings.classes), np.int64),
+        np.zeros(settings.classes, np.int32),
         np.empty(large, np.int32),
         np.zeros((widest + 63) // 64, np.uint64),
         np.zeros(widest, np.int32),
@@ -268,12 +268,14 @@ def _scratch(rows: int, large: int, question: RefineSettings) -> RefineScratch:
 
 
 @inner
-def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch) -> int:
+def _partition_node(
+    records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch
+) -> int:
     """Move the rows of the best split's first side to the front; return where the second begins."""
     side, best = scratch.side, scratch.best
     for i in range(firsts):
         side[best[i]] = 1
-    middle = move_apart(records, start, stop, attribute, side)
+    middle = partition_rows(records, start, stop, attribute, side)
     for i in range(firsts):
         side[best[i]] = 0
     return middle
@@ -289,66 +291,66 @@ def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, ho
 
 
 @njit(cache=True)
-def refine(records: Records, starts: Rows, question: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
+def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
     """Split the ranges between ``starts`` (the last entry is the number of rows) as long as it pays.
 
     Moves the records. Returns which places begin a new cell, the bits gained by each test, the same after
     costs, and how many of the ranges were split. Buffers are shared as in ``histogram_grow``.
     """
-    rows, classes, tests = records.target.size, question.classes, question.tests.size
+    rows, classes, tests = records.target.size, settings.classes, settings.tests.size
     begins = np.zeros(rows, np.bool_)
     gains, nets = np.zeros(tests), np.zeros(tests)
-    places = question.offsets[tests]
+    places = settings.offsets[tests]
     large = max(places // max(tests, 1), 64)  # from here on counting costs more than looking through the counts
-    scratch = _scratch(rows, large, question)
+    scratch = _scratch(rows, large, settings)
     slots = 2
     while (large << (slots - 2)) < rows:
         slots += 1
     counts = np.zeros((slots, places), np.int32)
-    few = np.zeros(scratch.bins.size * min(classes, large), np.int32)
+    few_counts = np.zeros(scratch.bins.size * min(classes, large), np.int32)
     stack = np.empty((64, 5), np.int64)  # start, stop, depth, slot, how to count
     split_cells = 0
     for cell in range(starts.size - 1):
-        _push(stack, 0, starts[cell], starts[cell + 1], 0, 0, _FRESH)
+        _push(stack, 0, starts[cell], starts[cell + 1], 0, 0, _COUNT)
         waiting = 1 if starts[cell] < starts[cell + 1] else 0
         while waiting:
             waiting -= 1
             start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
             slot, how = stack[waiting, 3], stack[waiting, 4]
             begins[start] = True
-            ends = stop - start < 2 * question.floor or depth >= question.max_depth or tests == 0
+            ends = stop - start < 2 * settings.floor or depth >= settings.max_depth or tests == 0
             is_large = stop - start >= large and not ends
             here, above = counts[slot], counts[max(slot - 1, 0)]
-            if is_large and how != _REST:
+            if is_large and how != _REMAINDER:
                 fill(here, 0, places, 0)
-                count_rows(records, start, stop, question.tests, question.offsets, classes, 1, here)
-            if how == _SMALLER and is_large:
+                count_rows(records, start, stop, settings.tests, settings.offsets, classes, 1, here)
+            if how == _COUNT_AND_SUBTRACT and is_large:
                 for i in range(places):
                     above[i] -= here[i]
-            elif how == _SMALLER:
-                count_rows(records, start, stop, question.tests, question.offsets, classes, -1, above)
+            elif how == _COUNT_AND_SUBTRACT:
+                count_rows(records, start, stop, settings.tests, settings.offsets, classes, -1, above)
             if ends:
                 continue
             if is_large:
-                best = _split_large(here, question, scratch)
+                best = _split_large(here, settings, scratch)
             else:
-                best = _split_small(records, start, stop, few, question, scratch)
+                best = _split_small(records, start, stop, few_counts, settings, scratch)
             if best.test < 0:
                 continue
             extra = complexity(best.classes, best.below) + complexity(best.classes, stop - start - best.below)
             net = best.value - extra + complexity(best.classes, stop - start)
-            if net < question.min_gain_bits:
+            if net < settings.min_gain_bits:
                 continue
             split_cells += depth == 0
             gains[best.test] += best.gain
             nets[best.test] += net
-            middle = _divide(records, start, stop, question.tests[best.test], best.firsts, scratch)
+            middle = _partition_node(records, start, stop, settings.tests[best.test], best.firsts, scratch)
             first_is_rest = middle - start > stop - middle
             low, high = (start, middle) if first_is_rest else (middle, stop)
-            keeps = is_large and high - low >= large and depth + 1 < question.max_depth
-            stack = longer(stack, waiting, waiting + 2)
-            _push(stack, waiting, low, high, depth + 1, slot, _REST if keeps else _FRESH)
+            keeps = is_large and high - low >= large and depth + 1 < settings.max_depth
+            stack = resize_stack(stack, waiting, waiting + 2)
+            _push(stack, waiting, low, high, depth + 1, slot, _REMAINDER if keeps else _COUNT)
             low, high = (middle, stop) if first_is_rest else (start, middle)
-            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, _SMALLER if keeps else _FRESH)
+            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, _COUNT_AND_SUBTRACT if keeps else _COUNT)
             waiting += 2
     return begins, gains, nets, split_cells

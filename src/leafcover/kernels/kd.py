@@ -7,7 +7,7 @@ from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Singles, Words
 
-ALIKE = 1e-9  # variances that differ by less than this share are equal: rounding must not choose a column
+TIE_TOLERANCE = 1e-9  # variances that differ by less than this share are equal: rounding must not choose a column
 
 
 class ColumnScales(NamedTuple):
@@ -53,7 +53,7 @@ class _KdWorkspace(NamedTuple):
 
 
 @njit(cache=True)
-def marks(words: Words) -> Words:
+def hash_rows(words: Words) -> Words:
     """A 64-bit hash of each line of words: equal lines, equal marks."""
     found = np.empty(len(words), np.uint64)
     for i in range(len(words)):
@@ -83,7 +83,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
     most = max(1, 2 * (rows // rule.min_child) - 1)
     tested, first, parent = np.full(most, -1, np.int32), np.full(most, -1, np.int32), np.full(most, -1, np.int32)
     cut, start, stop = np.full(most, np.nan), np.zeros(most, np.int64), np.zeros(most, np.int64)
-    room = _KdWorkspace(
+    work = _KdWorkspace(
         np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns, np.bool_),
         np.empty(rows),
     )  # fmt: skip
@@ -91,11 +91,11 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
     while node < count:
         begin, end = start[node], stop[node]
         if end - begin > rule.leaf_max and end - begin >= 2 * rule.min_child:
-            _close_used(room.open, tested, parent, node, rule.reuse)
+            _exclude_used(work.open, tested, parent, node, rule.reuse)
             here = values[begin:end]
-            column, at = _choose(here, scaled, rule, room)
+            column, at = _choose(here, scaled, rule, work)
             if column >= 0:
-                left = _part(here, order[begin:end], column, at)
+                left = _partition_node(here, order[begin:end], column, at)
                 tested[node], cut[node], first[node] = column, at, count
                 start[count], stop[count] = begin, begin + left
                 start[count + 1], stop[count + 1] = begin + left, end
@@ -109,7 +109,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
 
 
 @njit(cache=True)
-def _close_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
+def _exclude_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
     is_open[:] = True
     while not reuse and parent[node] >= 0:
         node = parent[node]
@@ -117,32 +117,32 @@ def _close_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: 
 
 
 @njit(cache=True)
-def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, room: _KdWorkspace) -> tuple[int, float]:
+def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWorkspace) -> tuple[int, float]:
     """The column to cut and where; -1 when no cut leaves enough rows on both sides.
 
     One far row would else stop its node: of Adult's rows (k = 10) half would stand in leaves that could be cut.
     """
-    _measure(values, scaled, room)
+    _measure_spread(values, scaled, work)
     while True:
         top, column = -1.0, -1
-        for c in range(len(room.spread)):
-            if room.open[c] and room.low[c] < room.high[c]:
-                top = max(top, room.spread[c])
-        for c in range(len(room.spread) - 1, -1, -1):
-            if room.open[c] and room.low[c] < room.high[c] and room.spread[c] >= top * (1.0 - ALIKE):
+        for c in range(len(work.spread)):
+            if work.open[c] and work.low[c] < work.high[c]:
+                top = max(top, work.spread[c])
+        for c in range(len(work.spread) - 1, -1, -1):
+            if work.open[c] and work.low[c] < work.high[c] and work.spread[c] >= top * (1.0 - TIE_TOLERANCE):
                 column = c
         if column < 0:
             return -1, np.nan
-        at = _cut(values, column, scaled.middle[column], rule, room)
+        at = _cut(values, column, scaled.middle[column], rule, work)
         if not np.isnan(at):
             return column, at
-        room.open[column] = False  # the column spread next
+        work.open[column] = False  # the column spread next
 
 
 @njit(cache=True)
-def _measure(values: Floats, scaled: ColumnScales, room: _KdWorkspace) -> None:
+def _measure_spread(values: Floats, scaled: ColumnScales, work: _KdWorkspace) -> None:
     """Range and spread of every column: the mean first, so that large means cost no digits."""
-    low, high, mean, spread = room.low, room.high, room.mean, room.spread
+    low, high, mean, spread = work.low, work.high, work.mean, work.spread
     rows, columns = values.shape
     for c in range(columns):
         low[c], high[c], mean[c], spread[c] = np.inf, -np.inf, 0.0, 0.0
@@ -163,12 +163,12 @@ def _measure(values: Floats, scaled: ColumnScales, room: _KdWorkspace) -> None:
 
 
 @njit(cache=True)
-def _cut(values: Floats, column: int, middle: float, rule: KdSettings, room: _KdWorkspace) -> float:
+def _cut(values: Floats, column: int, middle: float, rule: KdSettings, work: _KdWorkspace) -> float:
     """The first of midrange and median, or median alone, that leaves enough rows on both sides; else nan.
 
     Each is tried with equal values on the side asked for, then on the other.
     """
-    here = room.column[: len(values)]
+    here = work.column[: len(values)]
     for i in range(len(values)):
         here[i] = values[i, column]
     for attempt in range(1 if rule.median else 0, 2):
@@ -177,7 +177,7 @@ def _cut(values: Floats, column: int, middle: float, rule: KdSettings, room: _Kd
         elif rule.everywhere:
             threshold = middle
         else:
-            threshold = midpoint(room.low[column], room.high[column])
+            threshold = midpoint(work.low[column], work.high[column])
         below, equal, largest = 0, 0, -np.inf
         for value in here:
             if value < threshold:
@@ -207,7 +207,7 @@ def _median(values: Floats) -> float:
 
 
 @njit(cache=True)
-def _part(values: Floats, order: Rows, column: int, cut: float) -> int:
+def _partition_node(values: Floats, order: Rows, column: int, cut: float) -> int:
     """Rows up to the cut first; how many they are."""
     first, last = 0, len(values) - 1
     while first <= last:
@@ -227,7 +227,9 @@ def _part(values: Floats, order: Rows, column: int, cut: float) -> int:
 # A part is cut in the column that spreads most; of rows with equal values the lower ones stay in the first half.
 
 
-_SHOWN = 256  # rows, at least, that show how far a column spreads in a large part: with all a cut costs two thirds more
+_SAMPLE_ROWS = (
+    256  # rows, at least, that show how far a column spreads in a large part: with all a cut costs two thirds more
+)
 
 
 @njit(cache=True)
@@ -249,7 +251,7 @@ def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tu
             count += 1
             continue
         half = ((stop - start + unit - 1) // unit // 2) * unit
-        _part_block(values, order[start:stop], half, keys, second)
+        _partition_block(values, order[start:stop], half, keys, second)
         first[waiting], last[waiting] = start + half, stop
         first[waiting + 1], last[waiting + 1] = start, start + half
         waiting += 2
@@ -258,20 +260,20 @@ def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tu
 
 
 @njit(cache=True)
-def _part_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
+def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
     """Put the rows with the ``half`` least values of the widest column first; both halves keep their order."""
     column = _widest(values, rows)
     for i in range(len(rows)):
         keys[i] = values[rows[i], column]
     cut = select(keys[: len(rows)], half - 1)
-    room = half
+    ties_left = half
     for row in rows:
-        room -= values[row, column] < cut
+        ties_left -= values[row, column] < cut
     kept, moved = 0, 0
     for row in rows:
         value = values[row, column]
-        if value < cut or (value == cut and room > 0):
-            room -= value == cut
+        if value < cut or (value == cut and ties_left > 0):
+            ties_left -= value == cut
             rows[kept] = row
             kept += 1
         else:
@@ -283,7 +285,7 @@ def _part_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Row
 @njit(cache=True)
 def _widest(values: Floats, rows: Rows) -> int:
     """The column of the greatest variance among evenly spaced rows, the first of equal ones."""
-    step, columns = max(1, len(rows) // _SHOWN), values.shape[1]
+    step, columns = max(1, len(rows) // _SAMPLE_ROWS), values.shape[1]
     shown = rows[::step]
     mean, spread = np.zeros(columns), np.zeros(columns)
     for row in shown:
@@ -300,8 +302,8 @@ def _widest(values: Floats, rows: Rows) -> int:
 # Halve rows again and again at the median of their first principal component.
 
 
-_MOST_SQUARES = 60
-_STEADY = 1e-12  # gain of a squaring below which the directions that are left explain equally much
+_MAX_SQUARINGS = 60
+_CONVERGED = 1e-12  # gain of a squaring below which the directions that are left explain equally much
 
 
 class _HalvingWorkspace(NamedTuple):
@@ -329,7 +331,7 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
     least = max(1, most // 2)
     starts = np.zeros(rows // least + 2, np.int64)
     stack = np.zeros((rows // least + 2, 2), np.int64)
-    room = _HalvingWorkspace(
+    work = _HalvingWorkspace(
         np.empty(columns), np.empty((columns, columns)), np.empty((columns, columns)), np.empty(columns),
         np.empty(rows), np.empty(rows), np.empty((rows, columns)), np.empty(rows, np.int64),
         np.empty(rows, np.uint64),
@@ -340,7 +342,7 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
         start, stop = stack[height, 0], stack[height, 1]
         left = 0
         if stop - start >= max(most, 2):
-            left = _halve_one(values[start:stop], order[start:stop], marks[start:stop], least, room)
+            left = _halve_span(values[start:stop], order[start:stop], marks[start:stop], least, work)
         if left == 0:
             starts[count] = start
             count += 1
@@ -352,24 +354,24 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
 
 
 @njit(cache=True)
-def _halve_one(values: Floats, order: Rows, marks: Words, least: int, room: _HalvingWorkspace) -> int:
+def _halve_span(values: Floats, order: Rows, marks: Words, least: int, work: _HalvingWorkspace) -> int:
     """Part one span; how many rows are on the left, 0 when it is not cut."""
-    _component(values, room)
-    score, rows = room.score[: len(values)], len(values)
+    _principal_component(values, work)
+    score, rows = work.score[: len(values)], len(values)
     for i in range(rows):
         total = 0.0
         for c in range(values.shape[1]):
-            total += (values[i, c] - room.mean[c]) * room.direction[c]
-        score[i] = room.moved[i] = total
+            total += (values[i, c] - work.mean[c]) * work.direction[c]
+        score[i] = work.moved[i] = total
     half = rows // 2
-    middle = select(room.moved[:rows], half)
+    middle = select(work.moved[:rows], half)
     below, equal = 0, 0
     for i in range(rows):
         below += score[i] < middle
         equal += score[i] == middle
     left = _end_of_run(score, marks, middle, below, equal, half, least)
     if left > 0:
-        _part_span(values, order, marks, middle, left - below, room)
+        _partition_span(values, order, marks, middle, left - below, work)
     return left
 
 
@@ -399,25 +401,27 @@ def _end_of_run(score: Floats, marks: Words, middle: float, below: int, equal: i
 
 
 @njit(cache=True)
-def _part_span(values: Floats, order: Rows, marks: Words, middle: float, ties: int, room: _HalvingWorkspace) -> None:
+def _partition_span(
+    values: Floats, order: Rows, marks: Words, middle: float, ties: int, work: _HalvingWorkspace
+) -> None:
     """Rows below the middle score and the first so many of those at it go left; each side keeps its order."""
     left = right = 0
     for i in range(len(values)):
-        goes = room.score[i] < middle
-        if room.score[i] == middle and ties > 0:
+        goes = work.score[i] < middle
+        if work.score[i] == middle and ties > 0:
             goes, ties = True, ties - 1
         if goes:
-            _move(values, order, marks, i, values, order, marks, left)
+            _copy_row(values, order, marks, i, values, order, marks, left)
             left += 1
         else:
-            _move(values, order, marks, i, room.values, room.order, room.marks, right)
+            _copy_row(values, order, marks, i, work.values, work.order, work.marks, right)
             right += 1
     for i in range(right):
-        _move(room.values, room.order, room.marks, i, values, order, marks, left + i)
+        _copy_row(work.values, work.order, work.marks, i, values, order, marks, left + i)
 
 
 @njit(cache=True)
-def _move(
+def _copy_row(
     values: Floats, order: Rows, marks: Words, at: int, to_values: Floats, to_order: Rows, to_marks: Words, to: int
 ) -> None:
     for c in range(values.shape[1]):
@@ -426,13 +430,13 @@ def _move(
 
 
 @njit(cache=True)
-def _component(values: Floats, room: _HalvingWorkspace) -> None:
+def _principal_component(values: Floats, work: _HalvingWorkspace) -> None:
     """The direction in which the rows vary most; its largest part (of equal ones the first) is positive.
 
     The covariance squared again and again becomes the projection on that direction, or on all that explain equally
     much: then the one nearest to a column.
     """
-    mean, matrix = room.mean, room.matrix
+    mean, matrix = work.mean, work.matrix
     rows, columns = values.shape
     for c in range(columns):
         mean[c] = 0.0
@@ -454,19 +458,19 @@ def _component(values: Floats, room: _HalvingWorkspace) -> None:
         for other in range(c):
             matrix[other, c] = matrix[c, other]
     before = 0.0
-    for _ in range(_MOST_SQUARES):
+    for _ in range(_MAX_SQUARINGS):
         if trace <= 0.0:
             break
-        trace = _square(matrix, trace, room.square)
-        if trace - before < _STEADY:
+        trace = _square(matrix, trace, work.square)
+        if trace - before < _CONVERGED:
             break
         before = trace
     largest = 0
     for c in range(columns):
-        if matrix[c, c] > matrix[largest, largest] * (1.0 + _STEADY):
+        if matrix[c, c] > matrix[largest, largest] * (1.0 + _CONVERGED):
             largest = c
     for c in range(columns):
-        room.direction[c] = matrix[largest, c]
+        work.direction[c] = matrix[largest, c]
 
 
 @njit(cache=True)

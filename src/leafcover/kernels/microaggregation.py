@@ -14,12 +14,18 @@ from numba import njit
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance, squared_distances
-from leafcover.kernels.shrinking_index import Living, farthest_living, leave, nearest_living, settle
+from leafcover.kernels.shrinking_index import (
+    ShrinkingIndex,
+    build_index,
+    farthest_remaining,
+    nearest_remaining,
+    remove_row,
+)
 
 # Rows of a block at most: measured on 1,000,000 rows of ten columns with k = 10. Groups in blocks of 64,000 lose 1.21
 # times what exact ones lose, in a fifth of the time; in blocks of 8,000 they lose 1.33 times, in half of that time.
-BLOCK = 64_000
-_EMPTIED = 0.6  # share of rows that still live when they settle anew: measured; 0.4 to 0.8 cost the same
+MAX_BLOCK_ROWS = 64_000
+_REBUILD_SHARE = 0.6  # share of rows that still live when they settle anew: measured; 0.4 to 0.8 cost the same
 
 
 @njit(cache=True)
@@ -29,25 +35,25 @@ def mdav(values: Floats, k: int) -> Rows:
     Fewer than 2k rows are one group.
     """
     label = np.full(len(values), -1)
-    remaining, group, settled, rows = len(values), 0, len(values), np.arange(len(values))
+    remaining, group, indexed_rows, rows = len(values), 0, len(values), np.arange(len(values))
     sums = np.zeros(values.shape[1])
     for row in range(len(values)):
         for c in range(len(sums)):
             sums[c] += values[row, c]
     near, who, centre = np.empty(k - 1), np.empty(k - 1, np.int64), sums / remaining
-    living, outermost = settle(values, rows, centre), by_distance(values, rows, centre)
+    index, by_distance = build_index(values, rows, centre), sort_by_distance(values, rows, centre)
     while remaining >= 2 * k:
         centre = sums / remaining
-        if remaining < _EMPTIED * settled:
+        if remaining < _REBUILD_SHARE * indexed_rows:
             rows = rows[label[rows] < 0]
-            living, settled = settle(values, rows, centre), remaining
-        if is_worn(outermost, remaining):
-            outermost = by_distance(values, rows[label[rows] < 0], centre)
-        seed = farthest_from(outermost, values, label, centre)
-        _gather(values, living, seed, label, group, sums, near, who)
+            index, indexed_rows = build_index(values, rows, centre), remaining
+        if needs_sorting(by_distance, remaining):
+            by_distance = sort_by_distance(values, rows[label[rows] < 0], centre)
+        seed = farthest_unlabelled(by_distance, values, label, centre)
+        _take_group(values, index, seed, label, group, sums, near, who)
         if remaining >= 3 * k:
-            opposite = farthest_living(living, values[seed])
-            _gather(values, living, opposite, label, group + 1, sums, near, who)
+            opposite = farthest_remaining(index, values[seed])
+            _take_group(values, index, opposite, label, group + 1, sums, near, who)
             remaining, group = remaining - k, group + 1
         remaining, group = remaining - k, group + 1
     for row in range(len(label)):
@@ -57,15 +63,15 @@ def mdav(values: Floats, k: int) -> Rows:
 
 
 @njit(cache=True)
-def _gather(
-    values: Floats, living: Living, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
+def _take_group(
+    values: Floats, index: ShrinkingIndex, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
 ) -> None:
     """A row and its nearest become a group and leave, in this order."""
-    nearest_living(living, values[seed], seed, near, who)
+    nearest_remaining(index, values[seed], seed, near, who)
     for i in range(-1, len(who)):
         row = seed if i < 0 else who[i]
         label[row] = group
-        leave(living, row)
+        remove_row(index, row)
         for c in range(len(sums)):
             sums[c] -= values[row, c]
 
@@ -99,38 +105,38 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     are left over join the group with the nearest centroid each, which may then have more than 2k - 1; fewer than k rows
     in all are one group.
     """
-    label, remaining, group, settled = np.full(len(values), -1), len(values), 0, len(values)
+    label, remaining, group, indexed_rows = np.full(len(values), -1), len(values), 0, len(values)
     rows, sums = np.arange(len(values)), np.zeros(values.shape[1])
     for row in range(len(values)):
         for c in range(len(sums)):
             sums[c] += values[row, c]
     centre, members = sums / len(values), np.empty(2 * k, np.int64)
-    living, seeds = settle(values, rows, centre), np.argsort(-squared_distances(values, centre), kind="mergesort")
+    index, seeds = build_index(values, rows, centre), np.argsort(-squared_distances(values, centre), kind="mergesort")
     for seed in seeds:
         if label[seed] >= 0:
             continue
         if remaining < k:
             break
-        if remaining < _EMPTIED * settled:
+        if remaining < _REBUILD_SHARE * indexed_rows:
             rows = rows[label[rows] < 0]
-            living, settled = settle(values, rows, centre), remaining
-        size = _group_around(values, living, seed, k, gamma, remaining, members)
+            index, indexed_rows = build_index(values, rows, centre), remaining
+        size = _group_around(values, index, seed, k, gamma, remaining, members)
         label[members[:size]] = group
         remaining, group = remaining - size, group + 1
     if remaining > 0:
-        _join(values, label, group)
+        _assign_leftovers(values, label, group)
     return label
 
 
 @njit(cache=True)
 def _group_around(
-    values: Floats, living: Living, seed: int, k: int, gamma: float, remaining: int, members: Rows
+    values: Floats, index: ShrinkingIndex, seed: int, k: int, gamma: float, remaining: int, members: Rows
 ) -> int:
     """A row, its nearest, and those that the group takes in leave; how many they are."""
-    nearest_living(living, values[seed], seed, np.empty(k - 1), members[1:k])
+    nearest_remaining(index, values[seed], seed, np.empty(k - 1), members[1:k])
     members[0] = seed
     for member in members[:k]:
-        leave(living, member)
+        remove_row(index, member)
     size, left = k, remaining - k
     next_near, next_row = (
         np.full(2 * k, np.inf),
@@ -139,17 +145,17 @@ def _group_around(
     while size < 2 * k - 1 and left > 0:
         for i in range(size):
             if next_row[i] < 0:
-                nearest_living(living, values[members[i]], members[i], next_near[i : i + 1], next_row[i : i + 1])
+                nearest_remaining(index, values[members[i]], members[i], next_near[i : i + 1], next_row[i : i + 1])
         first = 0
         for i in range(1, size):
             tied = next_near[i] == next_near[first] and next_row[i] < next_row[first]
             if next_near[i] < next_near[first] or tied:
                 first = i
         row, apart = next_row[first], next_near[first]
-        nearest_living(living, values[row], row, next_near[size : size + 1], next_row[size : size + 1])
+        nearest_remaining(index, values[row], row, next_near[size : size + 1], next_row[size : size + 1])
         if gamma == 0.0 or np.sqrt(apart) >= gamma * np.sqrt(next_near[size]):
             break
-        leave(living, row)
+        remove_row(index, row)
         for i in range(size):
             if next_row[i] == row:
                 next_row[i] = -1
@@ -159,7 +165,7 @@ def _group_around(
 
 
 @njit(cache=True)
-def _join(values: Floats, label: Rows, groups: int) -> None:
+def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
     """Rows without a group join the one with the nearest centroid, the first of equally near ones."""
     centroids, count = np.zeros((max(groups, 1), values.shape[1])), np.zeros(max(groups, 1))
     alone = np.flatnonzero(label < 0)
@@ -242,7 +248,7 @@ def _labels(size: Rows) -> Rows:
 LARGE = 1e290  # sums of numbers beyond this could leave float64
 SHRINK = 2.0**-60  # so they are added up at this size, which loses nothing that counts
 
-FEW = 16  # values sorted by insertion
+INSERTION_SORT_MAX = 16  # values sorted by insertion
 
 
 @njit(cache=True)
@@ -259,18 +265,18 @@ def centres_of_cells(
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
     centre = np.full(count, np.nan)
-    room = np.empty(_largest(starts))
+    buffer = np.empty(_largest_cell(starts))
     for c in range(count):
         size = 0
         for i in range(starts[c], starts[c + 1]):
             x = values[order[i]]
             if not np.isnan(x):
-                room[size] = x
+                buffer[size] = x
                 size += 1
         known[c] = size
         if size == 0:
             continue
-        here = room[:size]
+        here = buffer[:size]
         _sort(here)
         pair = here[(size - 1) // 2 : size // 2 + 1]
         middle = _mean(pair if median else here, divisor)
@@ -284,16 +290,16 @@ def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
     mode = np.full(count, MISSING, np.int32)
-    room = np.empty(_largest(starts), np.int32)
+    buffer = np.empty(_largest_cell(starts), np.int32)
     for c in range(count):
         size = 0
         for i in range(starts[c], starts[c + 1]):
             code = codes[order[i]]
             if code != MISSING:
-                room[size] = code
+                buffer[size] = code
                 size += 1
         known[c] = size
-        here = room[:size]
+        here = buffer[:size]
         _sort(here)
         longest, run = 0, 0
         for i in range(size):
@@ -307,7 +313,7 @@ def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes
 @njit(cache=True)
 def _sort(values: Array) -> None:
     """Sort in place; a few values by insertion: 0.8 s instead of 1.8 for ten columns of a million."""
-    if len(values) > FEW:
+    if len(values) > INSERTION_SORT_MAX:
         values.sort()
         return
     for i in range(1, len(values)):
@@ -332,7 +338,7 @@ def _mean(values: Floats, divisor: float) -> float:
 
 
 @njit(cache=True)
-def _largest(starts: Rows) -> int:
+def _largest_cell(starts: Rows) -> int:
     most = 0
     for c in range(len(starts) - 1):
         most = max(most, starts[c + 1] - starts[c])
@@ -346,11 +352,11 @@ def _largest(starts: Rows) -> int:
 
 
 _SLACK = 1.0 + 1e-10  # more than rounding can lift a distance
-_WORTH = 12  # so many rows looked at cost about what it costs to sort one anew
+_SORT_COST = 12  # so many rows looked at cost about what it costs to sort one anew
 _FIRST, _WORK = 0, 1
 
 
-class Outermost(NamedTuple):
+class DistanceOrder(NamedTuple):
     """Rows by their distance from a centre, the farthest first; some may have left since."""
 
     centre: Floats  # (columns,)
@@ -360,26 +366,26 @@ class Outermost(NamedTuple):
 
 
 @njit(cache=True)
-def by_distance(values: Floats, rows: Rows, centre: Floats) -> Outermost:
+def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrder:
     """Sort rows of a matrix (rows, columns) by their distance from a point."""
     distance = np.empty(len(rows))
     for i in range(len(rows)):
         distance[i] = np.sqrt(squared_distance(values, rows[i], centre))
     order = np.argsort(-distance)
-    return Outermost(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
+    return DistanceOrder(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
 
 
 @njit(cache=True)
-def is_worn(outermost: Outermost, remaining: int) -> bool:
+def needs_sorting(by_distance: DistanceOrder, remaining: int) -> bool:
     """Whether searches have cost as much as it costs to sort the remaining rows anew."""
-    return outermost.seen[_WORK] > _WORTH * remaining
+    return by_distance.seen[_WORK] > _SORT_COST * remaining
 
 
 @njit(cache=True)
-def farthest_from(outermost: Outermost, values: Floats, label: Rows, point: Floats) -> int:
+def farthest_unlabelled(by_distance: DistanceOrder, values: Floats, label: Rows, point: Floats) -> int:
     """The farthest row whose label is still -1, the lowest of equally far ones."""
-    distance, row, seen = outermost.distance, outermost.row, outermost.seen
-    moved = np.sqrt(np.sum((point - outermost.centre) ** 2))
+    distance, row, seen = by_distance.distance, by_distance.row, by_distance.seen
+    moved = np.sqrt(np.sum((point - by_distance.centre) ** 2))
     while label[row[seen[_FIRST]]] >= 0:
         seen[_FIRST] += 1
     farthest, root, who, i = -1.0, -1.0, -1, seen[_FIRST]

@@ -14,8 +14,8 @@ from leafcover.arrays import Array, Bools, Floats, Rows
 
 
 LEAF = 64  # rows compared without a further cut: measured; 8 to 16 cost twice as much, 128 about the same
-_TURNS = 8  # columns after which a search asks whether any row is still near enough
-_PAIRS = 32  # pairs of rows that show how far apart a column holds the rows of a node
+_CHECK_EVERY = 8  # columns after which a search asks whether any row is still near enough
+_SAMPLE_PAIRS = 32  # pairs of rows that show how far apart a column holds the rows of a node
 
 
 class NeighborTree(NamedTuple):
@@ -72,26 +72,26 @@ def _cut(values: Floats, numbers: int, rows: Rows) -> int:
     column = _widest(values, numbers, rows)
     if column < 0:
         return 0
-    sample = np.empty(2 * _PAIRS)
+    sample = np.empty(2 * _SAMPLE_PAIRS)
     for i in range(len(sample)):
         sample[i] = values[column, rows[i * len(rows) // len(sample)]]
     sample.sort()  # missing ones last
-    cut = sample[_PAIRS]
+    cut = sample[_SAMPLE_PAIRS]
     if np.isnan(cut):
         cut = np.inf
     below, through = 0, 0
     for value in sample:
         below += value < cut
         through += value <= cut
-    together = below == 0 or abs(through - _PAIRS) < abs(below - _PAIRS)
-    middle = _parted(values[column], rows, cut, together)
+    together = below == 0 or abs(through - _SAMPLE_PAIRS) < abs(below - _SAMPLE_PAIRS)
+    middle = _partition_rows(values[column], rows, cut, together)
     if middle in (0, len(rows)):  # the sample missed the others
-        middle = _parted(values[column], rows, cut, not together)
+        middle = _partition_rows(values[column], rows, cut, not together)
     return middle % len(rows)
 
 
 @njit(cache=True)
-def _parted(column: Floats, rows: Rows, cut: float, together: bool) -> int:
+def _partition_rows(column: Floats, rows: Rows, cut: float, together: bool) -> int:
     """Rows below the cut first (with those at it, when together), missing ones behind; how many come first."""
     first, last = 0, len(rows) - 1
     while first <= last:
@@ -110,8 +110,8 @@ def _widest(values: Floats, numbers: int, rows: Rows) -> int:
     best, column, half = 0.0, -1, len(rows) // 2
     for c in range(len(values)):
         apart = 0.0
-        for pair in range(_PAIRS):
-            place = pair * half // _PAIRS
+        for pair in range(_SAMPLE_PAIRS):
+            place = pair * half // _SAMPLE_PAIRS
             apart += _distance(values[c, rows[place]], values[c, rows[half + place]], c < numbers)
         if apart > best:
             best, column = apart, c
@@ -226,7 +226,7 @@ def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: 
             for i in range(count):
                 apart = abs(column[i] - value)
                 found[i] += 1.0 if np.isnan(apart) else apart
-        if turn % _TURNS == _TURNS - 1:
+        if turn % _CHECK_EVERY == _CHECK_EVERY - 1:
             within = 0
             for i in range(count):
                 within += found[i] <= limit
@@ -311,14 +311,14 @@ def shares_among_nearest(
                             best = distance
                         farthest = max(farthest, distance)
                         ties += 1
-                        hits += _alike(labels[row], wanted[i], tolerance[i])
+                        hits += _is_match(labels[row], wanted[i], tolerance[i])
         if ties > 0:
             found[i] = hits / ties
     return found
 
 
 @njit(cache=True)
-def _alike(label: float, wanted: float, tolerance: float) -> bool:
+def _is_match(label: float, wanted: float, tolerance: float) -> bool:
     return label == wanted or abs(label - wanted) <= tolerance or (np.isnan(label) and np.isnan(wanted))
 
 
@@ -330,7 +330,7 @@ def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int
     """
     closer, tied = np.zeros(len(queries)), np.zeros(len(queries))
     nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
-    home, place = _homes(boxes)
+    home, place = _leaves_and_positions(boxes)
     for i in range(len(queries)):
         query, before, ties = queries[i], 0, 0
         distances(query, boxes, home[own[i]], place[own[i]], np.inf, block)
@@ -352,7 +352,7 @@ def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int
 
 
 @njit(cache=True)
-def _homes(boxes: NeighborTree) -> tuple[Rows, Rows]:
+def _leaves_and_positions(boxes: NeighborTree) -> tuple[Rows, Rows]:
     """The leaf of each row, and its place."""
     home, place = np.empty(len(boxes.order), np.int64), np.empty(len(boxes.order), np.int64)
     for node in range(len(boxes.start)):
@@ -365,15 +365,15 @@ def _homes(boxes: NeighborTree) -> tuple[Rows, Rows]:
 # How two values compare, and the weight that a table of weights gives to the comparison; for many pairs of rows.
 
 
-FINEST = 30  # halvings of a number's range that are told apart
-COMPARISONS = FINEST + 3  # equal, each halving, and one missing
+MAX_HALVINGS = 30  # halvings of a number's range that are told apart
+COMPARISONS = MAX_HALVINGS + 3  # equal, each halving, and one missing
 _EXPONENT = 1022  # of a float64 between a half and one
 _INFINITE = 0x7FF0000000000000  # the bits of infinity
-_AT_ONCE = 4_096  # distances kept beside each other, so that their bits can be read
+_BATCH = 4_096  # distances kept beside each other, so that their bits can be read
 
 
 @njit(cache=True)
-def compared(one: Floats, other: Floats) -> Array:
+def compare_numbers(one: Floats, other: Floats) -> Array:
     """A number for how two numbers compare: 0 equal, then by halvings of their distance, last when one is missing."""
     found = np.empty(len(one), np.int64)
     bits = np.abs(one - other).view(np.int64)
@@ -385,10 +385,10 @@ def compared(one: Floats, other: Floats) -> Array:
 @njit(cache=True)
 def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of each comparison of numbers."""
-    apart = np.empty(_AT_ONCE)
+    apart = np.empty(_BATCH)
     bits = apart.view(np.int64)
-    for start in range(0, len(theirs), _AT_ONCE):
-        some = theirs[start : start + _AT_ONCE]
+    for start in range(0, len(theirs), _BATCH):
+        some = theirs[start : start + _BATCH]
         for i in range(len(ours)):
             for j in range(len(some)):
                 apart[j] = abs(ours[i] - some[j])
@@ -406,7 +406,7 @@ def add_by_level(total: Floats, ours: Array, theirs: Array, weights: Floats) -> 
 
 
 @njit(cache=True)
-def add_by_sameness(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
+def add_by_equality(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of equal codes and of others."""
     for i in range(len(ours)):
         for j in range(len(theirs)):
@@ -419,8 +419,8 @@ def _comparison(bits: int, one: float, other: float) -> int:
     if bits == 0:
         return 0
     if bits > _INFINITE:  # not a number
-        return 0 if np.isnan(one) and np.isnan(other) else FINEST + 2
-    return min(max(1 + _EXPONENT - (bits >> 52), 0), FINEST) + 1
+        return 0 if np.isnan(one) and np.isnan(other) else MAX_HALVINGS + 2
+    return min(max(1 + _EXPONENT - (bits >> 52), 0), MAX_HALVINGS) + 1
 
 
 # Squared distances, added up in the order of columns: every search that must give the same groups takes them here.

@@ -23,7 +23,7 @@ def rows_by_cell(label: Rows, count: int) -> tuple[Rows, Rows]:
 
 
 @njit(cache=True)
-def mix(order: Rows, starts: Rows, words: Words) -> Rows:
+def permute_within_cells(order: Rows, starts: Rows, words: Words) -> Rows:
     """For each row the row it takes its value from: inside each cell, rows sorted by their word.
 
     One counting sort by cell and a small sort in each cell: 60 ms for a million rows, a sort of
@@ -39,7 +39,7 @@ def mix(order: Rows, starts: Rows, words: Words) -> Rows:
 
 
 @njit(cache=True)
-def marks_by_cell(label: Rows, bits: Array, count: int) -> Words:
+def hash_by_cell(label: Rows, bits: Array, count: int) -> Words:
     """A mark of the values each cell holds, whatever their order: the sum of a 64-bit hash of each."""
     marks = np.zeros(count, np.uint64)
     for i in range(len(label)):
@@ -51,7 +51,7 @@ def marks_by_cell(label: Rows, bits: Array, count: int) -> Words:
 
 
 @njit(cache=True)
-def held_by_nearly_all(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
+def has_majority_value(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
     """Rows whose value at least ``share`` (above one half) of their cell has: a majority vote, then a count."""
     found = np.zeros(len(order), np.bool_)
     for c in range(len(starts) - 1):

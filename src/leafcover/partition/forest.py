@@ -128,19 +128,19 @@ class _Met:
 
 
 def _met(table: Table, trees: Sequence[Tree], *, keep_places: bool) -> _Met:
-    from leafcover.kernels.forest_cells import TOGETHER, split_cells
+    from leafcover.kernels.forest_cells import SAME_CELL, split_cells
 
     rows = len(table)
-    apart = np.full(rows, TOGETHER, np.int32)
+    apart = np.full(rows, SAME_CELL, np.int32)
     apart[:1] = 0
     kept = np.empty((rows, len(trees)), np.int32) if keep_places else None
     met = _Met(np.arange(rows), apart, _rooms(table, trees), kept)
     for number, tree in enumerate(trees):
         reached = leaf_membership(tree, table)
-        split_cells(met.order, met.apart, reached.place, len(reached), number)
+        split_cells(met.order, met.apart, reached.set_of_row, len(reached), number)
         _narrow(met.rooms, tree, reached)
         if kept is not None:
-            kept[:, number] = reached.place
+            kept[:, number] = reached.set_of_row
     return met
 
 
@@ -178,15 +178,15 @@ def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Allowed]:
 
 def _narrow(rooms: dict[str, _Allowed], tree: Tree, reached: LeafMembership) -> None:
     """Leave of the rooms what one more tree leaves."""
-    from leafcover.kernels.forest_cells import narrow
+    from leafcover.kernels.forest_cells import narrow_ranges
 
     boxes = set_boxes(leaf_boxes(tree), reached)
     for a in np.unique(tree.tested[tree.tested >= 0]):
         room = rooms[tree.attributes[a].name]
         if tree.attributes[a].is_number:
-            narrow(reached.place, boxes.low[:, a], boxes.high[:, a], room.low, room.high)
+            narrow_ranges(reached.set_of_row, boxes.low[:, a], boxes.high[:, a], room.low, room.high)
         else:
-            np.logical_or(room.named, (boxes.allowed[:, a] != ANY_LEVEL)[reached.place], out=room.named)
+            np.logical_or(room.named, (boxes.allowed[:, a] != ANY_LEVEL)[reached.set_of_row], out=room.named)
 
 
 def _side(room: _Allowed, column: Column, label: Rows, count: int) -> Side:

@@ -80,10 +80,10 @@ class Leaves:
 def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
     """The cells of a tree that is already grown."""
     reached = leaf_membership(tree, table)
-    sizes = np.bincount(reached.place, minlength=len(reached))
+    sizes = np.bincount(reached.set_of_row, minlength=len(reached))
     number = pool(tree, reached, sizes, min_cell)
     count = int(number.max()) + 1
-    label = number[reached.place]
+    label = number[reached.set_of_row]
     pooled = np.bincount(number[number >= 0], minlength=count) > 1
     cells = Cells(
         label,

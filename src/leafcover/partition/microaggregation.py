@@ -16,7 +16,7 @@ from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Column, Table
-from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, grow_kd, canonical_order, column_scales, kd_matrix
+from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, canonical_order, column_scales, grow_kd, kd_matrix
 from leafcover.tree.tree import Tree, leaf_boxes
 
 # Rows as points, so that "similar" is a squared distance: numbers in their deviations, categories by their levels.
@@ -307,9 +307,9 @@ class Mdav:
         return grouped(table, self.start, self.by, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
-        from leafcover.kernels.microaggregation import BLOCK, blocked_mdav, mdav
+        from leafcover.kernels.microaggregation import MAX_BLOCK_ROWS, blocked_mdav, mdav
 
-        block = (0 if len(some) <= EXACT else max(BLOCK, 2 * self.k)) if self.block is None else self.block
+        block = (0 if len(some) <= EXACT else max(MAX_BLOCK_ROWS, 2 * self.k)) if self.block is None else self.block
         return blocked_mdav(some, self.k, block) if block else mdav(some, self.k)
 
 

@@ -172,7 +172,7 @@ def _distinct(table: Table, name: str) -> int:
 
 def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssociation:
     """Measure every pair on whole cells, as many as the work allows."""
-    from leafcover.kernels.joint import bits, pair_bits
+    from leafcover.kernels.joint import pair_bits, value_bits
     from leafcover.kernels.permute import rows_by_cell
 
     if len(names) < 2:
@@ -183,8 +183,8 @@ def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssocia
     counts = np.arange(int(np.diff(starts).max()) + 1, dtype=np.float64)
     terms = counts * np.log2(np.maximum(counts, 1))
     growth = np.diff(terms, prepend=0.0)  # what the n-th row of a value adds to n log2 n
-    whole = bits(np.zeros(len(rows), np.int32), 1, order, starts, growth)
-    alone = np.array([bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
+    whole = value_bits(np.zeros(len(rows), np.int32), 1, order, starts, growth)
+    alone = np.array([value_bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
     entropy = whole - alone  # bits over all rows
     same = np.arange(len(rows), dtype=np.int64)
 

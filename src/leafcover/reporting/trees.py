@@ -28,7 +28,7 @@ from leafcover.reporting.components import (
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import FEWEST, RARE, counted, curled, rare_levels, started
 from leafcover.table.table import Table
-from leafcover.tree.export import ValueFormatter, node_text, largest_branch, rule_text, value_formatter
+from leafcover.tree.export import ValueFormatter, largest_branch, node_text, rule_text, value_formatter
 from leafcover.tree.plot import picture
 from leafcover.tree.sysfor import shared_rules
 from leafcover.tree.tree import Attribute, Tree

@@ -11,7 +11,14 @@ import pyarrow.compute as pc
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import TableError
 from leafcover.table.formatting import SECOND_DIGITS, as_floats, infer_grid, infer_time_grid
-from leafcover.table.infer import InferredColumn, large_integer_warning, category_column, check_finite, is_missing, combine_chunks
+from leafcover.table.infer import (
+    InferredColumn,
+    category_column,
+    check_finite,
+    combine_chunks,
+    is_missing,
+    large_integer_warning,
+)
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
 
 
@@ -108,7 +115,9 @@ def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
 # stays text: whoever typed it had the choice.
 
 
-def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False) -> InferredColumn:
+def from_typed(
+    name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False
+) -> InferredColumn:
     """A column from a typed arrow array; ``tokens`` are texts that stand for no value (none by default).
 
     >>> from_typed("married", pa.array([True, None, False])).column.levels

@@ -123,7 +123,9 @@ def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
             order = kind.categories.to_list()
             seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
             series = series.cast(polars.String).cast(polars.Enum([level for level in order if level in seen]))
-        elif kind is not None and series.dtype != kind and not series.dtype.is_float() and not _was_widened(array, kind):
+        elif (
+            kind is not None and series.dtype != kind and not series.dtype.is_float() and not _was_widened(array, kind)
+        ):
             series = series.cast(kind)
         made.append(series)
     return polars.DataFrame(made)

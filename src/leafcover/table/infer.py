@@ -14,7 +14,15 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Codes, Rows
 from leafcover.errors import TableError
-from leafcover.table.formatting import PLAIN, ParsedNumbers, infer_grid, parse_timestamps, parse_numbers, infer_text_format, infer_time_grid
+from leafcover.table.formatting import (
+    PLAIN,
+    ParsedNumbers,
+    infer_grid,
+    infer_text_format,
+    infer_time_grid,
+    parse_numbers,
+    parse_timestamps,
+)
 from leafcover.table.table import Column, Grid, RawColumn, TextFormat
 
 MISSING_TOKENS = ("", "?", "NA", "NaN", "nan")  # missing in CSV and TSV; ARFF and C4.5 know only '?' and the empty cell
@@ -30,7 +38,9 @@ class InferredColumn:
     warnings: tuple[str, ...] = ()
 
 
-def from_text(name: str, stored: Any, *, tokens: Sequence[str] = MISSING_TOKENS, category: bool = False) -> InferredColumn:
+def from_text(
+    name: str, stored: Any, *, tokens: Sequence[str] = MISSING_TOKENS, category: bool = False
+) -> InferredColumn:
     """A column from the raw text of a file; ``category`` declares it one.
 
     >>> from_text("age", pa.array(["31", "?", "4"])).column.values
@@ -91,7 +101,9 @@ def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
 def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> InferredColumn:
     missing = is_missing(stored, tokens)
     if missing.all():
-        column = Column(name, "number", np.full(len(stored), np.nan), grid=Grid(0), text_format=TextFormat(), stored=stored)
+        column = Column(
+            name, "number", np.full(len(stored), np.nan), grid=Grid(0), text_format=TextFormat(), stored=stored
+        )
         return InferredColumn(column, (f"Column {name!r} has no known value; it is left as it is.",))
     number = parse_numbers(stored, missing if missing.any() else None)
     if number is None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from leafcover.errors import OutputError, TableError
-from leafcover.table.csv import read_bytes, decode_to_utf8, write_delimited
+from leafcover.table.csv import decode_to_utf8, read_bytes, write_delimited
 from leafcover.table.formatting import has_byte, plain_text
 from leafcover.table.output import as_text, observed_levels
 from leafcover.table.table import Column, RawColumn, Source, Table

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
-from leafcover.table.formatting import SECOND_DIGITS, is_text, plain_text, format_values, zone_of
+from leafcover.table.formatting import SECOND_DIGITS, format_values, is_text, plain_text, zone_of
 from leafcover.table.table import Column, Grid
 
 
@@ -215,7 +215,13 @@ def _infer_typed(column: Column) -> Any:
     if column.grid is not None and column.grid.decimals == 0:
         return to_arrow("number", pa.int64(), column.values)
     text_format = column.text_format
-    if column.grid is None and text_format and text_format.fixed and not text_format.decimals and column.stored is not None:
+    if (
+        column.grid is None
+        and text_format
+        and text_format.fixed
+        and not text_format.decimals
+        and column.stored is not None
+    ):
         exact = pc.if_else(pa.array(column.missing), None, plain_text(column.stored))
         try:
             return pc.utf8_trim_whitespace(exact).cast(pa.int64())

@@ -43,7 +43,7 @@ def prune_tree(tree: Tree, training: Training, *, confidence: float = 0.25, kept
     figures = np.zeros((tree.size, pruning.COUNTS + len(tree.classes)), np.float32)
     figures[:, pruning.ITEMS] = tree.counts.sum(axis=1)
     figures[:, pruning.COUNTS :] = tree.counts
-    standing = pruning.Standing(
+    standing = pruning.PruneState(
         node=np.column_stack([tested, tree.first, tree.branches, tree.label]).astype(np.int32),
         figures=figures,
         cut=tree.cut.copy(),
@@ -134,7 +134,9 @@ def grow_from(
     return prune_tree(tree, training, confidence=confidence) if prune else tree
 
 
-def grow_with_unpruned(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> GrownTrees:
+def grow_with_unpruned(
+    training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto"
+) -> GrownTrees:
     """The tree before and after pruning, from one growth where rows are held (histograms hold none)."""
     _check(min_records, confidence, grower)
     if resolve_grower(grower, len(training.labels)) == "histogram":
@@ -236,7 +238,7 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
 
     Then ``float(text) <= cut`` decides about every training row just as 32 bits did.
     """
-    from leafcover.kernels.c45_prune import largest_originals
+    from leafcover.kernels.c45_prune import original_cuts
 
     exact = np.full(len(cut), np.nan)
     for a, attribute in enumerate(training.attributes):
@@ -245,7 +247,7 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
             continue
         number = inputs.slot[a]
         cuts, place = np.unique(cut[nodes], return_inverse=True)
-        originals = largest_originals(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
+        originals = original_cuts(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
         exact[nodes] = originals[place]
     return exact
 
@@ -287,9 +289,9 @@ def assemble(
 
 def subtree_errors(tested: Array, parent: Array, counts: Floats, label: Array) -> Floats:
     """Weighted training errors under each node; every node stands before its children."""
-    from leafcover.kernels.c45_prune import add_up
+    from leafcover.kernels.c45_prune import add_to_ancestors
 
     errors: Floats = counts.sum(axis=1) - counts[np.arange(len(label)), label]
     errors[tested >= 0] = 0.0
-    add_up(errors, parent.astype(np.int32))
+    add_to_ancestors(errors, parent.astype(np.int32))
     return errors

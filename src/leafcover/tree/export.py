@@ -73,7 +73,9 @@ def _condition(tree: Tree, node: int, spell: ValueFormatter) -> str:
 
 
 def _leaf(tree: Tree, node: int) -> str:
-    return f"{tree.classes[tree.label[node]]} {leaf_figures(tree, node)}" if tree.answers else row_count_text(tree, node)
+    return (
+        f"{tree.classes[tree.label[node]]} {leaf_figures(tree, node)}" if tree.answers else row_count_text(tree, node)
+    )
 
 
 def row_count_text(tree: Tree, node: int) -> str:
@@ -188,7 +190,15 @@ class ForestExport:
 def forest_text(shown: ForestExport) -> str:
     """One line a tree; the rules in most trees; errors of the vote beside those of the first tree."""
     spell = value_formatter(shown.table)
-    return "\n\n".join(["\n".join(part) for part in (_tree_lines(shown, spell), _shared_rule_lines(shown, spell), _error_lines(shown))]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "\n".join(part)
+                for part in (_tree_lines(shown, spell), _shared_rule_lines(shown, spell), _error_lines(shown))
+            ]
+        )
+        + "\n"
+    )
 
 
 def forest_rules(shown: ForestExport) -> str:

@@ -275,7 +275,7 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
         PARENT,
         TESTED,
         breadth_first,
-        close,
+        finalize_nodes,
         grow_counts,
     )
 
@@ -306,7 +306,7 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
 
         for node, start, stop in unfinished:
             nodes, size = grow_weighted(records, start, stop, node, nodes, size, rules, logs)
-    label, errors, estimate = close(nodes, size, prune, confidence, squared_deviation(confidence))
+    label, errors, estimate = finalize_nodes(nodes, size, prune, confidence, squared_deviation(confidence))
     order = breadth_first(nodes, size)
     links = nodes.links[order].astype(np.int32)
     number = np.full(size + 1, -1, np.int32)  # the last place answers for "none", which is -1

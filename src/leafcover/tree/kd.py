@@ -128,9 +128,9 @@ def _mean(values: Floats) -> float:
 
 def canonical_order(matrix: Floats) -> tuple[Rows, Words]:
     """Row numbers by a mark of the row's values, and the marks: sums then round alike, however a table is ordered."""
-    from leafcover.kernels.kd import marks
+    from leafcover.kernels.kd import hash_rows
 
-    found = marks((matrix + 0.0).view(np.uint64))  # the sum turns -0.0 into 0.0
+    found = hash_rows((matrix + 0.0).view(np.uint64))  # the sum turns -0.0 into 0.0
     order = np.argsort(found, kind="stable")
     return order, found[order]
 

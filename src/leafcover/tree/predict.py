@@ -18,7 +18,7 @@ from leafcover.tree.training import Training, classes_of
 from leafcover.tree.tree import Attribute, LeafMembership, Tree
 
 if TYPE_CHECKING:
-    from leafcover.kernels.forest_cells import LeafSets, Ways
+    from leafcover.kernels.forest_cells import LeafSets, TreeArrays
 
 
 Columns = Sequence[Array]  # one array per attribute of a tree: float64 with nan, or codes of the tree's levels
@@ -72,15 +72,15 @@ def _levels_of(column: Column) -> tuple[tuple[str, ...], Codes]:
     return tuple(text_of(column, distinct)), codes
 
 
-def _kernel_tree(tree: Tree) -> tuple["Ways", Array]:
+def _kernel_tree(tree: Tree) -> tuple["TreeArrays", Array]:
     """The tree for kernels, and which attributes it tests."""
-    from leafcover.kernels.forest_cells import Ways
+    from leafcover.kernels.forest_cells import TreeArrays
 
     used = np.unique(tree.tested[tree.tested >= 0])
     place = np.full(len(tree.attributes) + 1, -1, np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     number = np.array([*(a.is_number for a in tree.attributes), True], np.bool_)
-    ways = Ways(
+    ways = TreeArrays(
         tested=place[tree.tested],
         is_number=number[tree.tested],
         cut=tree.cut,
@@ -114,7 +114,7 @@ def _columns(tree: Tree, rows: Table | Training | Columns) -> tuple[Columns, int
 
 def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
     """The class (code) the tree answers each row; of classes with equal weight the first."""
-    from leafcover.kernels.forest_cells import SEVERAL, one_leaf, votes
+    from leafcover.kernels.forest_cells import SEVERAL, class_weights, find_leaves
 
     columns, count = _columns(tree, rows)
     ways, used = _kernel_tree(tree)
@@ -123,34 +123,34 @@ def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
     classes = np.empty(count, np.int32)
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
-        one_leaf(ways, values, leaf)
+        find_leaves(ways, values, leaf)
         found = leaf[: len(values)]
         classes[begin : begin + len(values)] = answer[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            sums = votes(ways, counts, label, values, several)
+            sums = class_weights(ways, counts, label, values, several)
             classes[begin + several] = sums.argmax(axis=1)
     return classes
 
 
 def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
     """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
-    from leafcover.kernels.forest_cells import SEVERAL, add_sets, many_leaves, no_sets, one_leaf
+    from leafcover.kernels.forest_cells import SEVERAL, add_sets, empty_sets, find_leaves, reachable_leaves
 
     columns, count = _columns(tree, rows)
     ways, used = _kernel_tree(tree)
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
     place = np.empty(count, np.int32)
-    sets = no_sets()
+    sets = empty_sets()
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
-        one_leaf(ways, values, leaf)
+        find_leaves(ways, values, leaf)
         found = leaf[: len(values)]
         place[begin : begin + len(values)] = number[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            ends, reached = many_leaves(ways, values, several)
+            ends, reached = reachable_leaves(ways, values, several)
             sets, of_rows = add_sets(sets, ends, number[reached])
             place[begin + several] = len(tree.leaves) + of_rows
     return _number_sets(place, sets, len(tree.leaves))
@@ -199,7 +199,7 @@ def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
 
     An empty leaf gives everything to its parent's class. The largest share is that of the class in `classify`.
     """
-    from leafcover.kernels.forest_cells import SEVERAL, one_leaf, votes
+    from leafcover.kernels.forest_cells import SEVERAL, class_weights, find_leaves
 
     columns, count = _columns(tree, rows)
     ways, used = _kernel_tree(tree)
@@ -210,12 +210,12 @@ def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
     shares = np.empty((count, len(tree.classes)))
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
-        one_leaf(ways, values, leaf)
+        find_leaves(ways, values, leaf)
         found = leaf[: len(values)]
         shares[begin : begin + len(values)] = answer[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            shares[begin + several] = votes(ways, counts, label, values, several)
+            shares[begin + several] = class_weights(ways, counts, label, values, several)
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
@@ -224,8 +224,8 @@ def leaf_of(tree: Tree, rows: Table | Training | Columns) -> Codes:
     """The node number of the leaf each row reaches; -1 for a row that reaches several, for want of a value."""
     found = leaf_membership(tree, rows)
     leaves = tree.leaves.astype(np.int32)
-    alone = found.place < len(leaves)
-    return np.where(alone, leaves[np.where(alone, found.place, 0)], MISSING).astype(np.int32)
+    alone = found.set_of_row < len(leaves)
+    return np.where(alone, leaves[np.where(alone, found.set_of_row, 0)], MISSING).astype(np.int32)
 
 
 # What a forest answers: its trees are asked one by one, and each has a vote.
@@ -345,7 +345,7 @@ def _support(tree: Tree, columns: Columns) -> Floats:
     found = leaf_membership(tree, columns)
     held = tree.counts[tree.leaves].sum(axis=1)
     sums: Floats = np.add.reduceat(held[found.leaves], found.start[:-1])
-    return sums[found.place]
+    return sums[found.set_of_row]
 
 
 def check_voting(voting: str) -> None:

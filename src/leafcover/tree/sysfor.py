@@ -61,7 +61,9 @@ class SearchSettings:
     min_records: int = 10
 
 
-def good_attributes(training: Training, part: TrainingPart, spans: Floats, search: SearchSettings) -> tuple[GoodTest, ...]:
+def good_attributes(
+    training: Training, part: TrainingPart, spans: Floats, search: SearchSettings
+) -> tuple[GoodTest, ...]:
     """The good tests of a part, best first; of equal ones the earlier attribute, of its cuts the lower.
 
     A cut leaves ``min_records`` on both sides, and two levels of a category hold as many. ``spans`` are the ranges of
@@ -132,7 +134,9 @@ def _round_ratios(ratios: Floats) -> Floats:
     return rounded
 
 
-def _separated_cuts(number: int, middles: Floats, ratios: Floats, span: float, search: SearchSettings) -> Iterator[GoodTest]:
+def _separated_cuts(
+    number: int, middles: Floats, ratios: Floats, span: float, search: SearchSettings
+) -> Iterator[GoodTest]:
     """The best cut, the best of those far enough from it, and so on while they are good."""
     best = ratios.max(initial=0.0)
     while len(ratios):

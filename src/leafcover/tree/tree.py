@@ -16,7 +16,7 @@ class LeafMembership:
     Leaves are numbered as in ``tree.leaves``: leaf i is node ``tree.leaves[i]``.
     """
 
-    place: Codes  # (rows,) number of the row's set
+    set_of_row: Codes  # (rows,) the number of the row's set
     start: Rows  # (sets + 1,) set s holds leaves[start[s]:start[s + 1]]
     leaves: Codes  # leaf numbers, ascending within each set
 
@@ -163,9 +163,11 @@ def set_boxes(boxes: LeafBoxes, places: LeafMembership) -> LeafBoxes:
 
     Where they do not meet (low >= high, or NONE) no row of the set has a value the tree knows.
     """
-    from leafcover.kernels.forest_cells import meet
+    from leafcover.kernels.forest_cells import intersect_boxes
 
-    return LeafBoxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY_LEVEL, NO_LEVEL))
+    return LeafBoxes(
+        *intersect_boxes(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY_LEVEL, NO_LEVEL)
+    )
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:

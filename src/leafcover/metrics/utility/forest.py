@@ -133,14 +133,14 @@ def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int
 
     # Both are sparse, for a table with gaps has nearly as many sets of leaves as rows.
     shares = csr_array((shares_of_sets(tree, found), found.leaves, found.start), shape=(len(found), len(tree.leaves)))
-    rows = coo_array((np.ones(len(classes)), (found.place, classes + 1)), shape=(len(found), count))
+    rows = coo_array((np.ones(len(classes)), (found.set_of_row, classes + 1)), shape=(len(found), count))
     counts: Floats = (shares.T @ rows.tocsr()).toarray()
     return counts
 
 
 def _taken(walked: Walked, rows: Rows) -> Walked:
     """The same forest with some of the rows that were walked down it."""
-    return Walked(walked.trees, tuple(replace(found, place=found.place[rows]) for found in walked.places))
+    return Walked(walked.trees, tuple(replace(found, set_of_row=found.set_of_row[rows]) for found in walked.places))
 
 
 # Which rules of the original's forest the forest of the release holds, in whatever tree.
@@ -285,7 +285,7 @@ class _Boxed:
 
 def _boxed(forest: Walked) -> Iterator[_Boxed]:
     for tree, found in zip(forest.trees, forest.places, strict=True):
-        yield _Boxed(tree, set_boxes(leaf_boxes(tree), found), found.place)
+        yield _Boxed(tree, set_boxes(leaf_boxes(tree), found), found.set_of_row)
 
 
 @dataclass(frozen=True, eq=False)

@@ -92,7 +92,7 @@ def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
 
 def rows_by_leaf(tree: Tree, found: LeafMembership) -> Floats:
     """How many rows stand in each leaf; one that reaches several is shared among them by their training rows."""
-    in_set = np.bincount(found.place, minlength=len(found))
+    in_set = np.bincount(found.set_of_row, minlength=len(found))
     part = shares_of_sets(tree, found) * np.repeat(in_set, np.diff(found.start))
     return np.bincount(found.leaves, part, minlength=len(tree.leaves)).astype(np.float64)
 

@@ -29,7 +29,7 @@ from leafcover.metrics.utility.rules import (
     rules_of,
 )
 from leafcover.table.table import Column, Table
-from leafcover.tree.c45 import assemble, resolve_grower, grow_from
+from leafcover.tree.c45 import assemble, grow_from, resolve_grower
 from leafcover.tree.predict import classify, leaf_membership
 from leafcover.tree.training import MAX_NUMERIC_CLASSES, Training, attribute_names, classes_of, training
 from leafcover.tree.tree import Attribute, LeafMembership, Tree, levels
@@ -412,7 +412,7 @@ def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allo
         strict_grade=_grade(strict, same, _pruned(original, released, {})),
         strict=strict,
         tolerant=tolerant,
-        partition=adjusted_rand(ours.place, theirs.place),
+        partition=adjusted_rand(ours.set_of_row, theirs.set_of_row),
         answers=float((one == other).mean()) if len(one) else 1.0,
         guess=float(np.bincount(one).max() / len(one)) if len(one) else 1.0,
         rules=tuple((kind, counts[kind]) for kind in KINDS),
@@ -442,7 +442,7 @@ def _same(original: Tree, released: Tree, ours: LeafMembership, theirs: LeafMemb
     anywhere = {attribute.name: inf for attribute in original.attributes}
     if any(marks.any() for marks in differing_nodes(original, released, anywhere)):
         return False
-    return np.array_equal(ours.place, theirs.place) and np.array_equal(ours.leaves, theirs.leaves)
+    return np.array_equal(ours.set_of_row, theirs.set_of_row) and np.array_equal(ours.leaves, theirs.leaves)
 
 
 def _grade(coverage: float, same: bool, pruned: str) -> Grade:
