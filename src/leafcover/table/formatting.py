@@ -71,7 +71,7 @@ def infer_grid(known: Floats) -> Grid | None:
     The grid comes from the values and not from the text, so that CSV and Parquet of one table agree:
     '2.50' and '3.10' stand on tenths, and are still written with two places.
 
-    >>> infer_grid(np.array([2.5, 3.1])), grid_of(np.array([1 / 3])), grid_of(np.array([2.0**60]))
+    >>> infer_grid(np.array([2.5, 3.1])), infer_grid(np.array([1 / 3])), infer_grid(np.array([2.0**60]))
     (Grid(decimals=1, every=1), None, None)
     """
     if not len(known):
@@ -84,7 +84,7 @@ def infer_grid(known: Floats) -> Grid | None:
 def infer_time_grid(seconds: Floats) -> Grid | None:
     """The grid of times: whole days where all stand at midnight, whole hours or minutes where all do.
 
-    >>> infer_time_grid(np.array([0.0, 172_800.0])), time_grid(np.array([0.0, 90.0]))
+    >>> infer_time_grid(np.array([0.0, 172_800.0])), infer_time_grid(np.array([0.0, 90.0]))
     (Grid(decimals=0, every=86400), Grid(decimals=0, every=1))
     """
     grid = infer_grid(seconds)
@@ -240,7 +240,7 @@ def distinct_texts(stored: Any) -> Any:
 def format_values(column: Column, values: Floats) -> Any:
     """A pyarrow array of text for values of a number, date or time column; nan becomes null.
 
-    >>> price = Column("price", "number", np.array([]), grid=Grid(1), spelling=Spelling(2, thousands=True))
+    >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=True))
     >>> format_values(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
     ['1,234.50', '-7.00', '0.3333333333333333']
     """
@@ -413,7 +413,7 @@ def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
 def utc_offset(zone: str) -> float:
     """Seconds that local time is ahead of UTC.
 
-    >>> utc_offset("+01:30"), offset("Z")
+    >>> utc_offset("+01:30"), utc_offset("Z")
     (5400.0, 0.0)
     """
     if not zone or zone == "Z":
@@ -435,7 +435,7 @@ def as_floats(counts: Any) -> Floats:
 def date_text(days: Floats, text_format: TextFormat | None) -> Any:
     """Days since 1970 as text, by the column's pattern (ISO when it has none).
 
-    >>> date_text(np.array([-1.0, 1.0]), Spelling(pattern="%d.%m.%Y")).to_pylist()
+    >>> date_text(np.array([-1.0, 1.0]), TextFormat(pattern="%d.%m.%Y")).to_pylist()
     ['31.12.1969', '02.01.1970']
     """
     iso = pa.array(np.rint(days).astype(np.int32)).cast(pa.date32()).cast(pa.string())
@@ -449,7 +449,7 @@ def date_text(days: Floats, text_format: TextFormat | None) -> Any:
 def time_text(seconds: Floats, text_format: TextFormat | None) -> Any:
     """Seconds since 1970 as text, by the column's pattern (ISO with a space when it has none).
 
-    >>> time_text(np.array([0.5]), Spelling(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
+    >>> time_text(np.array([0.5]), TextFormat(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
     ['1970-01-01T00:00:00.500Z']
     """
     places = text_format.decimals if text_format else 0

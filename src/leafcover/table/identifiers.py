@@ -50,7 +50,7 @@ def identifiers(table: Table) -> tuple[Suspect, ...]:
 def name_words(name: str) -> list[str]:
     """The words of a column's name, in lower case.
 
-    >>> name_words("sample_codeNumber"), name_tokens("PatientID.2")
+    >>> name_words("sample_codeNumber"), name_words("PatientID.2")
     (['sample', 'code', 'number'], ['patient', 'id', '2'])
     """
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]

@@ -327,15 +327,6 @@ def read_c45(path: Path, *, encoding: str) -> tuple[list[RawColumn], Source]:
     return raws, Source("c45", encoding=encoding, byte_order_mark=marked)
 
 
-def _decode(data: bytes, path: Path) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise TableError(
-            f"'{path}' is not utf-8 text (byte {error.start + 1}). Add --encoding, such as --encoding latin-1."
-        ) from error
-
-
 def _c45_columns(data: bytes, path: Path, width: int) -> list[Any]:
     names = [str(place) for place in range(width)]
     if b"|" in data or b"\\" in data:  # comments and escapes: read entry by entry

@@ -31,7 +31,7 @@ def value_formatter(table: Table | None = None) -> ValueFormatter:
 def shortest_text(value: float) -> str:
     """The shortest text that parses to the same number.
 
-    >>> shortest_text(3.0), short(0.1), short(1e20)
+    >>> shortest_text(3.0), shortest_text(0.1), shortest_text(1e20)
     ('3', '0.1', '1e+20')
     """
     return str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(float(value))
