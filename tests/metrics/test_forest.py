@@ -88,7 +88,7 @@ def slow_eduds(original, released, rows):
             for trees, found in zip((original, released), rooms, strict=True):
                 room = set(every)
                 for tree, at in zip(trees, found, strict=True):
-                    for leaf in at.leaves_of(at.place[row]).tolist():
+                    for leaf in at.leaves_of(at.set_of_row[row]).tolist():
                         for test in conditions(tree, int(tree.leaves[leaf])):
                             if test.attribute == column.name:
                                 room &= {

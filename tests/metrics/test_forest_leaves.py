@@ -65,7 +65,7 @@ def test_counts_are_those_of_rows_class_by_class(rows, seed):
 def within_cells(rows, trees, seed=0):
     """Every column shuffled on its own among the rows that share their leaves in all trees."""
     rng = np.random.default_rng(seed)
-    leaves = np.column_stack([leaf_membership(tree, rows).place for tree in trees])
+    leaves = np.column_stack([leaf_membership(tree, rows).set_of_row for tree in trees])
     cell = np.unique(leaves, axis=0, return_inverse=True)[1].ravel()
     columns = []
     for column in rows:

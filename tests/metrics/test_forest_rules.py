@@ -74,7 +74,7 @@ def slow_rules(trees, rows):
                     else (low, test.value)
                 )
             if tree.counts[node].sum() > 0:
-                covered = float(np.count_nonzero(at.place == leaf))
+                covered = float(np.count_nonzero(at.set_of_row == leaf))
                 found.setdefault(rule(tree.classes[tree.label[node]], covered, **asked), covered)
     return list(found)
 

@@ -185,7 +185,7 @@ def test_rows_stand_where_the_tree_leads_them(data, how):
     np.testing.assert_array_equal(found.tree.counts[found.tree.leaves, 0], sizes)
     assert sizes.min() >= min(how["min_child"], len(data))
     complete = ~np.any([c.missing for c in data], axis=0)
-    np.testing.assert_array_equal(leaf_membership(found.tree, data).place[complete], found.leaf[complete])
+    np.testing.assert_array_equal(leaf_membership(found.tree, data).set_of_row[complete], found.leaf[complete])
 
 
 @settings(max_examples=100)

@@ -83,7 +83,7 @@ def test_sets_do_not_depend_on_the_order_of_rows(training):
     tree = grow_from(training, prune=False)
     order = np.arange(len(training.labels))[::-1]
     straight, turned = leaf_membership(tree, training.columns), leaf_membership(tree, shuffled(training, order).columns)
-    assert turned.place.tolist() == straight.place[order].tolist()
+    assert turned.set_of_row.tolist() == straight.set_of_row[order].tolist()
     assert turned.leaves.tolist() == straight.leaves.tolist()
 
 
