@@ -14,7 +14,6 @@ import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-
 MAX_NAMES_LISTED = 30  # known names that an error message lists
 
 

@@ -279,7 +279,7 @@ def test_incomplete_rows_are_dropped_while_most_are_complete_and_shared_otherwis
 
 
 def test_large_tables_are_grown_from_rows_evenly_spaced(monkeypatch):
-    monkeypatch.setattr(sysfor, "MOST_ROWS_EXACT", 100)
+    monkeypatch.setattr(sysfor, "MAX_ROWS_EXACT", 100)
     x = np.arange(1000.0)
     x[:7] = np.nan
     used = training_sample(rows_of((np.nan_to_num(x) > 500).astype(int).tolist(), x))

@@ -65,7 +65,7 @@ def tree(
     refuse_unknown(data, reading, target)
     rows = training(data, target, bins=bins)
     if not quiet:
-        for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
+        for words in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
             warn(words)
     both = grow_with_unpruned(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
@@ -141,7 +141,7 @@ def forest(
     refuse_unknown(data, reading, target)
     rows = training(data, target, bins=bins)
     if not quiet:
-        for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
+        for words in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
             warn(words)
     grown = grow_forest_from(
         rows,
@@ -176,7 +176,7 @@ def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, r
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     found = describe(data)
-    for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
+    for words in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
         warn(words)
     typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _fact_lines(found))
 

@@ -63,7 +63,7 @@ def refuse_identifiers(table: Table) -> None:
     suspects = [s for s in identifiers(table) if s.severity == "refuse" and table.roles.get(s.column) != "target"]
     if suspects:
         more = [s.column for s in suspects[1:]]
-        raise TableError(suspects[0].sentence + (f" The same holds for {', '.join(more)}." if more else ""))
+        raise TableError(suspects[0].message + (f" The same holds for {', '.join(more)}." if more else ""))
 
 
 # A keyed mark of a table's values: equal for equal tables in any format, useless without the key.

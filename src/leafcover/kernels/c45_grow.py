@@ -169,8 +169,8 @@ def _cut_after(inputs: Inputs, number: int, singles: Singles, base: int, place: 
 
 @njit(cache=True)
 def _score_all(
-    inputs: Inputs, work: Workspace, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles, base: int,
-    width: int, rows: int,
+    inputs: Inputs, work: Workspace, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles,
+    base: int, width: int, rows: int,
 ) -> None:  # fmt: skip
     """Gain and split information of every attribute at one node; ``base`` is where its first line begins."""
     # every field once by name: numba counts references as fields are taken out, 8 % of the time when in the loop

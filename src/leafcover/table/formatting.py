@@ -1,6 +1,6 @@
-"""Numbers as text: how a column's text is parsed, which grid its values stand on, how it spells them.
+"""Numbers, dates and times as text: parsing, the grid of possible values, and writing values in a column's own format.
 
-Everything works on whole arrow arrays; a column with few distinct texts is handed in as those texts only.
+Everything works on whole pyarrow arrays. Callers pass only the distinct texts of a column when these are few.
 """
 
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ from leafcover.table.table import MAX_DECIMALS, MAX_GRID_POINTS, Column, Grid, K
 
 PLAIN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 GROUPED = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?\s*$"  # 1,234,567.8
-SAMPLE = 1000  # values looked at before the whole column is
+SAMPLE = 1000  # values examined before the whole column is
 
 
 @dataclass(frozen=True, eq=False)
 class ParsedNumbers:
-    """Text that is a column of numbers: the values (nan where missing) and the text they were parsed from."""
+    """Numbers parsed from text: the values (nan where missing) and the text they were parsed from."""
 
     values: Floats
-    text: Any  # pyarrow.StringArray, null where missing, without spaces around
+    text: Any  # pyarrow.StringArray, null where missing, without surrounding spaces
     thousands: bool
 
 
 def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
-    """The numbers a text array holds, or None when some known value is not a number.
+    """Parse a text array as numbers, or return None if a known value is not a number.
 
-    Spaces around, a sign and an exponent are allowed; so are correct thousands commas. Infinities are
-    parsed, for the caller to refuse; ``missing`` says which texts stand for no value (None: not one).
+    Surrounding spaces, a sign, an exponent and correctly placed thousands commas are allowed. Infinities are parsed;
+    the caller refuses them. ``missing`` marks the texts that mean a missing value (None: there are no such texts).
 
     >>> parse_numbers(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
     array([   1. ,    2.5,    nan, 1000. ])
@@ -52,7 +52,7 @@ def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
     if values is None:
         return None
     nan = np.isnan(values)
-    if int(nan.sum()) != known.null_count:  # a text 'nan' that is not one of the missing tokens
+    if int(nan.sum()) != known.null_count:  # a text 'nan' that is not a missing token
         return None
     return ParsedNumbers(values, known, thousands)
 
@@ -66,10 +66,10 @@ def _floats(text: Any) -> Floats | None:
 
 
 def infer_grid(known: Floats) -> Grid | None:
-    """The coarsest decimal grid all values stand on; None when it would need too many places or points.
+    """The coarsest decimal grid that contains all values; None if it would need too many decimal places or points.
 
-    The grid comes from the values and not from the text, so that CSV and Parquet of one table agree:
-    '2.50' and '3.10' stand on tenths, and are still written with two places.
+    The grid is inferred from the values, not from the text, so that a CSV and a Parquet file of the same table agree:
+    '2.50' and '3.10' are on a grid of tenths but are still written with two decimal places.
 
     >>> infer_grid(np.array([2.5, 3.1])), infer_grid(np.array([1 / 3])), infer_grid(np.array([2.0**60]))
     (Grid(decimals=1, every=1), None, None)
@@ -82,7 +82,7 @@ def infer_grid(known: Floats) -> Grid | None:
 
 
 def infer_time_grid(seconds: Floats) -> Grid | None:
-    """The grid of times: whole days where all stand at midnight, whole hours or minutes where all do.
+    """The grid of times: whole days if all times are at midnight, otherwise whole hours, minutes or seconds.
 
     >>> infer_time_grid(np.array([0.0, 172_800.0])), infer_time_grid(np.array([0.0, 90.0]))
     (Grid(decimals=0, every=86400), Grid(decimals=0, every=1))
@@ -97,7 +97,7 @@ def _decimals(known: Floats, start: int) -> int | None:
     largest = float(max(abs(known.min()), abs(known.max())))
     for decimals in range(start, MAX_DECIMALS + 1):
         scale = float(10**decimals)
-        # Both the range and every index must be countable, or index and value stop being inverse.
+        # Range and index must both be exact in float64, or `Grid.index` and `Grid.value` are not inverse.
         if not largest * scale < MAX_GRID_POINTS:
             return None
         if bool(np.array_equal(np.rint(known * scale) / scale, known)):
@@ -106,12 +106,12 @@ def _decimals(known: Floats, start: int) -> int | None:
 
 
 def infer_text_format(number: ParsedNumbers, grid: Grid | None) -> TextFormat:
-    """How the text of a number column is written: places, leading zeros, thousands."""
+    """How a column writes its numbers: decimal places, leading zeros, thousands separators."""
     text = number.text
     if has_byte(text, b"eE"):
         return TextFormat(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
     dotted = has_byte(text, b".")
-    if grid is None and dotted:  # shortest text; nobody asks how many places there were
+    if grid is None and dotted:  # written as the shortest text, whatever the number of places
         return TextFormat(decimals=MAX_DECIMALS, fixed=False, thousands=number.thousands)
     width = _leading_zero_width(text)
     if not dotted:
@@ -121,10 +121,10 @@ def infer_text_format(number: ParsedNumbers, grid: Grid | None) -> TextFormat:
 
 
 def _places(text: Any) -> tuple[int, int]:
-    """Fewest and most decimal places of numbers of which some have a point."""
+    """Smallest and largest number of decimal places, when at least one number has a decimal point."""
     starts, ends, data = spans(text)
     dots = np.flatnonzero(data[starts[0] : ends[-1]] == ord(".")) + starts[0]
-    if len(dots) == len(text):  # one each, in order
+    if len(dots) == len(text):  # one per value, in order
         places = ends - 1 - dots
         return int(places.min()), int(places.max())
     places = ends[np.searchsorted(ends, dots, side="right")] - 1 - dots
@@ -133,7 +133,7 @@ def _places(text: Any) -> tuple[int, int]:
 
 
 def _leading_zero_width(text: Any) -> int:
-    """Digits of the whole part where a zero stands before another digit; 0 when it never does."""
+    """Number of digits of the integer part if some value has a leading zero, otherwise 0."""
     starts, ends, data = spans(text)
     if not len(data):
         return 0
@@ -151,7 +151,7 @@ def _leading_zero_width(text: Any) -> int:
 
 
 def spans(text: Any) -> tuple[Array, Array, Array]:
-    """Start and end of every value in the bytes of a string array, and those bytes (no copy)."""
+    """Start and end of every value in the data buffer of a string array, and the buffer itself (no copy)."""
     width = np.int64 if pa.types.is_large_string(text.type) else np.int32
     _, offsets, data = text.buffers()
     if offsets is None or data is None:
@@ -166,27 +166,27 @@ def has_byte(text: Any, wanted: bytes) -> bool:
     starts, ends, data = spans(text)
     if not len(starts):
         return False
-    part = data[starts[0] : ends[-1]].tobytes()  # a copy and memchr: a third of the time of comparing in numpy
-    return any(byte in part for byte in wanted)
+    copied = data[starts[0] : ends[-1]].tobytes()  # a copy and memchr take a third of the time of a numpy comparison
+    return any(byte in copied for byte in wanted)
 
 
-# How a value is written: the text of numbers, dates and times, spelled as their column spells them.
+# Writing values: the text of numbers, dates and times in the format of their column.
 
 
-LOOKUP_LIMIT = 32  # values looked up one by one
+LOOKUP_LIMIT = 32  # up to this many values are looked up one by one
 
 
 def text_of(column: Column, values: Floats) -> list[str]:
-    """The text of some values of a number, date or time column, as the file has it.
+    """The text of some values of a number, date or time column, as the file writes them.
 
-    A value that stands in the column is given by its own text there (the shortest, when it is written in
-    several ways, so that the order of rows cannot matter); others are spelled as the column spells.
+    A value that occurs in the column gets its text from there (the shortest if there are several, so that the result
+    does not depend on the order of rows). Other values are written in the column's format.
     """
     wanted = np.asarray(values, np.float64)
     texts: list[str] = format_values(column, wanted).to_pylist()
     if column.stored is None or not is_text(column.stored) or column.kind != "number":
         return texts
-    if len(wanted) <= LOOKUP_LIMIT:  # a tree asks for one cut at a time, of a column with a million rows
+    if len(wanted) <= LOOKUP_LIMIT:  # a tree looks up one cut at a time, in a column of perhaps a million rows
         own = [_shortest_text(column.stored.take(np.flatnonzero(column.values == value))) for value in wanted]
     else:
         own = _own_texts(column, wanted)
@@ -199,7 +199,7 @@ def _shortest_text(stored: Any) -> str | None:
 
 
 def _own_texts(column: Column, wanted: Floats) -> list[str | None]:
-    """What `_shortest_text` says of each value, for many values at once."""
+    """`_shortest_text` for many values at once."""
     known = np.flatnonzero(~column.missing)
     first = column.stored.take(known).dictionary_encode() if len(known) else None
     if first is None:
@@ -209,10 +209,10 @@ def _own_texts(column: Column, wanted: Floats) -> list[str | None]:
     value[np.asarray(first.indices)] = column.values[known]
     short = pc.utf8_trim_whitespace(texts)
     order = np.lexsort((np.asarray(pc.rank(short, tiebreaker="first")), np.asarray(pc.binary_length(short)), value))
-    place = np.searchsorted(value[order], wanted)
-    at = order[np.minimum(place, len(order) - 1)]
+    position = np.searchsorted(value[order], wanted)
+    at = order[np.minimum(position, len(order) - 1)]
     own: list[str | None] = short.take(pa.array(at)).to_pylist()
-    return [text if value[row] == asked else None for text, row, asked in zip(own, at, wanted, strict=True)]
+    return [text if value[row] == sought else None for text, row, sought in zip(own, at, wanted, strict=True)]
 
 
 def is_text(stored: Any) -> bool:
@@ -231,14 +231,14 @@ def plain_text(stored: Any) -> Any:
 
 
 def distinct_texts(stored: Any) -> Any:
-    """The texts that occur in a stored text array (a dictionary may hold some that no longer do)."""
+    """The texts that occur in a stored text array (its dictionary may hold others)."""
     if pa.types.is_dictionary(stored.type):
         return stored.dictionary.take(stored.indices.unique().drop_null())
     return stored.unique().drop_null()
 
 
 def format_values(column: Column, values: Floats) -> Any:
-    """A pyarrow array of text for values of a number, date or time column; nan becomes null.
+    """Format values of a number, date or time column as a pyarrow text array; nan becomes null.
 
     >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=True))
     >>> format_values(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
@@ -256,7 +256,7 @@ def format_values(column: Column, values: Floats) -> Any:
     if column.grid is None:
         return _whole_floats(values) if text_format.fixed and not text_format.decimals else _shortest(values)
     index = column.grid.index(values)
-    off = column.grid.value(index) != values  # a mean may stand between the grid's points
+    off = column.grid.value(index) != values  # a mean may lie between grid points
     text = _on_grid(index, column.grid, text_format)
     if off.any():
         text = pc.replace_with_mask(text, pa.array(off), _shortest(values[off]))
@@ -284,7 +284,7 @@ def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
 
 
 def _grouped(size: Rows) -> Any:
-    """Whole numbers with a comma before every third digit."""
+    """Whole numbers with thousands separators."""
     text = pa.array(size).cast(pa.string())
     if not len(size) or size.max() < 1000:
         return text
@@ -306,10 +306,10 @@ def _whole_floats(values: Floats) -> Any:
     return pc.replace_with_mask(text, pa.array(off), _shortest(values[off])) if off.any() else text
 
 
-# Dates and times as text: the forms that are read, and the way back.
+# Dates and times as text: the patterns that are recognised, and formatting.
 #
-# A form is taken only when every known value has it, so one column never mixes two. Forms whose day and month
-# could change places (03/04/2020) are read only when some value settles it.
+# A pattern is used only if every known value matches it, so a column never mixes two patterns. If day and month are
+# ambiguous (03/04/2020), the column is read as dates only if some value resolves the ambiguity.
 
 
 SECOND_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -321,7 +321,7 @@ TIME = (
 
 @dataclass(frozen=True)
 class DatePattern:
-    """One way to write a day: its strptime pattern, and regular expressions from and to ISO."""
+    """One way to write a date: its strptime pattern, and regular expressions from and to ISO format."""
 
     pattern: str
     regex: str
@@ -336,7 +336,7 @@ DATE_PATTERNS = (
     DatePattern("%Y.%m.%d", r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})$", r"\1-\2-\3", r"\1.\2.\3"),
     DatePattern("%d.%m.%Y", r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", r"\3.\2.\1"),
 )
-# These two shapes look alike: one is taken only when the other is impossible for some value.
+# These two patterns match the same texts: one is used only if the other is impossible for some value.
 AMBIGUOUS_DATE_PATTERNS = (
     DatePattern("%d/%m/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\2-\1", r"\3/\2/\1"),
     DatePattern("%m/%d/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\1-\2", r"\2/\3/\1"),
@@ -345,7 +345,7 @@ AMBIGUOUS_DATE_PATTERNS = (
 
 @dataclass(frozen=True, eq=False)
 class Timestamps:
-    """Text that is a column of dates or times: days or seconds since 1970, nan where missing."""
+    """Dates or times parsed from text: days or seconds since 1970, nan where missing."""
 
     kind: Kind
     values: Floats
@@ -353,7 +353,7 @@ class Timestamps:
 
 
 def parse_timestamps(text: Any, missing: Bools | None) -> Timestamps | None:
-    """The dates or times a text array holds, or None when some known value is neither.
+    """Parse a text array as dates or as times, or return None if a known value is neither.
 
     >>> found = parse_timestamps(pa.array(["31.12.1969", "02.01.1970"]), None)
     >>> found.kind, found.values, found.spelling.pattern
@@ -411,7 +411,7 @@ def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
 
 
 def utc_offset(zone: str) -> float:
-    """Seconds that local time is ahead of UTC.
+    """Seconds by which local time is ahead of UTC.
 
     >>> utc_offset("+01:30"), utc_offset("Z")
     (5400.0, 0.0)
@@ -423,17 +423,17 @@ def utc_offset(zone: str) -> float:
 
 
 def zone_of(pattern: str) -> str:
-    """The time zone a time's pattern ends with: empty, Z or +hh:mm."""
+    """The time zone at the end of a time pattern: empty, Z or +hh:mm."""
     return pattern.partition("%S")[2].removeprefix("%f")
 
 
 def as_floats(counts: Any) -> Floats:
-    """Whole numbers with nulls as float64 with nan."""
+    """Integers with nulls as float64 with nan."""
     return np.asarray(counts.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
 
 
 def date_text(days: Floats, text_format: TextFormat | None) -> Any:
-    """Days since 1970 as text, by the column's pattern (ISO when it has none).
+    """Format days since 1970 with the column's pattern (ISO if it has none).
 
     >>> date_text(np.array([-1.0, 1.0]), TextFormat(pattern="%d.%m.%Y")).to_pylist()
     ['31.12.1969', '02.01.1970']
@@ -447,7 +447,7 @@ def date_text(days: Floats, text_format: TextFormat | None) -> Any:
 
 
 def time_text(seconds: Floats, text_format: TextFormat | None) -> Any:
-    """Seconds since 1970 as text, by the column's pattern (ISO with a space when it has none).
+    """Format seconds since 1970 with the column's pattern (ISO with a space if it has none).
 
     >>> time_text(np.array([0.5]), TextFormat(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
     ['1970-01-01T00:00:00.500Z']

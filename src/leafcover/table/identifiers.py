@@ -1,13 +1,15 @@
-"""The identifier guard: a column that names people is not noise's business; it must go, or stay on purpose.
+"""Detection of direct identifiers, and a summary of a table's columns for the data steward.
 
-What is looked for, on known values only:
+A column that identifies people cannot be protected by perturbation. The user must drop it or keep it deliberately.
+Considering known values only, a column looks like an identifier if it is
 
-- text of which at least 0.9 is distinct (dates excepted; fewer than five are no evidence), or free text: over three
-  words on average, each text shared by fewer than ten rows on average. The words alone would catch code books ('Native-
-  Born in the United States'); but the labels of a code book are shared by many rows, and what people write is not;
-- whole numbers, at least 50 rows and 0.9 distinct, that increase strictly in file order or whose name says so; without
-  either only a warning, since incomes look like that too;
-- decimals never: they are measured.
+- text of which at least 90 % is distinct (dates excepted; fewer than five values are no evidence), or free text: more
+  than three words on average, with each text shared by fewer than ten rows on average. The number of words alone would
+  also match code books ('Native- Born in the United States'), but many rows share each label of a code book;
+- whole numbers in at least 50 rows, at least 90 % distinct, that increase strictly in file order or whose column name
+  suggests an identifier. Without either there is only a warning, because incomes look the same.
+
+Decimal numbers are measurements and are never identifiers.
 """
 
 import re
@@ -19,36 +21,37 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Words
+from leafcover.errors import quoted
 from leafcover.table.formatting import is_text, plain_text, text_of
 from leafcover.table.table import Column, Grid, Kind, Role, Table
 
 DISTINCT_SHARE = 0.9
-MIN_ROWS = 50  # for whole numbers
-MIN_TEXTS = 5  # fewer distinct texts prove nothing
+MIN_ROWS = 50  # whole numbers in fewer rows are not checked
+MIN_TEXTS = 5  # fewer texts are no evidence
 MAX_MEAN_WORDS = 3.0
-MIN_ROWS_PER_LABEL = 10  # a text shared by fewer rows than this is nobody's label
+MIN_ROWS_PER_LABEL = 10  # a code book's label is shared by at least this many rows on average
 IDENTIFIER_WORDS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
-EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # the user has said what these are
+EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles that settle the question
 DATE_REGEX = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A column that may name people: ``refuse`` stops a release, ``warn`` does not."""
+    """A column that may be a direct identifier. Severity "refuse" stops a release, "warn" does not."""
 
     column: str
     severity: Literal["refuse", "warn"]
-    sentence: str
+    message: str
 
 
 def identifiers(table: Table) -> tuple[Suspect, ...]:
-    """The columns that look like identifiers, in table order."""
+    """The columns that look like direct identifiers, in table order."""
     found = (_check_column(column) for column in table if table.roles.get(column.name) not in EXEMPT_ROLES)
     return tuple(suspect for suspect in found if suspect is not None)
 
 
 def name_words(name: str) -> list[str]:
-    """The words of a column's name, in lower case.
+    """The words of a column name, in lower case.
 
     >>> name_words("sample_codeNumber"), name_words("PatientID.2")
     (['sample', 'code', 'number'], ['patient', 'id', '2'])
@@ -67,7 +70,7 @@ def _check_column(column: Column) -> Suspect | None:
 
 def _is_whole(column: Column) -> bool:
     text_format = column.text_format
-    if column.grid is None:  # whole numbers beyond 2^53
+    if column.grid is None:  # possibly integers beyond 2^53
         stored: Any = column.stored
         typed = stored is not None and not is_text(stored) and pa.types.is_integer(stored.type)
         return typed or (text_format is not None and text_format.fixed and not text_format.decimals)
@@ -103,60 +106,61 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
     share = distinct / len(known)
     if share < DISTINCT_SHARE:
         return None
-    said = [token for token in name_words(column.name) if token in IDENTIFIER_WORDS]
-    why = f"{_percent(share)} of its known values are distinct"
+    hints = [word for word in name_words(column.name) if word in IDENTIFIER_WORDS]
+    reason = f"{_percent(share)} of its known values are distinct"
     if bool((known[1:] > known[:-1]).all()):
-        return _refusal(column, f"{why} and they increase from row to row")
-    if said:
-        return _refusal(column, f"{why} and its name says {said[0]!r}")
-    sentence = f"Column {column.name!r} may be an identifier: {why}. If it is one, drop it with --drop {column.name}."
-    return Suspect(column.name, "warn", sentence)
+        return _refusal(column, f"{reason} and they increase from row to row")
+    if hints:
+        return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
+    message = f"Column {column.name!r} may be an identifier: {reason}. If so, add --drop {quoted(column.name)}."
+    return Suspect(column.name, "warn", message)
 
 
 def _exact(column: Column, known: Array) -> Array:
-    """Whole numbers beyond 2^53 as they are stored, since float64 makes neighbours equal."""
+    """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
     stored = column.stored.filter(pa.array(~column.missing))
     if is_text(stored):
         stored = pc.utf8_trim_whitespace(plain_text(stored))
     try:
         return np.asarray(stored.cast(pa.int64()))
-    except pa.ArrowInvalid:  # beyond int64 too: distinct texts will do
+    except pa.ArrowInvalid:  # beyond int64 too: compare the texts instead
         return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
-def _refusal(column: Column, why: str) -> Suspect:
+def _refusal(column: Column, reason: str) -> Suspect:
+    option = quoted(column.name)
     return Suspect(
         column.name,
         "refuse",
-        f"Column {column.name!r} looks like an identifier: {why}. "
-        f"Drop it with --drop {column.name}, or say --unchanged {column.name} to keep it as it is.",
+        f"Column {column.name!r} looks like an identifier: {reason}. "
+        f"Remove it with --drop {option}, or keep it unchanged with --unchanged {option}.",
     )
 
 
 def _percent(share: float) -> str:
-    return f"{int(share * 1000) / 10:g} %"  # rounded down: 100 % only when all are
+    return f"{int(share * 1000) / 10:g} %"  # rounded down, so that 100 % means all
 
 
-# What a table holds, in the words of ``leafcover inspect``: facts for the steward, not for publication.
+# Summary of a table, as shown by ``leafcover inspect``: for the data steward, not for publication.
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """One column: lowest and highest value of a number, the most common levels of a category."""
+    """Summary of a column: the range of a number, or the most common levels of a category."""
 
     name: str
     kind: Kind
     role: Role | None
-    distinct: int  # known values
+    distinct: int  # number of distinct known values
     missing: int
-    domain: tuple[str, str] | None  # in the column's own spelling
+    domain: tuple[str, str] | None  # in the column's own text format
     common: tuple[tuple[str, int], ...]  # (level, rows), most common first
     grid: Grid | None
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """A table: its size, and how many rows no other row equals."""
+    """Summary of a table: its size, its columns, and how many rows are unique over all columns."""
 
     rows: int
     unique_rows: int
@@ -165,7 +169,7 @@ class TableFacts:
 
 
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
-    """The facts of a table, with the ``levels`` most common levels of each category."""
+    """Summarise a table, with the ``levels`` most common levels of each category."""
     facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
     return TableFacts(len(table), unique_rows(table), facts, table.warnings)
 
@@ -188,7 +192,7 @@ def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts
 
 
 def unique_rows(table: Table) -> int:
-    """How many rows differ from every other row in some column; a missing value equals a missing value."""
+    """The number of rows that equal no other row; missing values are equal to each other."""
     if not table.columns:
         return 0
     _, counts = np.unique(row_hashes(table), return_counts=True)
@@ -196,25 +200,25 @@ def unique_rows(table: Table) -> int:
 
 
 def row_hashes(table: Table) -> Words:
-    """A number for each row, the same for rows that are alike, here and in a table with the same columns and levels.
+    """A 64-bit hash of each row: equal rows have equal hashes, also across tables with the same columns and levels.
 
-    Of a million rows two that differ share theirs with a chance of 3e-8.
+    The probability that any two different rows among a million collide is 3e-8.
     """
-    words = np.zeros(len(table), np.uint64)
+    hashes = np.zeros(len(table), np.uint64)
     for column in table:
-        words = splitmix64(words ^ _bits(column.values))
-    return words
+        hashes = splitmix64(hashes ^ _bits(column.values))
+    return hashes
 
 
 def _bits(values: Array) -> Words:
     if values.dtype.kind == "f":
-        plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one nan, one zero
+        plain = np.where(np.isnan(values), np.nan, values + 0.0)  # a single nan and a single zero
         return plain.view(np.uint64)
     return values.astype(np.int64).view(np.uint64)
 
 
 def splitmix64(words: Words) -> Words:
-    """splitmix64's finalizer: every bit of the input moves every bit of the output."""
+    """The finalizer of splitmix64: every input bit affects every output bit."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

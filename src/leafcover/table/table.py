@@ -102,7 +102,7 @@ class Grid:
         return float(10**self.decimals)
 
     def index(self, values: Floats) -> Rows:
-        """The index of the nearest grid point; missing and out-of-range values get the index OFF_GRID or its negative."""
+        """The index of the nearest grid point; missing and out-of-range values get an index of ±OFF_GRID."""
         with np.errstate(over="ignore"):  # an infinite result is clipped below
             number = np.rint(values * self._scale / self.every)
         # Converting nan to an integer is undefined: without the clipping the result would depend on the processor.
