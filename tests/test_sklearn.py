@@ -27,7 +27,7 @@ ESTIMATORS = [
     C45Classifier(prune=False, grower="histogram"),
     SysForClassifier(),
     SysForClassifier(min_records=2, voting="combined"),
-    SysForClassifier(n_trees=20, voting="most-accurate-leaf"),
+    SysForClassifier(n_estimators=20, voting="most-accurate-leaf"),
 ]
 
 

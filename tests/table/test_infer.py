@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.table.formatting import infer_grid, parse_numbers, text_of
-from leafcover.table.infer import from_text
+from leafcover.table.infer import from_text, no_values_warning
 from leafcover.table.table import Grid
 from tests.table import strategies
 
@@ -28,7 +28,7 @@ def test_a_number_may_be_written_in_many_ways(text):
 @pytest.mark.parametrize("text", ["1_0", "0x10", "1,5", "12,34", "1d5", "--1", "1 2", "true", "nan(1)", "１"])
 def test_what_is_no_number_makes_a_category_with_a_warning(text):
     assert column(text, "2").kind == "category"
-    assert "mixes numbers and text" in warnings(text, "2")[0]
+    assert "category" in warnings(text, "2")[0]
 
 
 @pytest.mark.parametrize("token", ["", "?", "NA", "NaN", "nan", " ? ", "  "])
@@ -55,7 +55,7 @@ def test_a_column_without_known_values_is_left_as_it_is():
     found = from_text("c", pa.array(["?", "", "NA"]))
     assert (found.column.kind, found.column.levels) == ("category", ())
     assert found.column.stored.to_pylist() == ["?", "", "NA"]
-    assert found.warnings == ("Column 'c' has no known value; it is left as it is.",)
+    assert found.warnings == (no_values_warning("c"),)
 
 
 @pytest.mark.parametrize(

@@ -109,10 +109,10 @@ class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
         self.tree_ = grow_tree(table, self._coins, target=training.target, rules=rules)
         self._of_tree = _places(self.tree_, training.classes)
 
-    def _answers(self, table: Table) -> Codes:
+    def _predict_codes(self, table: Table) -> Codes:
         return self._of_tree[classify(self.tree_, self._coding.table(table))]
 
-    def _shares(self, table: Table) -> Floats:
+    def _predict_shares(self, table: Table) -> Floats:
         shares = distribution(self.tree_, self._coding.table(table))
         found = np.empty_like(shares)
         found[:, self._of_tree] = shares

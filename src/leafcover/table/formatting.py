@@ -356,7 +356,7 @@ def parse_timestamps(text: Any, missing: Bools | None) -> Timestamps | None:
     """Parse a text array as dates or as times, or return None if a known value is neither.
 
     >>> found = parse_timestamps(pa.array(["31.12.1969", "02.01.1970"]), None)
-    >>> found.kind, found.values, found.spelling.pattern
+    >>> found.kind, found.values, found.text_format.pattern
     ('date', array([-1.,  1.]), '%d.%m.%Y')
     >>> parse_timestamps(pa.array(["01/02/2020"]), None) is None  # a day in January or in February?
     True

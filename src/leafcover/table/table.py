@@ -194,7 +194,7 @@ class Table:
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("wine"), roles={"class": "target"})
     >>> len(table), table.names[:3]
-    (178, ('class', 'alcohol', 'malic_acid'))
+    (178, ('alcohol', 'malic_acid', 'ash'))
     >>> table["alcohol"].domain
     (11.03, 14.83)
     >>> table.with_role("target")
