@@ -51,7 +51,8 @@ def test_a_forest_is_pickled_cloned_and_shown():
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(x), model.predict_proba(x))
     assert clone(model).get_params() == {
-        "n_estimators": 3, "goodness": 0.3, "separation": 0.3, "min_records": 10, "confidence": 0.25, "voting": "majority",
+        "n_estimators": 3, "goodness": 0.3, "separation": 0.3, "min_records": 10, "confidence": 0.25,
+        "voting": "majority",
     }  # fmt: skip
     words = model.export_text().split("\n\n")
     assert [part.splitlines()[0] for part in words] == ["tree 1:", "tree 2:", "tree 3:"]
@@ -65,14 +66,14 @@ def test_a_forest_is_pickled_cloned_and_shown():
     ("parameters", "match"),
     [
         ({"n_estimators": 0}, "n_estimators"),
-        ({"goodness": -1.0}, "goodness must be"),
-        ({"voting": "loud"}, "voting must be"),
+        ({"goodness": -1.0}, "goodness"),
+        ({"voting": "loud"}, "voting"),
     ],
 )
 def test_parameters_of_a_forest_out_of_range_are_value_errors(parameters, match):
     with pytest.raises(ValueError, match=match):
         SysForClassifier(**parameters).fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(ValueError, match="minimum of 1 is required by SysForClassifier"):
+    with pytest.raises(ValueError, match=r"0 sample.*SysForClassifier"):
         SysForClassifier().fit(pl.DataFrame({"a": []}), [])
 
 
