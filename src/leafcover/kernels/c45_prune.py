@@ -1,8 +1,8 @@
-"""Prune a tree from its leaves up, as C4.5 Release 8 does: leaf, subtree or largest branch, whichever errs least.
+"""Prune a tree bottom-up as in C4.5 Release 8: leaf, subtree or largest branch, whichever has the fewest errors.
 
-What would the largest branch do with all rows of its node? When every weight is one, only the rows of the other
-branches walk down it, on top of the counts that already stand there. With fractional rows the shares of its
-branches change too, so all rows of the node are dealt again.
+To evaluate the largest branch with all rows of its node: if every weight is one, only the rows of the other branches
+are sent down it and added to its counts. With fractional rows the shares of its branches change too, so all rows of the
+node are partitioned again. The error estimate and operations on the shape of trees follow below.
 """
 
 import math
@@ -14,19 +14,19 @@ from numba import njit
 from leafcover.arrays import Bools, Codes, Floats, Rows, Singles
 from leafcover.kernels.c45_rows import UNKNOWN, resize
 
-ROUNDING_MARGIN = 0.999  # of errors counted one by one, what rounding may leave of them in a sum of 32 bits
-SLACK = 0.1  # a simpler tree may err this much more
+ROUNDING_MARGIN = 0.999  # a 32-bit sum of errors is at least this fraction of the exact count
+SLACK = 0.1  # a simpler tree may have this many more estimated errors
 UNTOUCHED, TOUCHED = np.float32(-1.0), np.float32(-2.0)  # in place of errors, which are never negative
 
-TESTED, FIRST, BRANCHES, LABEL = range(4)  # columns of Standing.node
-ITEMS, ESTIMATE, COUNTS = range(3)  # columns of Standing.figures, and of Parts.sums with KNOWN for ESTIMATE
+TESTED, FIRST, BRANCHES, LABEL = range(4)  # columns of PruneState.node
+ITEMS, ESTIMATE, COUNTS = range(3)  # columns of PruneState.figures, and of BranchSums.sums with KNOWN for ESTIMATE
 KNOWN = ESTIMATE
-START, STOP, LARGEST, WHOLE = range(4)  # columns of where the rows of a node stand
-SIZE, BEGIN = range(2)  # columns of Parts.size
+START, STOP, LARGEST, WHOLE = range(4)  # columns of segments: the rows of a node
+SIZE, BEGIN = range(2)  # columns of BranchSums.size
 
 
 class PruneState(NamedTuple):
-    """A tree while it is pruned, changed in place. Every node comes before its children."""
+    """A tree that is being pruned, modified in place. Every node precedes its children."""
 
     node: Codes  # (nodes, 4) attribute tested, first child, number of children, class
     figures: Singles  # (nodes, 2 + classes) weight, pessimistic errors, counts by class
@@ -34,22 +34,22 @@ class PruneState(NamedTuple):
     is_number: Bools  # (attributes,)
     values: Floats  # (attributes, rows) numbers, or codes of levels; nan when missing
     labels: Codes  # (rows,)
-    kept: Bools  # (nodes from the root on,) which of the first nodes stay as they are; the others may go
+    kept: Bools  # (first nodes,) which of the first nodes keep their test; all others may be pruned
     confidence: float
     coefficient: float
 
 
 class BranchSums(NamedTuple):
-    """The branches of one node, filled whenever its rows are dealt."""
+    """Sums over the branches of one node, computed when its rows are partitioned."""
 
     sums: Singles  # (branches, 2 + classes) weight, known weight, counts by class
-    size: Rows  # (branches, 2) known rows; where its segment begins, -1 for none
-    branch: Codes  # (rows,) taken by each row of the node
+    size: Rows  # (branches, 2) known rows; start of the segment, -1 for none
+    branch: Codes  # (rows,) branch of each row of the node
 
 
 @njit(cache=True)
 def branch_of(state: PruneState, node: int, row: int) -> int:
-    """The branch a row takes at a node, UNKNOWN when its value is missing."""
+    """The branch of a row at a node, UNKNOWN if its value is missing."""
     attribute = state.node[node, TESTED]
     value = state.values[attribute, row]
     if np.isnan(value):
@@ -61,9 +61,9 @@ def branch_of(state: PruneState, node: int, row: int) -> int:
 
 @njit(cache=True)
 def _leaf_errors(state: PruneState, figures: Singles, label: int) -> tuple[int, np.float32]:
-    """The class a leaf with these figures answers, and its pessimistic errors.
+    """The class that a leaf with these figures predicts, and its pessimistic errors.
 
-    The class it already answered stays unless another is more frequent.
+    The previous class is kept unless another is more frequent.
     """
     for c in range(len(figures) - COUNTS):
         if figures[COUNTS + c] > figures[COUNTS + label]:
@@ -78,10 +78,10 @@ def _partition_node(
     state: PruneState, node: int, start: int, stop: int, rows: Codes, weights: Singles, top: int,
     parts: BranchSums, leaves: np.int64,
 ) -> tuple[Codes, Singles, int, bool]:  # fmt: skip
-    """Deal the rows of one node to its branches; inner children, and leaves if asked, get segments from ``top`` on.
+    """Partition the rows of a node; inner children (and leaves, if requested) get segments from ``top`` on.
 
-    Returns the lists (they may have moved to where there is more room), the new top, and whether all weights
-    were one and all values known.
+    Returns the arrays (which may have been reallocated), the new top, and whether all weights were one and all values
+    known.
     """
     n_branches, first = state.node[node, BRANCHES], state.node[node, FIRST]
     sums, size, branch = parts.sums, parts.size, parts.branch
@@ -138,9 +138,9 @@ def _partition_subtree(
     parts: BranchSums,
     queue: Codes,
 ) -> tuple[Codes, Singles, int, int]:
-    """Deal the rows of ``root`` down its whole subtree and write every node's figures anew.
+    """Partition the rows of ``root`` down its whole subtree and recompute every node's figures.
 
-    The inner nodes of the subtree are left in ``queue``, every parent before its children.
+    The inner nodes of the subtree are returned in ``queue``, every parent before its children.
     """
     queue[0], count, done = root, 1, 0
     while done < count:
@@ -148,7 +148,7 @@ def _partition_subtree(
         done += 1
         start, stop = segments[node, START], segments[node, STOP]
         rows, weights, top, whole = _partition_node(state, node, start, stop, rows, weights, top, parts, np.int64(1))
-        rest = stop - start  # rows without a value here
+        rest = stop - start  # will be the number of rows with a missing value
         for b in range(state.node[node, BRANCHES]):
             rest -= parts.size[b, SIZE]
         segments[node, WHOLE], segments[node, LARGEST], most = int(whole), 0, np.float32(0.0)
@@ -174,7 +174,7 @@ def _partition_subtree(
 
 @njit(cache=True)
 def _subtree(state: PruneState, root: int, found: Codes) -> int:
-    """All nodes under ``root`` and itself, every parent before its children."""
+    """All nodes of the subtree at ``root``, every parent before its children."""
     found[0], count, done = root, 1, 0
     while done < count:
         node = found[done]
@@ -187,7 +187,7 @@ def _subtree(state: PruneState, root: int, found: Codes) -> int:
 
 @njit(cache=True)
 def _sum_errors(state: PruneState, nodes: Codes, count: int, errors: Singles) -> np.float32:
-    """Errors of a subtree from those of its leaves, branch by branch as C4.5 adds them."""
+    """Errors of a subtree from those of its leaves, added branch by branch as in C4.5."""
     for i in range(count - 1, -1, -1):
         node = nodes[i]
         if state.node[node, TESTED] >= 0:
@@ -200,7 +200,7 @@ def _sum_errors(state: PruneState, nodes: Codes, count: int, errors: Singles) ->
 
 @njit(cache=True)
 def _find_leaf(state: PruneState, node: int, row: int) -> int:
-    """The leaf that a row reaches from a node, UNKNOWN when a value is missing on the way."""
+    """The leaf that a row reaches from a node, UNKNOWN if a tested value is missing."""
     while state.node[node, TESTED] >= 0:
         taken = branch_of(state, node, row)
         if taken == UNKNOWN:
@@ -214,10 +214,10 @@ def _branch_errors_whole(
     state: PruneState, segments: Rows, node: int, rows: Codes, nodes: Codes, errors: Singles, extra: Singles,
     enough: float,
 ) -> np.float32:  # fmt: skip
-    """Errors of the largest branch with all rows of its node, all weights one; -1 when a value is missing.
+    """Errors of the largest branch with all rows of its node, if all weights are one; -1 if a value is missing.
 
-    Pessimistic errors are never fewer than those seen, and one more row never takes one of these away: as soon as
-    more than ``enough`` are seen their number is returned, for the branch has lost. The longest walks end early.
+    Pessimistic errors are at least the observed ones, and additional rows never reduce these. So as soon as more than
+    ``enough`` errors are observed, the branch cannot win and the search stops early with a larger number.
     """
     first = state.node[node, FIRST]
     root = first + segments[node, LARGEST]
@@ -230,7 +230,7 @@ def _branch_errors_whole(
             seen += state.figures[at, ITEMS] - state.figures[at, COUNTS + state.node[at, LABEL]]
         elif segments[at, WHOLE] == 0:
             return UNTOUCHED
-    most = int(min(np.ceil(enough / ROUNDING_MARGIN - seen), 1e18))  # the errors more that decide
+    most = int(min(np.ceil(enough / ROUNDING_MARGIN - seen), 1e18))  # additional errors that decide the comparison
     for sibling in range(first, first + state.node[node, BRANCHES]):
         if sibling == root:
             continue
@@ -263,7 +263,7 @@ def _branch_errors_weighted(
     state: PruneState, segments: Rows, node: int, rows: Codes, weights: Singles, top: int, parts: BranchSums,
     nodes: Codes, errors: Singles, ends: Rows,
 ) -> tuple[Codes, Singles, np.float32]:  # fmt: skip
-    """The same with fractional rows: all rows of the node are dealt down the branch again."""
+    """`_branch_errors_whole` with fractional rows: all rows of the node are partitioned down the branch again."""
     root = state.node[node, FIRST] + segments[node, LARGEST]
     if state.node[root, TESTED] < 0:
         return rows, weights, _leaf_errors(state, state.figures[node], state.node[root, LABEL])[1]
@@ -292,7 +292,7 @@ def _branch_errors_weighted(
 
 @njit(cache=True)
 def _raise_branch(state: PruneState, node: int, raised: int) -> None:
-    """Put a branch in its parent's place; the parent keeps its rows."""
+    """Replace a node by one of its branches; the node keeps its rows."""
     label, errors = _leaf_errors(state, state.figures[node], state.node[raised, LABEL])
     for column in range(LABEL):
         state.node[node, column] = state.node[raised, column]
@@ -302,7 +302,7 @@ def _raise_branch(state: PruneState, node: int, raised: int) -> None:
 
 @njit(cache=True)
 def prune_nodes(state: PruneState) -> None:
-    """Prune the tree in place: a pruned node becomes a leaf, a raised branch takes its parent's place."""
+    """Prune the tree in place: a pruned node becomes a leaf, a raised branch replaces its parent."""
     count, width, all_rows = len(state.node), state.figures.shape[1], len(state.labels)
     most = 2
     for i in range(count):
@@ -317,7 +317,7 @@ def prune_nodes(state: PruneState) -> None:
     label, estimate = _leaf_errors(state, state.figures[0], state.node[0, LABEL])
     state.node[0, LABEL], state.figures[0, ESTIMATE] = label, estimate
     nodes, work, left = np.empty(count, np.int32), np.empty(count, np.int32), 0
-    changed = 0 if state.node[0, TESTED] >= 0 else -1  # the subtree whose rows must be dealt anew
+    changed = 0 if state.node[0, TESTED] >= 0 else -1  # root of the subtree whose rows must be partitioned again
     while left or changed >= 0:
         if changed >= 0:
             rows, weights, top, found = _partition_subtree(state, segments, changed, rows, weights, top, parts, nodes)
@@ -352,9 +352,7 @@ def prune_nodes(state: PruneState) -> None:
             state.figures[node, ESTIMATE] = as_tree
 
 
-# C4.5's upper bound on the errors a leaf will make: what pruning compares.
-#
-# Quinlan, C4.5 Release 8, confidence 0.25 unless asked otherwise.
+# The pessimistic error estimate of C4.5 Release 8: an upper confidence bound on the errors of a leaf.
 
 
 # C4.5 interpolates the normal quantile linearly in this table of (confidence, deviation).
@@ -363,7 +361,7 @@ _DEVIATION = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
 
 def squared_deviation(confidence: float) -> float:
-    """The squared normal deviation that belongs to a confidence, by the table.
+    """The squared normal quantile of a confidence level, interpolated in the table.
 
     >>> round(squared_deviation(0.25), 6)
     0.479556
@@ -390,7 +388,7 @@ def _extra_from_one_error(records: float, errors: float, coefficient: float) -> 
 
 @njit(cache=True)
 def extra_errors(records: float, errors: float, confidence: float, coefficient: float) -> float:
-    """What to add to the errors seen among records to get the pessimistic estimate.
+    """The number to add to the observed errors to get the pessimistic estimate.
 
     >>> c = squared_deviation(0.25)
     >>> [round(extra_errors(n, e, 0.25, c), 4) for n, e in [(6.0, 0.0), (16.0, 1.0), (100.0, 10.0)]]
@@ -404,12 +402,12 @@ def extra_errors(records: float, errors: float, confidence: float, coefficient: 
     return none + errors * (_extra_from_one_error(records, 1.0, coefficient) - none)
 
 
-# What follows from the shape of a tree: breadth-first numbers, sums over subtrees, cuts as original values.
+# Operations on the shape of a tree: breadth-first numbering, sums over subtrees, cuts as original values.
 
 
 @njit(cache=True)
 def breadth_first(first: Codes, branches: Codes) -> tuple[Codes, Codes, Codes]:
-    """The old number of each new node, its first child and its parent."""
+    """Breadth-first numbering: the old number of each node, its first child and its parent."""
     most = len(first)
     old, new_first, parent = np.empty(most, np.int32), np.full(most, -1, np.int32), np.full(most, -1, np.int32)
     old[0], count, done = 0, 1, 0
@@ -426,16 +424,16 @@ def breadth_first(first: Codes, branches: Codes) -> tuple[Codes, Codes, Codes]:
 
 @njit(cache=True)
 def add_to_ancestors(values: Floats, parent: Codes) -> None:
-    """Add every node's value to those of all nodes above it; every node stands before its children."""
+    """Add every node's value to those of its ancestors; every node must precede its children."""
     for node in range(len(values) - 1, 0, -1):
         values[parent[node]] += values[node]
 
 
 @njit(cache=True)
 def original_cuts(cuts: Singles, ascending: Singles, order: Codes, column: Floats) -> Floats:
-    """For each cut, a value of ``ascending``, the largest value of ``column`` that rounds to it.
+    """For each cut (a value of ``ascending``), the largest value of ``column`` that rounds to it.
 
-    ``order`` are the rows by single value, missing ones last, and ``ascending`` their single values.
+    ``order`` lists the rows by single-precision value, missing last, and ``ascending`` their values.
     """
     found = np.empty(len(cuts), np.float64)
     for i in range(len(cuts)):

@@ -1,4 +1,4 @@
-"""Cells where the leaves of many trees meet: split tree after tree, and small ones pooled with the most alike."""
+"""Leaves of rows in trees: prediction, sets of leaves, and cells that intersect the leaves of many trees."""
 
 from typing import NamedTuple
 
@@ -8,15 +8,19 @@ from numba import njit
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
 from leafcover.kernels.c45_rows import resize
 
-SAME_CELL = -1  # a row in the cell of the row before it
+# Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
+
+
+SAME_CELL = -1  # the row is in the same cell as the previous one
 
 
 @njit(cache=True)
 def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int, tree: int) -> None:
-    """Split every cell by the places of its rows in one more tree, in place and by counting.
+    """Split every cell by the leaf sets of its rows in one more tree, in place, by a counting sort.
 
-    ``order`` lists the rows cell by cell; ``apart`` says for each of them which tree first parted it from the one
-    before, or TOGETHER. After all trees the cells stand in order of their places, the first tree's first.
+    ``order`` lists the rows cell by cell. ``first_difference`` is, for each of them, the first tree that separates it
+    from the previous row, or SAME_CELL. After all trees, cells are sorted by their leaf sets in the first tree, then in
+    the second, and so on. ``place`` is the leaf set of each row and ``places`` the number of leaf sets.
     """
     held, occurring = np.zeros(places, np.int64), np.empty(places, np.int32)
     spare = np.empty_like(order)
@@ -33,7 +37,7 @@ def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int,
 @njit(cache=True)
 def _all_equal(rows: Rows, place: Codes) -> bool:
     first = place[rows[0]]
-    for row in rows:  # noqa: SIM110  # the compiler knows no all()
+    for row in rows:  # noqa: SIM110  # numba does not support all()
         if place[row] != first:
             return False
     return True
@@ -75,7 +79,7 @@ def _split(
 
 @njit(cache=True)
 def narrow_ranges(place: Codes, low_of: Floats, high_of: Floats, low: Floats, high: Floats) -> None:
-    """Keep of each row's range what its place in one more tree leaves."""
+    """Intersect each row's range with the range of its leaf set in one more tree."""
     for row in range(len(place)):
         low[row] = max(low[row], low_of[place[row]])
         high[row] = min(high[row], high_of[place[row]])
@@ -83,12 +87,12 @@ def narrow_ranges(place: Codes, low_of: Floats, high_of: Floats, low: Floats, hi
 
 @njit(cache=True)
 def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, min_cell: int, window: int) -> Codes:
-    """For each cell the number of its pool; a cell of ``min_cell`` rows is a pool of its own.
+    """The pool of each cell; a cell with at least ``min_cell`` rows is a pool of its own.
 
-    ``rows`` names a row of each cell, ``places`` (rows, trees) where it stands, ``apart`` the first tree in which a
-    cell differs from the one before. Smaller cells wait. From the last tree back to the first, those that are alike in
-    all trees before it pool as soon as they have ``min_cell`` rows together. What waits in the end joins the cells
-    that differ from it in fewest trees.
+    ``rows`` gives one row of each cell, ``places`` (rows, trees) the leaf sets of rows, and ``first_difference`` the
+    first tree in which a cell differs from the previous one. From the last tree back to the first, smaller cells that
+    agree in all earlier trees are pooled as soon as they have ``min_cell`` rows together. The remaining cells join the
+    pool of the cell that differs from them in the fewest trees.
     """
     number = np.full(len(rows), -1, np.int32)
     waiting, count, pools = np.empty(len(rows), np.int64), 0, 0
@@ -97,7 +101,7 @@ def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, 
         if cell:
             tree = first_difference[cell] if cell < len(rows) else -1
             begin = count - int(number[cell - 1] < 0)
-            while open_nodes and depth[open_nodes - 1] > tree:  # no later cell is alike in the trees before this one
+            while open_nodes and depth[open_nodes - 1] > tree:  # no later cell agrees in the trees before this one
                 open_nodes -= 1
                 begin = begins[open_nodes]
                 count, pools = _pool(places, rows, sizes, min_cell, window, waiting, begin, count, number, pools)
@@ -122,7 +126,7 @@ def _pool(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, window: int, waiting: Rows, begin: int, count: int,
     number: Codes, pools: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Make pools of the cells that wait from ``begin`` on; how many wait afterwards, and how many pools there are."""
+    """Pool the waiting cells from ``begin`` on; returns the number of waiting cells and of pools afterwards."""
     left = sizes[waiting[begin:count]].sum()
     if left < min_cell:
         return count, pools
@@ -133,7 +137,7 @@ def _pool(
         cells = waiting[first:end]
         left -= _gather(places, rows, sizes, min_cell, cells, number, pools, agreed, breaks)
         pools += 1
-        first = end  # what still waits of these cells moves to where the further ones begin
+        first = end  # cells that still wait are moved up to the start of the remaining ones
         for i in range(len(cells) - 1, -1, -1):
             if number[cells[i]] < 0:
                 first -= 1
@@ -144,7 +148,7 @@ def _pool(
 
 @njit(cache=True)
 def _window_end(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: int, window: int) -> int:
-    """Where ``window`` cells from ``first`` on end, or more where these hold too few rows."""
+    """The end of a window of ``window`` cells from ``first`` on, or of more cells if these have too few rows."""
     end, held = first, 0
     while end < count and (end - first < window or held < min_cell):
         held += sizes[waiting[end]]
@@ -157,9 +161,9 @@ def _gather(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, cells: Rows, number: Codes, pool: int, agreed: Bools,
     breaks: Rows,
 ) -> int:  # fmt: skip
-    """Pool the first of the cells with others until there are enough rows; how many rows there are.
+    """Pool the first cell with others until there are enough rows; returns the number of rows.
 
-    Each time the one joins that breaks fewest of the trees in which the pool agrees so far, of equal ones the first.
+    At each step the cell joins that breaks the agreement of the pool in the fewest trees; ties go to the first.
     """
     seed = places[rows[cells[0]]]
     number[cells[0]], size = pool, sizes[cells[0]]
@@ -171,7 +175,7 @@ def _gather(
         for i in range(1, len(cells)):
             if number[cells[i]] < 0 and (best < 0 or breaks[i] < breaks[best]):
                 best = i
-        if breaks[best] == 0:  # neither it nor any other of this kind breaks anything more
+        if breaks[best] == 0:  # neither this cell nor any other with 0 breaks the agreement further
             for i in range(best, len(cells)):
                 if size < min_cell and number[cells[i]] < 0 and breaks[i] == 0:
                     number[cells[i]], size = pool, size + sizes[cells[i]]
@@ -195,7 +199,7 @@ def _differences(one: Array, other: Array) -> int:
 
 @njit(cache=True)
 def _nearest_pool(places: Array, rows: Rows, number: Codes, cell: int) -> int:
-    """The cell in a pool that differs from this one in fewest trees; -1 when there is no pool."""
+    """The pooled cell that differs from this one in the fewest trees; -1 if there is no pool."""
     best, least = -1, places.shape[1] + 1
     for other in range(len(rows)):
         if number[other] >= 0:
@@ -205,29 +209,29 @@ def _nearest_pool(places: Array, rows: Rows, number: Codes, cell: int) -> int:
     return best
 
 
-# The sets of leaves that rows reach: each numbered once, by hash and comparison, and where its boxes meet.
+# Sets of leaves that rows reach: numbered with a hash table, and the intersections of their boxes.
 
 
 EMPTY = -1
 
 
 class LeafSets(NamedTuple):
-    """Sets of leaves in the order they were met; set s holds ``leaves[start[s]:start[s + 1]]``, ascending."""
+    """A hash table of sets of leaves, in order of occurrence; set s is ``leaves[start[s]:start[s + 1]]``, sorted."""
 
-    slot: Rows  # (a power of two,) the set whose hash leads there, or EMPTY
+    slot: Rows  # (a power of two,) number of the set in this slot, or EMPTY
     hashes: Words  # (sets,) the hash of each set
     start: Rows  # (sets + 1,)
     leaves: Codes
 
 
 def empty_sets() -> LeafSets:
-    """No set yet."""
+    """An empty hash table of sets."""
     return LeafSets(np.full(16, EMPTY), np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
 @njit(cache=True)
 def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes]:
-    """The sets with new ones beside them, and the number of each new one; the leaves of each are put in order."""
+    """Add sets, and return their numbers; sorts the leaves of each new set in place."""
     known, held = len(sets.hashes), len(sets.leaves)
     hashes, start = resize(sets.hashes, known + len(ends)), resize(sets.start, known + len(ends) + 1)
     members = resize(sets.leaves, held + len(leaves))
@@ -250,7 +254,7 @@ def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes
 
 @njit(cache=True)
 def _reserve_slots(sets: LeafSets, count: int) -> Rows:
-    """The slots of the sets, at least twice as many as ``count``."""
+    """The slots of the hash table, resized to at least twice ``count``."""
     size = len(sets.slot)
     if size >= 2 * count:
         return sets.slot
@@ -267,7 +271,7 @@ def _reserve_slots(sets: LeafSets, count: int) -> Rows:
 
 @njit(cache=True)
 def _find(slot: Rows, hashes: Words, start: Rows, members: Codes, hash_value: np.uint64, one: Codes) -> np.uint64:
-    """The slot of a set, or the empty one where it belongs."""
+    """The slot of a set, or the empty slot where it belongs."""
     last = np.uint64(len(slot) - 1)
     at = hash_value & last
     while slot[at] != EMPTY:
@@ -292,7 +296,7 @@ def _hash(one: Codes) -> np.uint64:
 def intersect_boxes(
     low: Floats, high: Floats, allowed: Codes, start: Rows, leaves: Codes, any_level: int, no_level: int
 ) -> tuple[Floats, Floats, Codes]:
-    """Where the boxes of each set's leaves meet: the ends of numbers; the one level of a category, or any, or none."""
+    """The intersection of the boxes of each set's leaves: bounds of numbers, and levels of categories."""
     shape = (len(start) - 1, low.shape[1])
     lows, highs, levels = np.empty(shape), np.empty(shape), np.empty(shape, np.int32)
     for s in range(len(start) - 1):
@@ -309,16 +313,16 @@ def intersect_boxes(
     return lows, highs, levels
 
 
-# Lead rows down a tree: to one leaf, or by several branches where a value is missing or was never seen.
+# Prediction: follow rows to their leaf, or down several branches if a value is missing or unknown.
 
 
 SEVERAL = -1
 
 
 class TreeArrays(NamedTuple):
-    """What walking needs of a tree."""
+    """The arrays of a tree that prediction needs."""
 
-    tested: Codes  # (nodes,) which column of the values, -1 at a leaf
+    tested: Codes  # (nodes,) column of the values, -1 at a leaf
     is_number: Array  # (nodes,)
     cut: Floats  # (nodes,)
     first: Codes  # (nodes,)
@@ -328,7 +332,7 @@ class TreeArrays(NamedTuple):
 
 @njit(cache=True)
 def child_of(tree: TreeArrays, node: int, value: float) -> int:
-    """The child a value leads to; SEVERAL when it is missing or no branch is known for it."""
+    """The child for a value; SEVERAL if the value is missing or has no branch."""
     if np.isnan(value):
         return SEVERAL
     if tree.is_number[node]:
@@ -351,7 +355,7 @@ def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
 
 @njit(cache=True)
 def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
-    """All leaves that each of some rows reaches through branches with training rows: ends, leaves in order."""
+    """All leaves that the given rows reach through branches with training rows, and where each row's leaves end."""
     ends = np.empty(len(rows), np.int64)
     found, count = np.empty(1024, np.int32), 0
     stack = np.empty(len(tree.tested), np.int32)
@@ -381,7 +385,7 @@ def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows
 
 @njit(cache=True)
 def class_weights(tree: TreeArrays, counts: Singles, label: Codes, values: Floats, rows: Rows) -> Singles:
-    """Class weights (rows, classes) of rows that reach several leaves, each by its share, summed in 32 bits."""
+    """Class weights (rows, classes) of rows that reach several leaves, weighted by branch shares, in 32 bits."""
     sums = np.zeros((len(rows), counts.shape[1]), np.float32)
     stack, share = np.empty(len(tree.tested), np.int32), np.empty(len(tree.tested), np.float32)
     for i in range(len(rows)):

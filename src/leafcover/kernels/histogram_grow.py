@@ -1,8 +1,8 @@
-"""The kernel that grows C4.5's tree from histograms while every row is whole.
+"""Grow C4.5's tree from histograms: first with whole rows, then with fractional rows below tests with missing values.
 
-Counts of the largest child are the parent's less its siblings'. The smaller children are finished first, each
-in a buffer one further, and the largest then takes over what is left in the parent's; since a smaller child
-has at most half the rows, log2(rows) buffers are enough at any depth.
+The counts of the largest child are those of its parent less those of its siblings. The smaller children are processed
+first, each in the next buffer, and the largest child then takes over what remains in the parent's buffer. A smaller
+child has at most half of the rows, so log2(rows) buffers are enough at any depth.
 """
 
 from typing import NamedTuple
@@ -33,26 +33,26 @@ from leafcover.kernels.histogram import (
     score_number,
 )
 
-# The nodes a histogram grower makes, and what is done with them afterwards: collapse, prune, put in order.
+# Nodes, and what happens to them after growing: collapsing, pruning and ordering.
 
 
-_PRUNE_SLACK = 0.1  # a leaf replaces a subtree that is better by no more than this
+_PRUNE_SLACK = 0.1  # a leaf replaces a subtree unless the subtree has this many fewer estimated errors
 
 
 TESTED, FIRST, BRANCHES, PARENT, LAST, FOLLOWING, KNOWN = range(7)
 
 
 class Nodes(NamedTuple):
-    """Nodes in the order they were made: a parent before its children, siblings side by side.
+    """Nodes in order of creation: a parent before its children, siblings adjacent.
 
-    The columns of ``links``: the attribute tested (-1 at a leaf), the first child, the number of branches,
-    the parent, the last code of the first side of a cut, the next code that held rows, and how many rows came
-    to the node by a known value (kept only once rows are split).
+    The columns of ``links``: the attribute tested (-1 at a leaf), the first child, the number of branches, the parent,
+    the last code on the first side of a cut, the next non-empty code, and the number of rows that reached the node by a
+    known value (only for fractional rows).
     """
 
-    links: Rows  # (room, 7)
-    counts: Floats  # (room, classes) weight of each class
-    share: Floats  # (room,) the share of rows of unknown value that came along
+    links: Rows  # (capacity, 7)
+    counts: Floats  # (capacity, classes) weight of each class
+    share: Floats  # (capacity,) the share of unknown rows that follow the branch to the node
 
 
 @inner
@@ -62,7 +62,7 @@ def _allocate_nodes(capacity: int, classes: int) -> Nodes:
 
 @inner
 def _reserve_nodes(nodes: Nodes, size: int, capacity: int) -> Nodes:
-    """The same nodes with capacity for more, if it has not got it."""
+    """The same nodes with at least the given capacity."""
     if capacity <= nodes.share.size:
         return nodes
     new = _allocate_nodes(2 * capacity, nodes.counts.shape[1])
@@ -77,7 +77,7 @@ def _reserve_nodes(nodes: Nodes, size: int, capacity: int) -> Nodes:
 
 @inner
 def nodes_with_root(target: Codes, classes: int) -> Nodes:
-    """A tree that is only a root."""
+    """A tree that consists of a root."""
     nodes = _allocate_nodes(256, classes)
     nodes.links[0, TESTED] = nodes.links[0, FIRST] = nodes.links[0, PARENT] = -1
     for i in range(target.size):
@@ -96,7 +96,7 @@ def node_weight(nodes: Nodes, node: int) -> float:
 
 @inner
 def is_splittable(nodes: Nodes, node: int, min_records: float) -> bool:
-    """Whether a node has two classes and rows for two branches."""
+    """Whether a node has two classes and enough rows for two branches."""
     rows, most = 0.0, 0.0
     for k in range(nodes.counts.shape[1]):
         rows += nodes.counts[node, k]
@@ -108,9 +108,9 @@ def is_splittable(nodes: Nodes, node: int, min_records: float) -> bool:
 def add_children(
     nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: GrowthSettings, cut: Codes
 ) -> tuple[Nodes, int]:
-    """Make the children of a node from the counts of the attribute it tests: nodes and their number.
+    """Add the children of a node from the counts of the attribute it tests; return the nodes and their number.
 
-    Rows of unknown value go to every branch that has rows, by its share of the known ones.
+    Rows with an unknown value go to every non-empty branch, weighted by its share of the known rows.
     """
     classes, number = rules.classes, rules.is_number[tested]
     branches = 2 if number else rules.sizes[tested] - 1
@@ -158,9 +158,9 @@ def _make_leaf(nodes: Nodes, node: int) -> None:
 def finalize_nodes(
     nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float
 ) -> tuple[Codes, Floats, Floats]:
-    """Collapse and, if asked, prune from the leaves up: the class, errors and estimate of every node.
+    """Collapse and optionally prune bottom-up; return the class, errors and estimate of every node.
 
-    A node that becomes a leaf loses its test; its old descendants are left behind.
+    A node that becomes a leaf loses its test; its former descendants stay unreachable in the arrays.
     """
     counts = nodes.counts
     label = np.zeros(size, np.int32)
@@ -168,7 +168,7 @@ def finalize_nodes(
     for node in range(size):
         best = 0
         for k in range(1, counts.shape[1]):
-            if counts[node, k] > counts[node, best] + SLACK:  # the first of equal classes, rounding or not
+            if counts[node, k] > counts[node, best] + SLACK:  # the first of tied classes, allowing for rounding
                 best = k
         rows = node_weight(nodes, node)
         label[node] = best if rows > 0.0 or node == 0 else label[nodes.links[node, PARENT]]
@@ -196,7 +196,7 @@ def finalize_nodes(
 
 @njit(cache=True)
 def breadth_first(nodes: Nodes, size: int) -> Rows:
-    """The nodes still reached from the root, level by level."""
+    """The nodes that can be reached from the root, level by level."""
     order = np.empty(size, np.int64)
     order[0] = 0
     done, found = 0, 1
@@ -210,8 +210,10 @@ def breadth_first(nodes: Nodes, size: int) -> Rows:
 
 
 _COUNT = 0  # count the node's rows
-_COUNT_AND_SUBTRACT = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
-_REMAINDER = 2  # what is left in the parent's counts is this node's
+_COUNT_AND_SUBTRACT = (
+    1  # count the rows and subtract them from the parent's counts, which the largest sibling takes over
+)
+_REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
 
 @inner
@@ -235,7 +237,7 @@ def _scratch(rows: int, rules: GrowthSettings) -> Scratch:
 def _count_few(
     records: Records, start: int, stop: int, attribute: int, size: int, classes: int, scratch: Scratch
 ) -> int:
-    """Count a few rows and list the bins that hold them."""
+    """Count a few rows and list the non-empty bins."""
     codes, target, few_counts, marks = records.codes, records.target, scratch.few_counts, scratch.marks
     for i in range(start, stop):
         code = np.int64(codes[i, attribute])
@@ -252,7 +254,7 @@ def _clear(filled: int, classes: int, bins: Codes, few_counts: Codes) -> None:
 
 @inner
 def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettings, scratch: Scratch) -> None:
-    """Judge every attribute of a node with fewer rows than places to count in: touch only what is used."""
+    """Score every attribute of a node with fewer rows than counters, touching only the counters in use."""
     few_counts, bins, classes, sizes = scratch.few_counts, scratch.bins, rules.classes, rules.sizes
     for i in range(rules.numbers.size):
         a = rules.numbers[i]
@@ -268,7 +270,7 @@ def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettin
 
 @inner
 def _score_counts(counts: Codes, rules: GrowthSettings, scratch: Scratch) -> None:
-    """Judge every attribute of a node whose rows are counted."""
+    """Score every attribute of a node whose rows are counted."""
     classes, bins, sizes, offsets = rules.classes, scratch.bins, rules.sizes, rules.offsets
     for i in range(rules.numbers.size):
         a = rules.numbers[i]
@@ -290,7 +292,7 @@ def _count_one(records: Records, start: int, stop: int, attribute: int, classes:
 def _counts_of_node(
     records: Records, start: int, stop: int, how: int, is_large: bool, here: Codes, above: Codes, rules: GrowthSettings
 ) -> None:
-    """Count a large node's rows, and take a smaller node's rows from the counts its sibling waits for."""
+    """Count a large node's rows, and subtract a smaller child's rows from the counts that its sibling takes over."""
     if is_large and how != _REMAINDER:
         fill(here, 0, here.size, 0)
         count_rows(records, start, stop, rules.tests, rules.offsets, rules.classes, 1, here)
@@ -305,7 +307,7 @@ def _counts_of_node(
 def _partition_node(
     records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, place: Rows, rules: GrowthSettings
 ) -> int:
-    """Put the rows of each branch together, starting at begins; return the largest branch."""
+    """Group the rows of each branch, starting at ``begins``; return the largest branch."""
     first, branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
     largest = 0
     for b in range(branches):
@@ -323,14 +325,13 @@ def _partition_node(
 
 @njit(cache=True)
 def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Rows, Floats]:
-    """The tree before pruning: nodes, children after their parent and side by side, and how many.
+    """The tree before pruning: nodes, their number, the unfinished nodes, and the table of n·log2 n.
 
-    A node is left as it is when its test has rows of unknown value; (node, start, stop) of such nodes follow,
-    and the table of n·log2 n.
+    A node whose test has rows with unknown values is left unfinished and returned as (node, start, stop).
     """
     rows, classes, attributes = records.target.size, rules.classes, rules.sizes.size
     places = rules.offsets[attributes]
-    large = max(places // max(attributes, 1), 64)  # from here on counting costs more than looking through the counts
+    large = max(places // max(attributes, 1), 64)  # from this size on, counting costs more than scanning the counts
     scratch = _scratch(rows, rules)
     widest = scratch.bins.size
     slots = 2
@@ -410,10 +411,10 @@ def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how
     stack[at, 4] = how
 
 
-# The kernel for the part of a tree below a test whose value some rows miss: rows are split into shares.
+# Fractional rows: the part of a tree below a test with missing values.
 #
-# A row of unknown value enters every branch with its share of the weight. The rows of a node stay one range:
-# the unknown ones stand before a branch while it is grown, and are then moved behind it, before the next.
+# A row with an unknown value enters every branch with a share of its weight. The rows of a node remain one range: the
+# unknown rows are placed before a branch while it is grown, and are then moved behind it, before the next branch.
 
 
 @inner
@@ -437,7 +438,7 @@ def _weighted_scratch(table: Floats, rules: GrowthSettings) -> Scratch:
 def _count_weights(
     records: Records, start: int, stop: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> int:
-    """Add up the weight of each bin and class of an attribute; return how many bins hold rows."""
+    """Sum the weights of each bin and class of an attribute; return the number of non-empty bins."""
     codes, target, weight = records.codes, records.target, records.carried
     few_counts, marks, classes = scratch.few_counts, scratch.marks, rules.classes
     for i in range(start, stop):
@@ -476,7 +477,7 @@ def _choose_weighted(
 def _partition_weighted(
     records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: GrowthSettings
 ) -> int:
-    """Put rows of unknown value first, then branch by branch; return how many are unknown."""
+    """Move rows with unknown values first, then sort the others by branch; return the number of unknown rows."""
     links = nodes.links
     tested, first, last = links[node, TESTED], links[node, FIRST], links[node, LAST]
     number = rules.is_number[tested]
@@ -513,7 +514,7 @@ def _change_weights(records: Records, start: int, rows: int, attribute: int, fac
 
 @inner
 def _move_unknown_behind(records: Records, start: int, known: int, unknown: int, attribute: int, place: Rows) -> int:
-    """Move the unknown rows behind a finished branch; return where they stand then."""
+    """Move the unknown rows behind a finished branch; return their new start."""
     if unknown and known:
         fill(place, 1, place.size, 1)
         place[0] = 0
@@ -525,11 +526,11 @@ def _move_unknown_behind(records: Records, start: int, known: int, unknown: int,
 def grow_weighted(
     records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: GrowthSettings, table: Floats
 ) -> tuple[Nodes, int]:
-    """Grow the tree below a node whose rows stand between start and stop: nodes and their number."""
+    """Grow the tree below a node with the rows from start to stop; return the nodes and their number."""
     scratch = _weighted_scratch(table, rules)
     widest = scratch.bins.size
     begins, place = np.zeros(widest + 1, np.int64), np.zeros(widest, np.int64)
-    # node, start (of the unknown rows and the branch behind them), stop, branch at work (-1: none yet), unknown rows
+    # node, start (of the unknown rows and the branch after them), stop, current branch (-1: none yet), unknown rows
     path = np.empty((64, 5), np.int64)
     depth = 0
     path[0, 0], path[0, 1], path[0, 2], path[0, 3] = node, start, stop, -1

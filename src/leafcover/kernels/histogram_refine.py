@@ -1,4 +1,4 @@
-"""The kernel of refining: inside every cell a tree of two-way splits whose leaves all keep the floor."""
+"""Refine cells: within every cell, grow a tree of binary splits whose leaves all have a minimum size."""
 
 import math
 from typing import NamedTuple
@@ -21,18 +21,20 @@ from leafcover.kernels.histogram import (
 )
 
 _COUNT = 0  # count the node's rows
-_COUNT_AND_SUBTRACT = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
-_REMAINDER = 2  # what is left in the parent's counts is this node's
+_COUNT_AND_SUBTRACT = (
+    1  # count the rows and subtract them from the parent's counts, which the largest sibling takes over
+)
+_REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
-_TOTAL, _LEFT = 0, 1  # of each class: rows of the node, rows on the first side
+_TOTAL, _LEFT = 0, 1  # rows of RefineScratch.rows: all rows of the node, rows on the first side
 
 
 class RefineSettings(NamedTuple):
-    """What may be tested and how a split is judged."""
+    """The attributes that may be tested, and the criteria of a split."""
 
-    tests: Rows  # (tests,) attributes that may be tested, rising
+    tests: Rows  # (tests,) attributes that may be tested, ascending
     sizes: Rows  # (tests,) number of codes of each
-    offsets: Rows  # (tests + 1,) where the counts of each begin
+    offsets: Rows  # (tests + 1,) start of each test's counts
     is_number: Bools  # (tests,)
     classes: int
     floor: int
@@ -41,17 +43,17 @@ class RefineSettings(NamedTuple):
 
 
 class RefineScratch(NamedTuple):
-    """Room that every node uses again."""
+    """Working memory that is reused for every node."""
 
     table: Floats  # n·log2 n
-    bins: Codes  # (largest size,) bins that hold rows
-    ordered: Codes  # (largest size,) the same in the order a cut runs through
+    bins: Codes  # (largest size,) non-empty bins
+    ordered: Codes  # (largest size,) the same in the order in which they are cut
     best: Codes  # (largest size,) codes on the first side of the best split so far
     share: Floats  # (largest size,) share of the main class in each level
-    rows: Rows  # (2, classes) see above
-    place: Codes  # (classes,) the place of a class among those present in a small node
-    local: Codes  # (rows of a small node,) these places for its rows
-    marks: Array  # bits of the bins that hold rows
+    rows: Rows  # (2, classes) see _TOTAL and _LEFT
+    place: Codes  # (classes,) index of a class among those present in a small node
+    local: Codes  # (rows of a small node,) class indices of its rows
+    marks: Array  # bit set of non-empty bins
     side: Codes  # (largest size,) 1 for the codes on the first side
 
 
@@ -59,18 +61,18 @@ class BestSplit(NamedTuple):
     """The best split of a node so far."""
 
     test: int  # -1: none
-    value: float  # bits gained less the bits it takes to name the split
+    value: float  # bits gained, less the bits that encode the choice of the split
     gain: float  # bits gained
-    firsts: int  # how many codes ``scratch.best`` lists
+    firsts: int  # number of codes in ``scratch.best``
     below: int  # rows on the first side
-    classes: int  # classes that the node holds
+    classes: int  # number of classes in the node
 
 
 @njit(cache=True)
 def complexity(classes: int, rows: int) -> float:
-    """The bits that fitting class shares to rows gains by chance: the multinomial's parametric complexity.
+    """The parametric complexity of the multinomial: the bits that fitting class shares to rows gains by chance.
 
-    Kontkanen and Myllymäki 2007: C(k + 2) = C(k + 1) + rows/k · C(k), from C(1) = 1 and Szpankowski's C(2).
+    Kontkanen and Myllymäki (2007): C(k + 2) = C(k + 1) + rows/k · C(k), from C(1) = 1 and Szpankowski's C(2).
     """
     if classes < 2 or rows < 1:
         return 0.0
@@ -84,7 +86,7 @@ def complexity(classes: int, rows: int) -> float:
 
 @inner
 def _total_information(rows: Rows, classes: int, table: Floats) -> float:
-    """The bits it takes to tell the classes of a node's rows: rows times entropy."""
+    """The entropy of a node's classes times its number of rows, in bits."""
     total, of_classes = 0, 0.0
     for k in range(classes):
         total += rows[_TOTAL, k]
@@ -92,18 +94,14 @@ def _total_information(rows: Rows, classes: int, table: Floats) -> float:
     return log_term(total, table) - of_classes
 
 
-# The functions below have no ``return`` before their end and no branch that alone uses an array, for the reason
-# given in ``histogram_gain``.
+# The functions below have no early ``return`` and no branch that alone uses an array; see the note in `histogram`.
 
 
 @inner
 def _best_cut(
     counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
 ) -> tuple[float, int, int, int, int]:
-    """The best cut through ordered bins: bits left over, last bin and rows of the first side, cuts allowed.
-
-    The number of classes in the node comes last.
-    """
+    """The best cut of ordered bins: remaining bits, last bin and rows of the first side, valid cuts, classes."""
     total, right_sum, present = 0, 0.0, 0
     for k in range(classes):
         rows[_LEFT, k] = 0
@@ -136,7 +134,7 @@ def _best_cut(
 def _order_levels(
     counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
 ) -> None:
-    """Order levels by their share of the most frequent class: with two classes the best subset is then a cut."""
+    """Order levels by their share of the most frequent class: for two classes the best subset is a cut of this order."""
     main = 0
     for k in range(1, classes):
         if rows[_TOTAL, k] > rows[_TOTAL, main]:
@@ -147,7 +145,7 @@ def _order_levels(
         for k in range(classes):
             of_level += counts[begin + k]
         share[bins[i]] = counts[begin + main] / of_level
-    # Shell's sort by (share, code): levels are mostly few, and numpy's argsort compiles for 3 s more.
+    # Shell sort by (share, code): there are usually few levels, and numpy's argsort adds 3 s of compile time.
     gap = levels // 2
     while gap:
         for i in range(gap, levels):
@@ -174,7 +172,7 @@ def _better_split(
     settings: RefineSettings,
     scratch: RefineScratch,
 ) -> BestSplit:
-    """The better of the best split so far and the best one of this attribute; the earlier wins a tie."""
+    """The better of the best split so far and the best split of this attribute; ties go to the earlier one."""
     bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
     for i in range(filled):
         ordered[i] = bins[i]
@@ -196,7 +194,7 @@ def _better_split(
 
 @inner
 def _split_large(counts: Codes, settings: RefineSettings, scratch: RefineScratch) -> BestSplit:
-    """The best split of a node whose rows are counted already."""
+    """The best split of a node whose rows are already counted."""
     classes = settings.classes
     for k in range(classes):
         scratch.rows[_TOTAL, k] = 0
@@ -215,7 +213,7 @@ def _split_large(counts: Codes, settings: RefineSettings, scratch: RefineScratch
 def _split_small(
     records: Records, start: int, stop: int, counts: Codes, settings: RefineSettings, scratch: RefineScratch
 ) -> BestSplit:
-    """The best split of a node with fewer rows than places to count in: only places in use are touched.
+    """The best split of a node with fewer rows than counters; only counters in use are touched.
 
     ``counts`` is all zero before and after. Classes are renumbered among those present.
     """
@@ -271,7 +269,7 @@ def _scratch(rows: int, large: int, settings: RefineSettings) -> RefineScratch:
 def _partition_node(
     records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch
 ) -> int:
-    """Move the rows of the best split's first side to the front; return where the second begins."""
+    """Move the rows on the first side of the best split to the front; return where the second side starts."""
     side, best = scratch.side, scratch.best
     for i in range(firsts):
         side[best[i]] = 1
@@ -292,16 +290,16 @@ def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, ho
 
 @njit(cache=True)
 def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
-    """Split the ranges between ``starts`` (the last entry is the number of rows) as long as it pays.
+    """Split the ranges between ``starts`` (the last entry is the number of rows) as long as the net gain suffices.
 
-    Moves the records. Returns which places begin a new cell, the bits gained by each test, the same after
-    costs, and how many of the ranges were split. Buffers are shared as in ``histogram_grow``.
+    Moves the records. Returns which positions start a new cell, the bits gained by each test, the same after costs, and
+    the number of ranges that were split. Buffers are shared as in `histogram_grow`.
     """
     rows, classes, tests = records.target.size, settings.classes, settings.tests.size
     begins = np.zeros(rows, np.bool_)
     gains, nets = np.zeros(tests), np.zeros(tests)
     places = settings.offsets[tests]
-    large = max(places // max(tests, 1), 64)  # from here on counting costs more than looking through the counts
+    large = max(places // max(tests, 1), 64)  # from this size on, counting costs more than scanning the counts
     scratch = _scratch(rows, large, settings)
     slots = 2
     while (large << (slots - 2)) < rows:

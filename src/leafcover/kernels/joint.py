@@ -1,7 +1,7 @@
-"""One tree for many columns at once: inside each cell, cuts that lower what the columns still tell of each other.
+"""One tree for many columns: within each cell, cuts that reduce the dependence between the columns.
 
-Shuffling columns independently inside a cell destroys what they say of each other there (their total correlation).
-A cut on column j lowers it by the information gained about every other column, so that sum is the score.
+Shuffling columns independently within a cell destroys their dependence there (the total correlation). A cut on column j
+reduces it by the information gained about every other column, so the score of a cut is that sum.
 """
 
 from typing import NamedTuple
@@ -11,32 +11,32 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 
-# Bits that chance alone gains per degree of freedom: 1 / (2 ln 2).
+# Bits gained by chance per degree of freedom: 1 / (2 ln 2).
 CHANCE_BITS = 0.7213475204444817
 
 
 class JointSettings(NamedTuple):
-    """What is asked of every node."""
+    """The binned columns, and the criteria of a cut."""
 
-    codes: Array  # (rows, columns) bin of each value, missing first
+    codes: Array  # (rows, columns) bin of each value; bin 0 is missing
     is_number: Bools  # (columns,)
-    classes: Codes  # (columns, most bins) the class a bin belongs to when its column is refined for
-    first: Rows  # (columns + 1,) where the classes of a column start among all classes
-    floor: int  # rows either side of a cut must keep
-    most: int  # rows that choose a cut; of a larger node an even sample does
+    classes: Codes  # (columns, most bins) class of each bin when its column is the target
+    first: Rows  # (columns + 1,) start of a column's classes among all classes
+    floor: int  # minimum rows on either side of a cut
+    most: int  # rows that determine a cut; a larger node is sampled evenly
 
 
 class JointWorkspace(NamedTuple):
-    """Working space, made once."""
+    """Working memory, allocated once."""
 
     bins: Codes  # (columns, most)
     groups: Codes  # (most, columns) class of each value among all classes
     left: Rows  # (all classes,)
     right: Rows
     node: Rows
-    counts: Rows  # (most bins, all classes) how often a level of a category meets a class; all zero between calls
-    held: Rows  # (most bins,)
-    place: Codes  # (most bins,) where a bin stands in the order that is cut
+    counts: Rows  # (most bins, all classes) joint counts of levels and classes; all zero between calls
+    held: Rows  # (most bins,) rows of each bin
+    place: Codes  # (most bins,) position of a bin in the order that is cut
     order: Rows  # (most,)
     growth: Floats  # growth[n] = n log2 n - (n - 1) log2 (n - 1)
     terms: Floats  # n log2 n
@@ -45,7 +45,7 @@ class JointWorkspace(NamedTuple):
 
 @njit(cache=True)
 def _load(settings: JointSettings, rows: Rows, work: JointWorkspace) -> None:
-    """The bins and classes of the rows that choose, and how often each class occurs."""
+    """Load the bins and classes of the sampled rows, and count each class."""
     work.node[:] = 0
     for i in range(len(rows)):
         for j in range(len(settings.is_number)):
@@ -58,9 +58,9 @@ def _load(settings: JointSettings, rows: Rows, work: JointWorkspace) -> None:
 
 @njit(cache=True)
 def _order_levels(settings: JointSettings, j: int, size: int, varying: Codes, work: JointWorkspace) -> int:
-    """Place the levels of a category by their share of the commonest class of the column they tell most about.
+    """Order the levels of a category by their share of the most common class of the column they explain best.
 
-    Returns how many levels occur; ``room.place`` holds the order.
+    Returns the number of levels that occur; ``work.place`` is the order.
     """
     bins = work.bins[j]
     for i in range(size):
@@ -72,10 +72,10 @@ def _order_levels(settings: JointSettings, j: int, size: int, varying: Codes, wo
         if t == j:
             continue
         information = 0.0
-        for i in range(size):  # n log n summed over values, as log n summed over rows
+        for i in range(size):  # the sum of n log n over values, as the sum of log n over rows
             group = work.groups[i, t]
             information += work.logs[work.counts[bins[i], group]] - work.logs[work.node[group]]
-        if chosen < 0 or information > best + 1e-9:  # equal ones differ by rounding alone: the first column
+        if chosen < 0 or information > best + 1e-9:  # ties, up to rounding, go to the first column
             best, chosen = information, t
     common = 0
     if chosen >= 0:
@@ -97,7 +97,7 @@ def _order_levels(settings: JointSettings, j: int, size: int, varying: Codes, wo
 
 @njit(cache=True)
 def _sorted_rows(j: int, size: int, ordered: int, work: JointWorkspace) -> Rows:
-    """Rows in the order of their bin's place, and where each place ends."""
+    """Sort the rows by the position of their bin, and return the end of each position."""
     ends = np.zeros(ordered + 1, np.int64)
     for i in range(size):
         ends[work.place[work.bins[j, i]] + 1] += 1
@@ -115,7 +115,7 @@ def _sorted_rows(j: int, size: int, ordered: int, work: JointWorkspace) -> Rows:
 def _best_cut(
     settings: JointSettings, j: int, size: int, ordered: int, floor: int, varying: Codes, work: JointWorkspace
 ) -> tuple[float, int]:
-    """Score and last place of the first side of the best cut of one column; (-inf, -1) when none is allowed."""
+    """Score of the best cut of one column, and the last position of its first side; (-inf, -1) if no cut is valid."""
     ends = _sorted_rows(j, size, ordered, work)
     tries = 0
     for p in range(ordered - 1):
@@ -151,7 +151,7 @@ def _best_cut(
         if row < floor or size - row < floor:
             continue
         sides = work.terms[size] - work.terms[row] - work.terms[size - row]
-        # Bits saved over all other columns: N H - N_left H_left - N_right H_right, summed.
+        # Bits saved, summed over all other columns: N H - N_left H_left - N_right H_right.
         score = others * sides + gained - cost
         if score > best + 1e-9:
             best, last = score, p
@@ -162,7 +162,7 @@ def _best_cut(
 def _best_split(
     settings: JointSettings, rows: Rows, floor: int, work: JointWorkspace, side: Bools
 ) -> tuple[int, float]:
-    """The best column to cut a node by (-1 for none) and its score; ``side`` tells which bins go first."""
+    """The best column to cut a node by (-1 for none) and its score; ``side`` marks the bins on the first side."""
     size = len(rows)
     _load(settings, rows, work)
     columns = len(settings.is_number)
@@ -195,7 +195,7 @@ def _best_split(
             side[:] = False
             for i in range(size):
                 side[work.bins[j, i]] = work.place[work.bins[j, i]] <= last
-            if settings.is_number[j]:  # bins that no chosen row has, on their side of the cut
+            if settings.is_number[j]:  # also bins that do not occur in the sample
                 for b in range(len(side)):
                     side[b] = b <= last
     return chosen, best
@@ -203,9 +203,9 @@ def _best_split(
 
 @njit(cache=True)
 def refine_jointly(settings: JointSettings, order: Rows, starts: Rows, work: JointWorkspace) -> tuple[Bools, float]:
-    """Cut the ranges of ``order`` between ``starts`` as long as it pays; rows in ``order`` move.
+    """Cut the ranges of ``order`` between ``starts`` as long as the net gain is positive; reorders ``order``.
 
-    Returns which places of ``order`` begin a cell, and the bits gained after costs.
+    Returns which positions of ``order`` start a cell, and the bits gained after costs.
     """
     begins = np.zeros(len(order), np.bool_)
     side = np.zeros(len(work.place), np.bool_)
@@ -244,7 +244,7 @@ def refine_jointly(settings: JointSettings, order: Rows, starts: Rows, work: Joi
         for i in range(rest):
             order[start + count + i] = moved[i]
         if count < settings.floor or rest < settings.floor:
-            order[start:stop] = np.sort(order[start:stop])  # the sample saw more rows on one side than there are
+            order[start:stop] = np.sort(order[start:stop])  # the sample overestimated the rows on one side
             continue
         total += score
         begins[start + count] = True
@@ -253,12 +253,12 @@ def refine_jointly(settings: JointSettings, order: Rows, starts: Rows, work: Joi
     return begins, total
 
 
-# How much two columns tell of each other inside cells.
+# Mutual information of two columns within cells.
 
 
 @njit(cache=True)
 def value_bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> float:
-    """The sum over cells of n log2 n over the values they hold; ``growth[n]`` is what the n-th row of a value adds."""
+    """The sum of n log2 n over cells and values; ``growth[n]`` is the contribution of the n-th row of a value."""
     counts = np.zeros(size, np.int64)
     total = 0.0
     for c in range(len(starts) - 1):
@@ -273,9 +273,9 @@ def value_bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Float
 
 @njit(cache=True)
 def pair_bits(codes: Codes, sizes: Rows, order: Rows, starts: Rows, source: Rows, growth: Floats) -> Floats:
-    """For every pair of columns the same sum over their pairs of values, the first column taken from ``source`` rows.
+    """`value_bits` of the pairs of values of every pair of columns, with the first column taken from ``source`` rows.
 
-    Codes are (columns, rows); the result is (columns, columns), filled above the diagonal.
+    ``codes`` is (columns, rows). The result is (columns, columns), filled above the diagonal.
     """
     columns = len(codes)
     found = np.zeros((columns, columns))

@@ -1,9 +1,9 @@
-"""MDAV: groups of k near rows, made from the outside to the inside.
+"""Microaggregation: MDAV, V-MDAV, optimal univariate groups, and the centres of cells.
 
-Domingo-Ferrer & Mateo-Sanz 2002, exactly: the row r farthest from the centroid of the rows that remain makes a group
-with its k - 1 nearest, the row farthest from r another, until fewer than 3k rows remain. Squared distances are added up
-in the order of columns and the centroid comes from running sums, so that every way to search gives the same groups; of
-equally near or far rows the lower one comes first.
+MDAV (Domingo-Ferrer and Mateo-Sanz 2002): the row r farthest from the centroid of the remaining rows forms a group with
+its k - 1 nearest rows, and the row farthest from r forms another, until fewer than 3k rows remain. Squared distances
+are summed in column order and the centroid is computed from running sums, so that every search strategy gives the same
+groups. Ties go to the lower row.
 """
 
 from typing import NamedTuple
@@ -22,17 +22,17 @@ from leafcover.kernels.shrinking_index import (
     remove_row,
 )
 
-# Rows of a block at most: measured on 1,000,000 rows of ten columns with k = 10. Groups in blocks of 64,000 lose 1.21
-# times what exact ones lose, in a fifth of the time; in blocks of 8,000 they lose 1.33 times, in half of that time.
+# Measured on 1,000,000 rows of ten columns with k = 10: blocks of 64,000 rows lose 1.21 times as much information as
+# exact groups, in a fifth of the time; blocks of 8,000 rows lose 1.33 times as much, in half of that time.
 MAX_BLOCK_ROWS = 64_000
-_REBUILD_SHARE = 0.6  # share of rows that still live when they settle anew: measured; 0.4 to 0.8 cost the same
+_REBUILD_SHARE = 0.6  # the index is rebuilt when this share of its rows remains (measured: 0.4 to 0.8 cost the same)
 
 
 @njit(cache=True)
 def mdav(values: Floats, k: int) -> Rows:
-    """The group of each row of a matrix (rows, columns), numbered as they are made; k to 2k - 1 rows in each.
+    """The MDAV group of each row of a matrix (rows, columns), in order of creation, with k to 2k - 1 rows each.
 
-    Fewer than 2k rows are one group.
+    Fewer than 2k rows form one group.
     """
     label = np.full(len(values), -1)
     remaining, group, indexed_rows, rows = len(values), 0, len(values), np.arange(len(values))
@@ -66,7 +66,7 @@ def mdav(values: Floats, k: int) -> Rows:
 def _take_group(
     values: Floats, index: ShrinkingIndex, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
 ) -> None:
-    """A row and its nearest become a group and leave, in this order."""
+    """Make a group of a row and its nearest rows, and remove them in this order."""
     nearest_remaining(index, values[seed], seed, near, who)
     for i in range(-1, len(who)):
         row = seed if i < 0 else who[i]
@@ -78,9 +78,9 @@ def _take_group(
 
 @njit(cache=True)
 def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
-    """MDAV inside blocks of at most so many near rows, at least 2k - 1: the groups are others, k is kept.
+    """MDAV within blocks of at most ``largest`` similar rows (at least 2k - 1); groups still have at least k rows.
 
-    Blocks are numbers of rows that k divides, but for the last: only its last group is larger than k.
+    The sizes of all blocks but the last are multiples of k, so only one group is larger than k.
     """
     label, groups = np.empty(len(values), np.int64), 0
     order, starts = halve_into_blocks(values, np.arange(len(values)), k, largest)
@@ -91,19 +91,19 @@ def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
     return label
 
 
-# V-MDAV: groups of k near rows that take in further ones which are near them and far from all others.
+# V-MDAV (Solanas and Martínez-Ballesté 2006): groups of k rows that absorb rows close to them and far from others.
 #
-# Solanas & Martínez-Ballesté 2006. The centroid is that of all rows; the farthest row from it begins each group.
+# The centroid is that of all rows; the remaining row farthest from it starts each group.
 
 
 @njit(cache=True)
 def vmdav(values: Floats, k: int, gamma: float) -> Rows:
-    """The group of each row of a matrix (rows, columns), numbered as they are made.
+    """The V-MDAV group of each row of a matrix (rows, columns), numbered in order of creation.
 
-    A group of k rows takes in the row nearest to one of its members while it has fewer than 2k - 1 and the distance is
-    below gamma times the distance of that row to the nearest other one (inf when there is none). Fewer than k rows that
-    are left over join the group with the nearest centroid each, which may then have more than 2k - 1; fewer than k rows
-    in all are one group.
+    A group of k rows absorbs the row nearest to one of its members while it has fewer than 2k - 1 rows and the distance
+    is below gamma times the row's distance to the nearest other ungrouped row (inf if there is none). If fewer than k
+    rows are left over, each joins the group with the nearest centroid, which may then exceed 2k - 1 rows. Fewer than k
+    rows in total form one group.
     """
     label, remaining, group, indexed_rows = np.full(len(values), -1), len(values), 0, len(values)
     rows, sums = np.arange(len(values)), np.zeros(values.shape[1])
@@ -132,7 +132,7 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
 def _group_around(
     values: Floats, index: ShrinkingIndex, seed: int, k: int, gamma: float, remaining: int, members: Rows
 ) -> int:
-    """A row, its nearest, and those that the group takes in leave; how many they are."""
+    """Remove a row, its nearest rows and those that the group absorbs; return the size of the group."""
     nearest_remaining(index, values[seed], seed, np.empty(k - 1), members[1:k])
     members[0] = seed
     for member in members[:k]:
@@ -166,7 +166,7 @@ def _group_around(
 
 @njit(cache=True)
 def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
-    """Rows without a group join the one with the nearest centroid, the first of equally near ones."""
+    """Assign ungrouped rows to the group with the nearest centroid; ties go to the first."""
     centroids, count = np.zeros((max(groups, 1), values.shape[1])), np.zeros(max(groups, 1))
     alone = np.flatnonzero(label < 0)
     for row in range(len(label)):
@@ -180,32 +180,32 @@ def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
         label[lone] = np.argmin(squared_distances(centroids, values[lone]))
 
 
-# Groups of at least k neighbours among sorted values: of fixed size, or the best there are.
+# Univariate microaggregation of sorted values: groups of fixed size, or optimal groups.
 #
-# Hansen & Mukherjee 2003: the groups with the least squares inside have k to 2k - 1 values, so the best last group of
-# the first n values is among k candidates.
+# Hansen and Mukherjee (2003): the groups with the smallest within-group sum of squares have k to 2k - 1 values, so the
+# best last group of the first n values is one of k candidates.
 
 
 def fixed_groups(count: int, k: int) -> Rows:
-    """The group of each of so many sorted values: k in each, and the rest in the last."""
+    """The group of each of ``count`` sorted values: k values per group, and the remainder in the last."""
     label: Rows = np.minimum(np.arange(count, dtype=np.int64) // k, max(count // k, 1) - 1)
     return label
 
 
 @njit(cache=True)
 def optimal_groups(values: Floats, k: int) -> Rows:
-    """The group of each sorted value, such that the squares inside groups are least; fewer than 2k are one group.
+    """The groups of sorted values with the smallest within-group sum of squares; fewer than 2k values form one group.
 
-    Of equally good last groups the smallest is taken. Squares are added up from the last value of a group, so that
-    values far from zero lose no digits.
+    Ties go to the smallest last group. Squares are computed relative to the last value of a group, so that values far
+    from zero lose no precision.
     """
-    size = np.full(len(values) + 1, len(values))  # of the last group among the first so many values
+    size = np.full(len(values) + 1, len(values))  # size of the last group among the first n values
     if len(values) >= 2 * k:
         best = np.full(len(values) + 1, np.inf)
         best[0] = 0.0
         for end in range(k, len(values) + 1):
             if end % (2 * k) == 0:
-                # Only differences within reach count: beside the squares of an outlier far behind they would be lost.
+                # Keep only differences within reach: they would be lost next to the squares of a distant outlier.
                 reach = best[end - 2 * k + 1 : end]
                 reach -= reach.min()
             best[end], size[end] = _best_last(values, best, end, k)
@@ -214,7 +214,7 @@ def optimal_groups(values: Floats, k: int) -> Rows:
 
 @njit(cache=True)
 def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, int]:
-    """The least squares of the values before ``end``, and the size of the last group that gives them."""
+    """The smallest sum of squares of the values before ``end``, and the size of the last group that attains it."""
     last, total, squares = values[end - 1], 0.0, 0.0
     for i in range(end - k + 1, end):
         apart = last - values[i]
@@ -233,7 +233,7 @@ def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, i
 
 @njit(cache=True)
 def _labels(size: Rows) -> Rows:
-    """Follow last groups from the end, then number groups from the start."""
+    """Follow the last groups from the end, and number the groups from the start."""
     label, end, group = np.zeros(len(size) - 1, np.int64), len(size) - 1, 0
     while end > 0:
         label[end - size[end] : end] = group
@@ -242,11 +242,11 @@ def _labels(size: Rows) -> Rows:
     return group - 1 - label
 
 
-# The middle of each cell: mean, median or commonest code.
+# The centre of each cell: mean, median or mode.
 
 
-LARGE = 1e290  # sums of numbers beyond this could leave float64
-SHRINK = 2.0**-60  # so they are added up at this size, which loses nothing that counts
+LARGE = 1e290  # sums of larger numbers could overflow
+SHRINK = 2.0**-60  # scale at which they are summed, without relevant loss
 
 INSERTION_SORT_MAX = 16  # values sorted by insertion
 
@@ -255,12 +255,12 @@ INSERTION_SORT_MAX = 16  # values sorted by insertion
 def centres_of_cells(
     order: Rows, starts: Rows, values: Floats, divisor: float, median: bool
 ) -> tuple[Rows, Floats]:  # fmt: skip
-    """How many known values each cell has, and their mean or median over ``divisor`` (nan when there are none).
+    """The number of known values of each cell, and their mean or median over ``divisor`` (nan if there are none).
 
-    Cents as whole numbers and a divisor of 100 are rounded once: the mean of 0.1 and 0.3 is 0.2.
+    With integers and a divisor, such as cents and 100, the result is rounded once: the mean of 0.1 and 0.3 is 0.2.
 
-    A cell's values are sorted first, so the order of rows cannot matter, and added up with what rounding took away
-    kept beside the sum: about one rounding in all, whatever their size or offset.
+    A cell's values are sorted first, so that the order of rows does not matter, and added with compensated summation,
+    so that the total error is about one rounding.
     """
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
@@ -286,7 +286,7 @@ def centres_of_cells(
 
 @njit(cache=True)
 def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes]:
-    """How many known codes each cell has, and the commonest of them, the lowest of several (-1 when there is none)."""
+    """The number of known codes of each cell, and the mode, the lowest if several tie (-1 if there is none)."""
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
     mode = np.full(count, MISSING, np.int32)
@@ -312,7 +312,7 @@ def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes
 
 @njit(cache=True)
 def _sort(values: Array) -> None:
-    """Sort in place; a few values by insertion: 0.8 s instead of 1.8 for ten columns of a million."""
+    """Sort in place; short arrays by insertion: 0.8 s instead of 1.8 s for ten columns of a million rows."""
     if len(values) > INSERTION_SORT_MAX:
         values.sort()
         return
@@ -332,7 +332,7 @@ def _mean(values: Floats, divisor: float) -> float:
     for x in values:
         new = total + x * scale
         part = new - total
-        lost += (total - (new - part)) + (x * scale - part)  # exactly what the addition rounded away
+        lost += (total - (new - part)) + (x * scale - part)  # the exact rounding error of the addition
         total = new
     return (total + lost) / (len(values) * divisor) / scale
 
@@ -345,24 +345,24 @@ def _largest_cell(starts: Rows) -> int:
     return most
 
 
-# The row farthest from a centroid that moves little: distances from where it was bound those from where it is.
+# The row farthest from a slowly moving centroid.
 #
-# Rows are kept by their distance from an old centroid, the farthest first. A row cannot be farther from the new one
-# than that distance and the way between the two; so a search ends soon, unless the centroid has moved far.
+# Rows are sorted by their distance from an old centroid, farthest first. By the triangle inequality, a row's distance
+# from the new centroid is at most that distance plus the distance between the centroids, so a search usually ends soon.
 
 
-_SLACK = 1.0 + 1e-10  # more than rounding can lift a distance
-_SORT_COST = 12  # so many rows looked at cost about what it costs to sort one anew
+_SLACK = 1.0 + 1e-10  # exceeds the rounding error of a distance
+_SORT_COST = 12  # examining this many rows costs about as much as sorting one
 _FIRST, _WORK = 0, 1
 
 
 class DistanceOrder(NamedTuple):
-    """Rows by their distance from a centre, the farthest first; some may have left since."""
+    """Rows sorted by their distance from a centre, farthest first; some may have been grouped since."""
 
     centre: Floats  # (columns,)
     distance: Floats  # (rows,)
     row: Rows  # (rows,)
-    seen: Rows  # where the first row stands that has not left; how many rows searches have looked at
+    seen: Rows  # (2,) position of the first ungrouped row; number of rows examined by searches
 
 
 @njit(cache=True)
@@ -377,13 +377,13 @@ def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrde
 
 @njit(cache=True)
 def needs_sorting(by_distance: DistanceOrder, remaining: int) -> bool:
-    """Whether searches have cost as much as it costs to sort the remaining rows anew."""
+    """Whether searches have cost as much as sorting the remaining rows again."""
     return by_distance.seen[_WORK] > _SORT_COST * remaining
 
 
 @njit(cache=True)
 def farthest_unlabelled(by_distance: DistanceOrder, values: Floats, label: Rows, point: Floats) -> int:
-    """The farthest row whose label is still -1, the lowest of equally far ones."""
+    """The farthest row whose label is still -1; ties go to the lowest row."""
     distance, row, seen = by_distance.distance, by_distance.row, by_distance.seen
     moved = np.sqrt(np.sum((point - by_distance.centre) ** 2))
     while label[row[seen[_FIRST]]] >= 0:

@@ -1,8 +1,9 @@
-"""Rows that leave one by one, in blocks of near rows with boxes around them, so that a search looks at few.
+"""A shrinking spatial index: exact nearest and farthest rows among those that have not been removed.
 
-Blocks stand in districts, which have boxes too. A box shrinks as rows leave; when many have left, settle anew. Values
-are kept in single precision, seen from a centre in units of the greatest distance from it: half the memory to read, and
-twice as many rows at a time. They only tell which rows to look at in the matrix.
+Rows are stored in blocks of similar rows, and blocks in groups; both have bounding boxes, so that a search examines few
+rows. Boxes shrink as rows are removed; after many removals the caller rebuilds the index. Values are stored in single
+precision, relative to a centre and in units of the largest distance from it: half the memory to read, and twice as many
+rows per vector instruction. They only determine which rows to compare in the matrix.
 """
 
 from typing import NamedTuple
@@ -14,17 +15,17 @@ from leafcover.arrays import Floats, Rows, Singles
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance
 
-ROWS_PER_BLOCK = 64  # rows of a block: measured; 32 cost a tenth more, 16 a quarter
-BLOCKS_PER_GROUP = 64  # blocks of a district: measured; 32 cost a tenth more, 16 a fifth
+ROWS_PER_BLOCK = 64  # measured: 32 cost a tenth more, 16 a quarter
+BLOCKS_PER_GROUP = 64  # measured: 32 cost a tenth more, 16 a fifth
 _MIN_SQUARED_RADIUS = (
     1e-280  # squared distances below it lose digits: such rows are all at the centre, and a search looks at each
 )
 
 
 class BlockBounds(NamedTuple):
-    """The least and greatest values of blocks or districts; inf and -inf when nobody lives there."""
+    """Bounding boxes of blocks or of groups; inf and -inf for an empty box."""
 
-    low: Singles  # (sets of boxes, columns, boxes): what is read together stands together
+    low: Singles  # (sets of boxes, columns, boxes): contiguous as it is read
     high: Singles  # (sets of boxes, columns, boxes)
     squared_radius: (
         Singles  # (sets of boxes, boxes) the greatest squared distance from the centre, -1 when nobody lives there
@@ -32,23 +33,23 @@ class BlockBounds(NamedTuple):
 
 
 class ShrinkingIndex(NamedTuple):
-    """Where rows live. The first ``taken`` places of a block are taken; the values of the others are inf."""
+    """The remaining rows in blocks. The first ``sizes`` places of a block are in use; the others have the value inf."""
 
     matrix: Floats  # (rows, columns)
-    centre: Floats  # (columns,) any point amid the rows
-    unit: float  # 1 over the greatest distance from the centre
+    centre: Floats  # (columns,) any point among the rows
+    unit: float  # 1 over the largest distance from the centre
     values: Singles  # (blocks, columns, places)
     row: Rows  # (blocks, places)
     squared_radius: Singles  # (blocks, places) squared distance from the centre
     sizes: Rows  # (blocks,)
-    place: Rows  # (rows,) block * PLACES + place, for rows that live
-    block: BlockBounds  # a set for each district
-    group: BlockBounds  # one set
+    place: Rows  # (rows,) block * ROWS_PER_BLOCK + place of the remaining rows
+    block: BlockBounds  # one set of boxes per group
+    group: BlockBounds  # a single set of boxes
 
 
 @njit(cache=True)
 def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
-    """Let these rows of a matrix live in blocks."""
+    """Build an index over the given rows of a matrix."""
     columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, ROWS_PER_BLOCK, ROWS_PER_BLOCK)[0]
     groups = max(1, -(-len(rows) // (ROWS_PER_BLOCK * BLOCKS_PER_GROUP)))
     blocks = groups * BLOCKS_PER_GROUP
@@ -74,7 +75,7 @@ def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
 
 @njit(cache=True)
 def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
-    """1 over the greatest distance from the centre."""
+    """1 over the largest distance from the centre."""
     greatest = 0.0
     for row in rows:
         total = 0.0
@@ -86,7 +87,7 @@ def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
 
 @njit(cache=True)
 def _empty_boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
-    """Boxes in which nobody lives."""
+    """Empty bounding boxes."""
     shape = (sets, columns, boxes)
     low, high = np.full(shape, np.inf, np.float32), np.full(shape, -np.inf, np.float32)
     return BlockBounds(low, high, np.full((sets, boxes), -1.0, np.float32))
@@ -94,7 +95,7 @@ def _empty_boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
 
 @njit(cache=True)
 def _fill_block(index: ShrinkingIndex, rows: Rows, block: int) -> None:
-    """Rows take the places of a block."""
+    """Store rows in a block."""
     own, matrix, centre, unit = index.values[block], index.matrix, index.centre, index.unit
     index.sizes[block] = len(rows)
     for i in range(len(rows)):
@@ -109,7 +110,7 @@ def _fill_block(index: ShrinkingIndex, rows: Rows, block: int) -> None:
 
 @njit(cache=True)
 def _bound_block(index: ShrinkingIndex, block: int) -> None:
-    """Draw the box of a block."""
+    """Compute the bounding box of a block."""
     boxes, count, group, box = index.block, index.sizes[block], block // BLOCKS_PER_GROUP, block % BLOCKS_PER_GROUP
     for c in range(len(index.centre)):
         boxes.low[group, c, box] = _least(index.values[block, c, :count])
@@ -119,7 +120,7 @@ def _bound_block(index: ShrinkingIndex, block: int) -> None:
 
 @njit(cache=True)
 def _bound_group(index: ShrinkingIndex, group: int) -> None:
-    """Draw the box of a district around those of its blocks."""
+    """Compute the bounding box of a group from those of its blocks."""
     small, large = index.block, index.group
     for c in range(len(index.centre)):
         large.low[0, c, group] = _least(small.low[group, c])
@@ -129,7 +130,7 @@ def _bound_group(index: ShrinkingIndex, group: int) -> None:
 
 @njit(cache=True)
 def remove_row(index: ShrinkingIndex, row: int) -> None:
-    """A row leaves: the last of its block takes its place, and boxes that it held open shrink."""
+    """Remove a row: the last row of its block takes its place, and boxes shrink if it was on their boundary."""
     at = index.place[row]
     block, place = at // ROWS_PER_BLOCK, at % ROWS_PER_BLOCK
     group, box, last = block // BLOCKS_PER_GROUP, block % BLOCKS_PER_GROUP, index.sizes[block] - 1
@@ -174,14 +175,14 @@ def _greatest(values: Singles, none: float) -> np.float32:
     return greatest
 
 
-# Searches among rows that live: the nearest to a row and the farthest from it, as exact as comparing all.
+# Searches among the remaining rows, exactly as if all were compared.
 #
-# Single precision, several rows at a time, finds the few rows whose squared distances are added up in the order of
-# columns; of equal ones the lower row comes first. Functions for a block take arrays, not the tuple of them all:
-# handing that over costs twice what the distances cost.
+# A vectorised pass in single precision selects the few rows whose exact squared distances are then summed in column
+# order; ties go to the lower row. Functions for a block take arrays rather than the whole index, because passing the
+# tuple costs twice as much as computing the distances.
 
 
-_NO_ROW = np.iinfo(np.int64).max  # comes after every row
+_NO_ROW = np.iinfo(np.int64).max  # sorts after every row
 _STEEPNESS = (
     0.5  # half of what is best for a ball without a box: measured; 0.25 or 1 look at up to twice as many blocks
 )
@@ -192,9 +193,9 @@ _ZERO = np.float32(0.0)
 
 @njit(cache=True)
 def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floats, who: Rows) -> None:
-    """As many rows as there is room for in ``near`` (squared distances) and ``who``, nearest first, without ``own``.
+    """Fill ``near`` (squared distances) and ``who`` with the nearest rows, nearest first, excluding ``own``.
 
-    The search begins in the block where row ``own`` lives, or lived.
+    The search starts in the block where row ``own`` is, or was before its removal.
     """
     near[:], who[:] = np.inf, _NO_ROW
     if len(near) == 0:
@@ -232,7 +233,7 @@ def _empty_bounds(squared_radius: Singles) -> Singles:
 
 @njit(cache=True)
 def _to_index_units(query: Floats, centre: Floats, unit: float) -> Singles:
-    """The query as rows are kept."""
+    """The query in the units of the index."""
     scaled = np.empty(len(query), np.float32)
     for c in range(len(query)):
         scaled[c] = (query[c] - centre[c]) * unit
@@ -244,7 +245,7 @@ def _search_block(
     query: Floats, scaled: Singles, matrix: Floats, values: Singles, row: Rows, sizes: Rows, unit: float, block: int,
     own: int, limit: np.float32, near: Floats, who: Rows, found: Singles,
 ) -> np.float32:  # fmt: skip
-    """Take up the rows of a block that are among the nearest so far; the new limit in single precision."""
+    """Insert the rows of a block that are among the nearest so far; return the new limit in single precision."""
     _distances(scaled, values, block, found)
     if _count_within(found, limit) == 0:
         return limit
@@ -265,7 +266,7 @@ def _search_block(
 
 @njit(cache=True)
 def _distances(scaled: Singles, values: Singles, block: int, found: Singles) -> None:
-    """Column by column, so that the processor takes several rows at a time."""
+    """Squared distances to the rows of a block, column by column, so that the loop vectorises."""
     for i in range(len(found)):
         found[i] = _ZERO
     for c in range(len(scaled)):
@@ -277,7 +278,7 @@ def _distances(scaled: Singles, values: Singles, block: int, found: Singles) -> 
 
 @njit(cache=True)
 def _count_within(found: Singles, limit: np.float32) -> int:
-    """Counted, not asked for: a loop without a way out takes several rows at a time."""
+    """The number of distances within the limit; a loop without an early exit vectorises."""
     count = 0
     for i in range(len(found)):
         count += found[i] <= limit
@@ -294,7 +295,7 @@ def _count_at_least(found: Singles, rows: int, limit: np.float32) -> int:
 
 @njit(cache=True)
 def _least_distances(scaled: Singles, low: Singles, high: Singles, among: int, found: Singles) -> None:
-    """No row in the boxes of a set is nearer; added up as in `_distances`, so rounding cannot lift it."""
+    """Lower bounds on the distances to the boxes of a set, summed as in `_distances`, so that rounding is safe."""
     for i in range(len(found)):
         found[i] = _ZERO
     for c in range(len(scaled)):
@@ -308,7 +309,7 @@ def _least_distances(scaled: Singles, low: Singles, high: Singles, among: int, f
 
 @njit(cache=True)
 def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
-    """The row that is farthest from a point."""
+    """The remaining row that is farthest from a point."""
     matrix, values, row, sizes, unit = index.matrix, index.values, index.row, index.sizes, index.unit
     low, high, squared_radius, wide = index.block.low, index.block.high, index.block.squared_radius, index.group
     found, bounds, groups = (
@@ -358,11 +359,11 @@ def _greatest_distances(
     among: int,
     found: Singles,
 ) -> None:
-    """No row in the boxes of a set is farther from the query; -1: nobody lives there.
+    """Upper bounds on the distances to the boxes of a set; -1 for an empty box.
 
-    A row y, seen from the centre, is in its box, and y² is at most the reach. So for any steepness s >= 0
-    (q - y)² = q² + y² - 2qy <= q² + (1 + s) reach - (s y² + 2qy), and the last term is least, column by column, at the
-    point of the box next to -q / s. Corners of boxes alone lie far out: a search looks at twice as many blocks.
+    A row y, relative to the centre, is in its box, and y² is at most the squared radius r². So for any steepness s >= 0
+    (q - y)² = q² + y² - 2qy <= q² + (1 + s) r² - (s y² + 2qy), and the last term is smallest, column by column, at the
+    point of the box closest to -q / s. Using only the corners of boxes, a search examines twice as many blocks.
     """
     for i in range(len(found)):
         found[i] = _ZERO
