@@ -185,3 +185,14 @@ def test_a_frame_of_large_texts_is_written_as_a_file(tmp_path):
         assert again["c"].levels == ('a "quoted" one', "plain", "with, comma")
         assert again["c"].missing.tolist() == [False, False, False, True]
         (tmp_path / "t.csv").unlink()
+
+
+def test_write_takes_a_release_or_a_frame_and_refuses_others_in_one_line(tmp_path):
+    frame = pa.table({"age": [31, 4], "table": ["b", "a"]})
+    for number, given in enumerate((frame, SimpleNamespace(table=from_frame(frame)), frame.to_pandas())):
+        write(given, tmp_path / f"{number}.csv")
+        assert (tmp_path / f"{number}.csv").read_text() == "age,table\n31,b\n4,a\n"
+    with pytest.raises(TableError) as caught:
+        write([1, 2], tmp_path / "list.csv")
+    assert "list" in str(caught.value)
+    assert "\n" not in str(caught.value)

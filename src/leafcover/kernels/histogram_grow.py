@@ -210,9 +210,7 @@ def breadth_first(nodes: Nodes, size: int) -> Rows:
 
 
 _COUNT = 0  # count the node's rows
-_COUNT_AND_SUBTRACT = (
-    1  # count the rows and subtract them from the parent's counts, which the largest sibling takes over
-)
+_COUNT_AND_SUBTRACT = 1  # count the rows and subtract them from the parent's counts, for the largest sibling
 _REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
 

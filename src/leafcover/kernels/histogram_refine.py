@@ -21,9 +21,7 @@ from leafcover.kernels.histogram import (
 )
 
 _COUNT = 0  # count the node's rows
-_COUNT_AND_SUBTRACT = (
-    1  # count the rows and subtract them from the parent's counts, which the largest sibling takes over
-)
+_COUNT_AND_SUBTRACT = 1  # count the rows and subtract them from the parent's counts, for the largest sibling
 _REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
 _TOTAL, _LEFT = 0, 1  # rows of RefineScratch.rows: all rows of the node, rows on the first side
@@ -134,7 +132,7 @@ def _best_cut(
 def _order_levels(
     counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
 ) -> None:
-    """Order levels by their share of the most frequent class: for two classes the best subset is a cut of this order."""
+    """Order levels by their share of the most frequent class: with two classes the best subset is a cut of it."""
     main = 0
     for k in range(1, classes):
         if rows[_TOTAL, k] > rows[_TOTAL, main]:

@@ -17,9 +17,7 @@ from leafcover.kernels.neighbors import squared_distance
 
 ROWS_PER_BLOCK = 64  # measured: 32 cost a tenth more, 16 a quarter
 BLOCKS_PER_GROUP = 64  # measured: 32 cost a tenth more, 16 a fifth
-_MIN_SQUARED_RADIUS = (
-    1e-280  # squared distances below it lose digits: such rows are all at the centre, and a search looks at each
-)
+_MIN_SQUARED_RADIUS = 1e-280  # smaller squared distances lose precision: all rows count as being at the centre
 
 
 class BlockBounds(NamedTuple):
@@ -27,9 +25,7 @@ class BlockBounds(NamedTuple):
 
     low: Singles  # (sets of boxes, columns, boxes): contiguous as it is read
     high: Singles  # (sets of boxes, columns, boxes)
-    squared_radius: (
-        Singles  # (sets of boxes, boxes) the greatest squared distance from the centre, -1 when nobody lives there
-    )
+    squared_radius: Singles  # (sets of boxes, boxes) largest squared distance from the centre, -1 if empty
 
 
 class ShrinkingIndex(NamedTuple):
@@ -183,11 +179,9 @@ def _greatest(values: Singles, none: float) -> np.float32:
 
 
 _NO_ROW = np.iinfo(np.int64).max  # sorts after every row
-_STEEPNESS = (
-    0.5  # half of what is best for a ball without a box: measured; 0.25 or 1 look at up to twice as many blocks
-)
-_POSITION_ERROR = 1e-6  # more than single precision moves a row and a query, which are within one unit of the centre
-_SUM_ERROR = 2e-7  # for each column, more than it changes a sum of squares, of which roots are compared
+_STEEPNESS = 0.5  # half the optimum for a ball without a box (measured: 0.25 or 1 examine up to twice the blocks)
+_POSITION_ERROR = 1e-6  # exceeds the rounding of a row and a query, both within one unit of the centre
+_SUM_ERROR = 2e-7  # per column, exceeds the relative rounding error of a sum of squares
 _ZERO = np.float32(0.0)
 
 
