@@ -1,6 +1,7 @@
 """Frames of three libraries: the same table in, the same library and types out."""
 
 import datetime as dt
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
