@@ -113,9 +113,9 @@ def compared(values):
 
 def blocked(values, folder):
     """Groups inside blocks, beside exact ones where these are soon made."""
-    from leafcover.kernels.microaggregation import BLOCK, blocked_mdav, mdav
+    from leafcover.kernels.microaggregation import MAX_BLOCK_ROWS, blocked_mdav, mdav
 
-    used, label = cpu(lambda: blocked_mdav(values, LARGE, BLOCK), 2)
+    used, label = cpu(lambda: blocked_mdav(values, LARGE, MAX_BLOCK_ROWS), 2)
     assert np.bincount(label).min() >= LARGE
     found = {"rows": len(values), "blocked": used, "loss": loss(values, label), "exact": None, "exact loss": None}
     if len(values) <= 100_000:
@@ -187,9 +187,9 @@ def results(tables):
 
 def peak(folder):
     """MB that this process needs at most to read a table and to make groups."""
-    from leafcover.kernels.microaggregation import BLOCK, blocked_mdav
+    from leafcover.kernels.microaggregation import MAX_BLOCK_ROWS, blocked_mdav
 
-    blocked_mdav(numbers(folder), LARGE, BLOCK)
+    blocked_mdav(numbers(folder), LARGE, MAX_BLOCK_ROWS)
     return next(int(s.split()[1]) / 1024 for s in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in s)
 
 

@@ -16,7 +16,7 @@ def shuffle(label, words):
     return source
 
 
-def held_by_nearly_all(label, values, share):
+def has_majority_value(label, values, share):
     found = []
     for i, cell in enumerate(label):
         mates = [v for v, c in zip(values, label, strict=True) if c == cell]

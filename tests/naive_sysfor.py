@@ -76,7 +76,7 @@ def good_attributes(training: Training, cases, goodness, separation, least):
     return [good for good in pool if pool[0][2] - good[2] <= goodness]
 
 
-def parts_of(training, cases, good):
+def branch_parts(training, cases, good):
     """The cases of each branch; those without the value in every branch that has others, by its share."""
     a, middle, _ = good
     values = values_of(training, a)
@@ -99,7 +99,7 @@ def forced_tests(training: Training, n_trees, goodness, separation, least):
     roots = good_attributes(training, cases, goodness, separation, least)[:n_trees]
     lists = [[root] for root in roots] or [[]]
     for root in roots:
-        parts = parts_of(training, cases, root)
+        parts = branch_parts(training, cases, root)
         goods = [good_attributes(training, part, goodness, separation, least) for part in parts]
         mean = sum(len(g) * total(p) for g, p in zip(goods, parts, strict=True)) / sum(map(total, parts))
         for x in range(math.floor(mean + NEARLY)):

@@ -27,7 +27,7 @@ ESTIMATORS = [
     C45Classifier(prune=False, grower="histogram"),
     SysForClassifier(),
     SysForClassifier(min_records=2, voting="combined"),
-    SysForClassifier(n_trees=20, voting="most-accurate-leaf"),
+    SysForClassifier(n_estimators=20, voting="most-accurate-leaf"),
 ]
 
 
@@ -138,7 +138,7 @@ def test_objects_that_are_numbers_or_texts_are_taken_as_such_and_others_refused(
     attributes = C45Classifier().fit(mixed, [0, 1, 0, 1]).tree_.attributes
     assert [a.is_number for a in attributes] == [True, True, False]
     assert attributes[2].levels == ("7", "True", "a")
-    with pytest.raises(TypeError, match="'x0' holds a dict"):
+    with pytest.raises(TypeError, match=r"'x0' .* dict"):
         C45Classifier().fit(np.array([[{"a": 1}], [{"a": 2}]], object), [0, 1])
 
 
@@ -328,18 +328,18 @@ def test_a_column_that_changed_its_kind_is_an_error():
     good = {"n": [0.5, 2], "b": [True, None], "none": [1, 2], "c": [1, 2]}  # c: codes matched by their text
     assert model.predict(pa.table(good)).tolist() == [0, 1]
     assert len(model.predict(pa.table(good | {"n": pa.nulls(2), "b": pa.nulls(2)}))) == 2
-    with pytest.raises(ValueError, match=r"'n' was a number .* now it is a category"):
+    with pytest.raises(ValueError, match=r"'n' is a category.* number"):
         model.predict(pa.table(good | {"n": ["one", "two"]}))
-    with pytest.raises(ValueError, match=r"'b' was a category .* now it is a number"):
+    with pytest.raises(ValueError, match=r"'b' is a number.* category"):
         model.predict(pa.table(good | {"b": [0, 1]}))
 
 
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"min_records": 0}, "min_records must be"),
-        ({"confidence": 2.0}, "confidence must be"),
-        ({"grower": "fast"}, "grower must be"),
+        ({"min_records": 0}, "min_records"),
+        ({"confidence": 2.0}, "confidence"),
+        ({"grower": "fast"}, "grower"),
     ],
 )
 def test_parameters_out_of_range_are_value_errors(parameters, match):
@@ -354,7 +354,7 @@ def test_frames_that_are_no_table_are_value_errors():
         C45Classifier().fit(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), [0, 1])
     with pytest.raises(ValueError, match="0 sample"):
         C45Classifier().fit(pl.DataFrame({"a": []}), [])
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+    with pytest.raises(ValueError, match="inconsistent numbers"):
         C45Classifier().fit(pl.DataFrame({"a": [1, 2]}), [0, 1, 0])
 
 

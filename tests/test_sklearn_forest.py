@@ -11,17 +11,17 @@ from sklearn.model_selection import GridSearchCV
 
 from leafcover.sklearn.trees import SysForClassifier
 from leafcover.table.frames import from_frame
-from leafcover.tree.predict import VOTINGS, classify_forest, votes
+from leafcover.tree.predict import VOTING_RULES, classify_forest, votes
 from leafcover.tree.sysfor import grow_forest
 from tests.test_sklearn import FRAMES, people, same_tree, wbc
 
 
 @pytest.mark.parametrize("library", FRAMES)
-@pytest.mark.parametrize("voting", VOTINGS)
+@pytest.mark.parametrize("voting", VOTING_RULES)
 def test_a_frame_of_every_kind_gives_the_forest_that_leafcover_grows(library, voting):
     lists, y = people()
     frame = FRAMES[library](lists)
-    model = SysForClassifier(n_trees=12, voting=voting).fit(frame, y)
+    model = SysForClassifier(n_estimators=12, voting=voting).fit(frame, y)
     table = from_frame(FRAMES[library](lists | {"class": y.tolist()}))
     trees = grow_forest(table, target="class", n_trees=12)
     assert len(model.trees_) == len(trees) == 12
@@ -47,11 +47,12 @@ def test_labels_of_a_forest_come_back_exactly():
 
 def test_a_forest_is_pickled_cloned_and_shown():
     x, y = wbc()
-    model = SysForClassifier(n_trees=3).fit(x, y)
+    model = SysForClassifier(n_estimators=3).fit(x, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(x), model.predict_proba(x))
     assert clone(model).get_params() == {
-        "n_trees": 3, "goodness": 0.3, "separation": 0.3, "min_records": 10, "confidence": 0.25, "voting": "majority",
+        "n_estimators": 3, "goodness": 0.3, "separation": 0.3, "min_records": 10, "confidence": 0.25,
+        "voting": "majority",
     }  # fmt: skip
     words = model.export_text().split("\n\n")
     assert [part.splitlines()[0] for part in words] == ["tree 1:", "tree 2:", "tree 3:"]
@@ -64,20 +65,20 @@ def test_a_forest_is_pickled_cloned_and_shown():
 @pytest.mark.parametrize(
     ("parameters", "match"),
     [
-        ({"n_trees": 0}, "n_trees must be"),
-        ({"goodness": -1.0}, "goodness must be"),
-        ({"voting": "loud"}, "voting must be"),
+        ({"n_estimators": 0}, "n_estimators"),
+        ({"goodness": -1.0}, "goodness"),
+        ({"voting": "loud"}, "voting"),
     ],
 )
 def test_parameters_of_a_forest_out_of_range_are_value_errors(parameters, match):
     with pytest.raises(ValueError, match=match):
         SysForClassifier(**parameters).fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(ValueError, match="minimum of 1 is required by SysForClassifier"):
+    with pytest.raises(ValueError, match=r"0 sample.*SysForClassifier"):
         SysForClassifier().fit(pl.DataFrame({"a": []}), [])
 
 
 def test_a_forest_stands_in_a_grid_search():
-    grid = {"n_trees": [1, 8], "voting": list(VOTINGS)}
+    grid = {"n_estimators": [1, 8], "voting": list(VOTING_RULES)}
     search = GridSearchCV(SysForClassifier(), grid, cv=3, error_score="raise").fit(*wbc())
     assert set(search.best_params_) == set(grid)
     assert search.best_score_ > 0.9

@@ -45,10 +45,10 @@ from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.rng import Key, key_from_file, key_text
-from leafcover.table.atomic import atomic_group, check_place
+from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import as_table, from_frame, to_frame
 from leafcover.table.io import read as read_file
-from leafcover.table.table import Table, column_name, without_unused_levels
+from leafcover.table.table import Role, Table, column_name, without_unused_levels
 
 SILENT: Progress = lambda words, share: None  # noqa: E731  # a default argument
 
@@ -124,7 +124,7 @@ class _Measurable:
         place = Path(path)
         check_report_name(place)
         for one in (place, external_report(place)):
-            check_place(one, force=force)
+            check_output_path(one, force=force)
         self.write(report=place, publish_tree=publish_tree, force=force, progress=progress)
         return place, external_report(place)
 
@@ -271,12 +271,59 @@ class Loaded(_Measurable):
         return self.compared
 
 
-def read(source: Any, **options: Any) -> Table:
-    """A table from a file or from a pandas, polars or pyarrow frame; options are those of `leafcover.table.io.read`.
+def read(
+    source: Any,
+    *,
+    roles: Mapping[str, Role] | None = None,
+    category: Sequence[str] = (),
+    missing: Mapping[str, Sequence[str]] | None = None,
+    drop: Sequence[str] = (),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> Table:
+    """Read a table from a file or a data frame.
 
-    A frame knows no encoding or delimiter; roles, missing tokens, categories and dropped columns work for both.
+    Parameters
+    ----------
+    source : str, Path or data frame
+        A file, whose suffix determines the format (.csv, .tsv, .parquet, .arrow, .feather, .arff, or C4.5's .data and
+        .test), or a pandas, polars or pyarrow frame.
+    roles : mapping of str to str, optional
+        Roles of columns: "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or "unchanged".
+    category : sequence of str, optional
+        Columns to read as categories even if they look like numbers, such as postal codes.
+    missing : mapping of str to sequence of str, optional
+        For each column, the texts that mean a missing value. In CSV files they replace the default "?", "NA", "NaN"
+        and "nan". An empty cell is always missing.
+    drop : sequence of str, optional
+        Columns to leave out.
+    encoding : str, default "utf-8"
+        Encoding of a text file. Ignored for other formats and for frames.
+    delimiter : str, optional
+        Delimiter of a CSV file. By default it is inferred from the header. Ignored for other formats and for frames.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"), roles={"union": "target"}, drop=["region"])
+    >>> len(table), table["union"].kind
+    (534, 'category')
     """
-    return read_file(source, **options) if isinstance(source, str | Path) else from_frame(source, **options)
+    if isinstance(source, str | Path):
+        return read_file(
+            source,
+            missing=missing,
+            category=category,
+            drop=drop,
+            roles=roles,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+    return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
 
 
 def release(

@@ -1,4 +1,4 @@
-"""The array types every file speaks of, and the one way kernels are compiled."""
+"""Array types used throughout the package, and the code of a missing category."""
 
 from typing import Any, TypeAlias
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Singles: TypeAlias = NDArray[np.float32]
-Codes: TypeAlias = NDArray[np.int32]  # categories: 0.. in code point order, -1 when missing
+Codes: TypeAlias = NDArray[np.int32]  # category codes: 0, 1, … in code point order of the levels; -1 when missing
 Rows: TypeAlias = NDArray[np.int64]  # row numbers
-Words: TypeAlias = NDArray[np.uint64]  # 64 random bits a row
+Words: TypeAlias = NDArray[np.uint64]  # 64 bits per row: random words or hashes
 Bools: TypeAlias = NDArray[np.bool_]
 Array: TypeAlias = NDArray[Any]
 
-MISSING = -1  # the code of a missing category; a missing number is nan
+MISSING = -1  # code of a missing category; a missing number is nan

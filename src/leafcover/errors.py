@@ -1,4 +1,4 @@
-"""Every way Leafcover says no: one line that tells what is wrong, what was received and what to do.
+"""The errors Leafcover raises. Each message is one line: what is wrong, what was received, what to do.
 
 LeafcoverError
 ├── TableError        a file or frame cannot be read as a table
@@ -11,12 +11,24 @@ LeafcoverError
 └── RiskTooHigh       the measured risk is above the limit that was set
 """
 
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+MAX_NAMES_LISTED = 30  # known names that an error message lists
+
+
+def quoted(name: str) -> str:
+    """A name as one word of a message or command: in quotes if it holds spaces or other special characters.
+
+    >>> quoted("age"), quoted("marital status"), quoted("")
+    ('age', "'marital status'", "''")
+    """
+    return shlex.quote(name) if not name.isidentifier() else name
+
 
 class LeafcoverError(Exception):
-    """The base of all errors a user can cause."""
+    """Base class of every error that a user can cause."""
 
     exit_code = 1
 
@@ -26,19 +38,20 @@ class TableError(LeafcoverError):
 
 
 class NameUnknown(LeafcoverError):
-    """A name that does not exist where it was looked for."""
+    """A name does not exist. The message suggests the most similar known name."""
 
     def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
         self.what, self.name, self.known = what, name, tuple(known)
-        near = get_close_matches(name, self.known, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        shown = ", ".join(self.known[:30]) + (", …" if len(self.known) > 30 else "")
+        similar = get_close_matches(name, self.known, n=1)
+        hint = f" Did you mean {similar[0]!r}?" if similar else ""
+        listed = ", ".join(quoted(known) for known in self.known[:MAX_NAMES_LISTED])
+        more = ", …" if len(self.known) > MAX_NAMES_LISTED else ""
         place = f" {where}" if where else ""
-        super().__init__(f"There is no {what} {name!r}{place}.{hint} Known: {shown}.")
+        super().__init__(f"There is no {what} {name!r}{place}.{hint} Available: {listed}{more}.")
 
 
 class ValueOutOfRange(LeafcoverError):
-    """A parameter outside what it may be."""
+    """A parameter has a value that is not allowed."""
 
     def __init__(self, name: str, value: object, allowed: str) -> None:
         self.name, self.value, self.allowed = name, value, allowed
@@ -46,11 +59,11 @@ class ValueOutOfRange(LeafcoverError):
 
 
 class PlanError(LeafcoverError):
-    """A plan that contradicts itself or the table."""
+    """A plan contradicts itself or the table."""
 
 
 class OutputError(LeafcoverError):
-    """A result that cannot be written."""
+    """A result cannot be written."""
 
 
 class InvariantViolated(LeafcoverError):
@@ -62,6 +75,6 @@ class PluginError(LeafcoverError):
 
 
 class RiskTooHigh(LeafcoverError):
-    """The measured risk is above the limit that was set."""
+    """The measured disclosure risk exceeds the limit that was set."""
 
     exit_code = 3

@@ -1,8 +1,9 @@
-"""Secret random draws by row: the same whole, in parts or on a cluster, and unpredictable without the key.
+"""Keyed random draws: reproducible row by row with the secret key, unpredictable without it.
 
-A draw is AES-256 of the block (attempt ‖ row) under a sub-key: an AES-256-CTR keystream read at any place.
-Sub-keys come from the secret key by HMAC-SHA256 over named parts (table fingerprint, plan, step, column), so the
-same key on another table, plan or column gives independent noise.
+A draw is the AES-256 encryption of the block (attempt ‖ row) under a subkey, that is, an AES-256-CTR keystream with
+random access. A row's draw therefore does not depend on how the table is split or distributed. Subkeys are derived
+from the secret key by HMAC-SHA256 over named components (table fingerprint, plan, step, column), so the same key
+gives independent draws for another table, plan or column.
 """
 
 import hashlib
@@ -21,44 +22,63 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True)
 class Key:
-    """A secret of 256 bits; one made from a seed can be guessed and is marked so. It never shows its bytes."""
+    """The secret key of a release: 256 bits that determine every random draw.
+
+    Anyone who has the key and the original table can repeat the release, so keep it secret. The representation of a
+    key never shows its bytes.
+
+    Parameters
+    ----------
+    secret : bytes
+        Exactly 32 random bytes. Use `Key.fresh` to draw them from the operating system.
+    publishable : bool, default True
+        Whether a release made with this key may be published. False for a key derived from a seed, because a seed
+        can be guessed.
+
+    Examples
+    --------
+    >>> Key.fresh()
+    Key(publishable=True)
+    >>> Key.from_seed(1) == Key.from_seed(1), Key.from_seed(1).publishable
+    (True, False)
+    """
 
     secret: bytes = field(repr=False)
     publishable: bool = True
 
     def __post_init__(self) -> None:
         if len(self.secret) != KEY_BYTES:
-            raise ValueOutOfRange("A key", f"{len(self.secret)} bytes", f"{KEY_BYTES} bytes long")
+            raise ValueOutOfRange("The secret of a key", f"{len(self.secret)} bytes", f"{KEY_BYTES} bytes long")
 
     @staticmethod
     def fresh() -> "Key":
-        """A new key from the operating system."""
+        """Draw a new key from the operating system's source of randomness."""
         return Key(secrets.token_bytes(KEY_BYTES))
 
     @staticmethod
     def from_seed(seed: int) -> "Key":
-        """A repeatable key for experiments; whoever guesses the seed undoes the noise."""
+        """Derive a key from a seed, for reproducible experiments. Guessing the seed reveals every draw."""
         return Key(hashlib.sha256(f"leafcover seed {seed}".encode()).digest(), publishable=False)
 
 
 def key_from_file(path: Path) -> Key:
-    """The key kept in a file."""
+    """Read a key from a key file."""
     try:
         text = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        said = f"The key file {str(path)!r} cannot be read ({_reason(error)}). Name another --key-file."
-        raise TableError(said) from None
+        message = f"Key file {str(path)!r} cannot be read ({_reason(error)}). Choose another --key-file."
+        raise TableError(message) from None
     try:
         return Key(bytes.fromhex(text))
     except (ValueError, ValueOutOfRange):
         raise TableError(
-            f"The key file {str(path)!r} holds no key of {2 * KEY_BYTES} hexadecimal digits. "
-            "Name another --key-file, or a new one to make a key."
+            f"Key file {str(path)!r} does not contain a key of {2 * KEY_BYTES} hexadecimal digits. "
+            "Choose another --key-file, or the name of a new file to create a key."
         ) from None
 
 
 def key_text(key: Key) -> str:
-    """What a key file holds; it must be written for its owner alone."""
+    """The content of a key file. Write it so that only its owner can read it."""
     return key.secret.hex() + "\n"
 
 
@@ -68,20 +88,20 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Draws:
-    """Draws under one sub-key; ``sub`` makes the draws of something inside it."""
+    """Random draws under one subkey; `sub` derives independent draws for a component."""
 
     secret: bytes = field(repr=False)
 
     def sub(self, *names: str | bytes) -> "Draws":
-        """Independent draws for a named part."""
+        """Independent draws for a named component."""
         mac = hmac.new(self.secret, digestmod=hashlib.sha256)
         for name in names:
             data = name if isinstance(name, bytes) else name.encode()
-            mac.update(len(data).to_bytes(8, "big") + data)  # lengths keep ("a", "bc") apart from ("ab", "c")
+            mac.update(len(data).to_bytes(8, "big") + data)  # length prefixes separate ("a", "bc") from ("ab", "c")
         return Draws(mac.digest())
 
     def words(self, rows: Rows, attempt: int = 0) -> Words:
-        """Sixty-four random bits for each row number, by (sub-key, attempt, row) alone.
+        """64 random bits for each row number; they depend only on the subkey, the attempt and the row.
 
         >>> draws = Draws(bytes(32))
         >>> bool((draws.words(np.arange(9))[3:6] == draws.words(np.array([3, 4, 5]))).all())
@@ -92,11 +112,11 @@ class Draws:
         blocks = np.empty((len(rows), 2), ">u8")
         blocks[:, 0] = attempt
         blocks[:, 1] = rows
-        # ECB of counter blocks is the CTR keystream itself, at any rows: one path for whole tables and single rows.
+        # ECB of counter blocks is the CTR keystream, with random access: whole tables and single rows share one path.
         encryptor = Cipher(algorithms.AES(self.secret), modes.ECB()).encryptor()
         stream = encryptor.update(blocks.tobytes())
         return np.frombuffer(stream, "<u8").reshape(-1, 2)[:, 0].astype(np.uint64)
 
     def uniform(self, rows: Rows, attempt: int = 0) -> Floats:
-        """A number strictly between 0 and 1 for each row."""
+        """A uniform number strictly between 0 and 1 for each row."""
         return ((self.words(rows, attempt) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53

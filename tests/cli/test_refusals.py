@@ -140,11 +140,11 @@ def test_a_kill_during_writing_leaves_no_output(good, tmp_path):
     script = (
         "import os, signal, sys\n"
         "from leafcover.engine import files\n"
-        "real = files.fill\n"
-        "def fill(*words):\n"
+        "real = files.write_to\n"
+        "def write_to(*words):\n"
         "    real(*words)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "files.fill = fill\n"
+        "files.write_to = write_to\n"
         "from leafcover.cli import main\n"
         "main()\n"
     )

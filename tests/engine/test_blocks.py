@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from leafcover.cells import Cells, whole
+from leafcover.cells import Cells, one_cell
 from leafcover.errors import LeafcoverError
-from leafcover.kernels.joint import bits, pair_bits
+from leafcover.kernels.joint import pair_bits, value_bits
 from leafcover.kernels.permute import rows_by_cell
 from leafcover.recipes.cover import association, cover
 from leafcover.recipes.cover import found_blocks as blocks
@@ -26,8 +26,8 @@ def test_information_inside_cells_is_its_twins(random):
     growth = np.diff(n * np.log2(np.maximum(n, 1)), prepend=0.0)
     same = np.arange(len(random))
     pairs = pair_bits(codes, np.array([5, 5, 5]), order, starts, same, growth)
-    alone = [bits(row, 5, order, starts, growth) for row in codes]
-    everything = bits(np.zeros(len(random), np.int32), 1, order, starts, growth)
+    alone = [value_bits(row, 5, order, starts, growth) for row in codes]
+    everything = value_bits(np.zeros(len(random), np.int32), 1, order, starts, growth)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         found = pairs[i, j] + everything - alone[i] - alone[j]
         assert found == pytest.approx(naive_joint.information(codes[i].tolist(), codes[j].tolist(), label.tolist()))
@@ -48,7 +48,7 @@ def pairs_table(rows=2000):
 
 def test_columns_that_tell_of_each_other_form_a_block_and_others_do_not():
     t = pairs_table()
-    assert blocks(t, ["town", "zone", "age", "id"], whole(2000), k=20) == [("town", "zone"), ("age",), ("id",)]
+    assert blocks(t, ["town", "zone", "age", "id"], one_cell(2000), k=20) == [("town", "zone"), ("age",), ("id",)]
 
 
 def test_what_the_cells_already_explain_is_no_reason_for_a_block():
@@ -61,7 +61,7 @@ def test_a_near_unique_column_stays_alone():
     t = pairs_table()
     twin = number("twin", t["id"].values * 2)
     wide = table(*t.columns, twin)
-    assert ("id",) in blocks(wide, ["town", "id", "twin"], whole(2000), k=20)
+    assert ("id",) in blocks(wide, ["town", "id", "twin"], one_cell(2000), k=20)
 
 
 def test_adults_blocks_are_those_a_person_would_name():

@@ -14,7 +14,7 @@ from leafcover.recipes import plan_for
 from leafcover.recipes.plan_file import parse_plan, plan_text
 from leafcover.rng import Key
 from leafcover.table.io import read
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from tests.cli.helpers import leafcover
 from tests.data import table_path
 from tests.tables import category, mixed, mixed_tables, number, table
@@ -42,12 +42,12 @@ def forest_of(release, target):
 def keeps_every_leaf_of_every_tree(original, target, **given):
     release = released(original, target, min_cell=1, **given)
     for tree in forest_of(release, target).trees:
-        before, after = places(tree, original), places(tree, release.table)
+        before, after = leaf_membership(tree, original), leaf_membership(tree, release.table)
         assert [before.leaves_of(p).tolist() for p in range(len(before))] == [
             after.leaves_of(p).tolist() for p in range(len(after))
         ]
-        np.testing.assert_array_equal(before.place, after.place)
-        ours, theirs = (_counts(before.place, t[target]) for t in (original, release.table))
+        np.testing.assert_array_equal(before.set_of_row, after.set_of_row)
+        ours, theirs = (_counts(before.set_of_row, t[target]) for t in (original, release.table))
         assert ours == theirs
     guides = [fact.kept for fact in release.trees if fact.target == target]
     assert len(guides) >= len(forest_of(release, target).trees)

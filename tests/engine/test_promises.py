@@ -13,7 +13,7 @@ from leafcover.recipes import plan_for
 from leafcover.rng import Key
 from leafcover.table.io import read
 from leafcover.tree.c45 import grow
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from tests.data import table_path
 from tests.tables import mixed, mixed_tables
 
@@ -40,8 +40,8 @@ def named():
 
 
 def leaf_sets(tree, table):
-    found = places(tree, table)
-    return [tuple(found.leaves_of(p)) for p in found.place]
+    found = leaf_membership(tree, table)
+    return [tuple(found.leaves_of(p)) for p in found.set_of_row]
 
 
 def framework_keeps_every_leaf(table, target, bins=None):

@@ -12,7 +12,7 @@ from leafcover.metrics.pair import pair_of
 from leafcover.metrics.utility.forest import Growth, eduds, edusc, forest_for, forests, gain_ratios, resamples, walked
 from leafcover.table.io import read, sample
 from leafcover.tree.c45 import grow
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.tree import conditions
 from tests.metrics.made_trees import made
@@ -72,7 +72,7 @@ def test_a_value_that_is_missing_has_no_room():
 def slow_eduds(original, released, rows):
     """Every room as a set of whole numbers or levels, leaf by leaf."""
     means = []
-    rooms = [[places(tree, rows) for tree in trees] for trees in (original, released)]
+    rooms = [[leaf_membership(tree, rows) for tree in trees] for trees in (original, released)]
     for row in range(len(rows)):
         overlaps = []
         for column in rows:
@@ -88,7 +88,7 @@ def slow_eduds(original, released, rows):
             for trees, found in zip((original, released), rooms, strict=True):
                 room = set(every)
                 for tree, at in zip(trees, found, strict=True):
-                    for leaf in at.leaves_of(at.place[row]).tolist():
+                    for leaf in at.leaves_of(at.set_of_row[row]).tolist():
                         for test in conditions(tree, int(tree.leaves[leaf])):
                             if test.attribute == column.name:
                                 room &= {

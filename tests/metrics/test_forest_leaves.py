@@ -20,7 +20,7 @@ from leafcover.metrics.utility.forest import (
 from leafcover.metrics.utility.rules import rows_by_leaf
 from leafcover.table.io import read, sample
 from leafcover.table.table import Table
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from tests.metrics.made_trees import made
 from tests.tables import category, mixed, mixed_tables, number, table
 
@@ -47,7 +47,7 @@ def test_a_row_without_a_value_is_shared_and_one_without_a_class_counted():
     tree = made(("x", 3.0, "a", "b"))
     tree.counts[1], tree.counts[2] = (30.0, 0.0), (0.0, 10.0)
     rows = table(number("x", [1, 2, 9, np.nan]), category("class", ["a", None, "b", "b"]))
-    found = counts_by_leaf(tree, places(tree, rows), rows["class"].values, 3)
+    found = counts_by_leaf(tree, leaf_membership(tree, rows), rows["class"].values, 3)
     np.testing.assert_allclose(found, [[1, 1, 0.75], [0, 0, 1.25]])
 
 
@@ -56,16 +56,16 @@ def test_a_row_without_a_value_is_shared_and_one_without_a_class_counted():
 def test_counts_are_those_of_rows_class_by_class(rows, seed):
     classes = np.random.default_rng(seed).integers(-1, 3, len(rows)).astype(np.int32)
     for tree in forest_for(rows, "class", Growth(n_trees=3, min_records=2)):
-        found = counts_by_leaf(tree, places(tree, rows), classes, 4)
+        found = counts_by_leaf(tree, leaf_membership(tree, rows), classes, 4)
         for code in range(-1, 3):
-            alone = places(tree, rows.take(np.flatnonzero(classes == code)))
+            alone = leaf_membership(tree, rows.take(np.flatnonzero(classes == code)))
             np.testing.assert_allclose(found[:, code + 1], rows_by_leaf(tree, alone), atol=1e-9)
 
 
 def within_cells(rows, trees, seed=0):
     """Every column shuffled on its own among the rows that share their leaves in all trees."""
     rng = np.random.default_rng(seed)
-    leaves = np.column_stack([places(tree, rows).place for tree in trees])
+    leaves = np.column_stack([leaf_membership(tree, rows).set_of_row for tree in trees])
     cell = np.unique(leaves, axis=0, return_inverse=True)[1].ravel()
     columns = []
     for column in rows:

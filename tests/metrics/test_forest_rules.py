@@ -8,7 +8,7 @@ import pytest
 from leafcover.metrics.utility.forest import Growth, distinct_rules, forest_for, forest_rules, shares_held, walked
 from leafcover.metrics.utility.rules import allowance
 from leafcover.table.io import read, sample
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import conditions
 from tests.metrics.made_trees import made
 from tests.metrics.test_rules import rule, shaken, slow_kind
@@ -61,7 +61,7 @@ def slow_rules(trees, rows):
     """Conditions of every leaf with training rows, read test by test along its path, and the rows that stand in it."""
     found = {}
     for tree in trees:
-        at = places(tree, rows)
+        at = leaf_membership(tree, rows)
         for leaf, node in enumerate(tree.leaves.tolist()):
             asked = {}
             for test in conditions(tree, node):
@@ -74,7 +74,7 @@ def slow_rules(trees, rows):
                     else (low, test.value)
                 )
             if tree.counts[node].sum() > 0:
-                covered = float(np.count_nonzero(at.place == leaf))
+                covered = float(np.count_nonzero(at.set_of_row == leaf))
                 found.setdefault(rule(tree.classes[tree.label[node]], covered, **asked), covered)
     return list(found)
 

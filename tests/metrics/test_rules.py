@@ -27,7 +27,7 @@ from leafcover.metrics.utility.rules import (
 )
 from leafcover.metrics.utility.trees import cut_moves, matched_cuts
 from leafcover.tree.c45 import grow, grow_from
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from tests.metrics.made_trees import made
 from tests.tables import category, mixed, number, table
 from tests.tree.strategies import trainings
@@ -60,7 +60,7 @@ def test_a_row_without_a_value_is_shared_among_its_rules_by_their_training_rows(
     tree = made(("x", 3.0, "a", "b"))
     tree.counts[1], tree.counts[2] = (30.0, 0.0), (0.0, 10.0)
     rows = table(number("x", [1, 2, 9, np.nan]), category("class", list("aabb")))
-    assert rows_by_leaf(tree, places(tree, rows)).tolist() == [2.75, 1.25]
+    assert rows_by_leaf(tree, leaf_membership(tree, rows)).tolist() == [2.75, 1.25]
 
 
 def test_the_five_ends_of_a_rule_by_hand():
@@ -169,7 +169,7 @@ def test_every_rule_ends_as_its_slow_twin_says():
 @given(trainings())
 def test_rows_are_shared_out_whole(rows):
     tree = grow_from(rows, min_records=1, prune=False)
-    assert rows_by_leaf(tree, places(tree, rows)).sum() == pytest.approx(len(rows.labels))
+    assert rows_by_leaf(tree, leaf_membership(tree, rows)).sum() == pytest.approx(len(rows.labels))
 
 
 def test_a_tree_has_every_rule_of_its_own():

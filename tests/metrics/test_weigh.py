@@ -16,9 +16,9 @@ FLOATS = st.one_of(
 def twin(one, other):
     """Comparisons by the exponent that NumPy finds."""
     if np.isnan(one) or np.isnan(other):
-        return 0 if np.isnan(one) and np.isnan(other) else weigh.FINEST + 2
+        return 0 if np.isnan(one) and np.isnan(other) else weigh.MAX_HALVINGS + 2
     apart = abs(one - other)
-    return 0 if apart == 0 else int(np.clip(1 - np.frexp(min(apart, 1e300))[1], 0, weigh.FINEST)) + 1
+    return 0 if apart == 0 else int(np.clip(1 - np.frexp(min(apart, 1e300))[1], 0, weigh.MAX_HALVINGS)) + 1
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=5), st.lists(FLOATS, min_size=1, max_size=5))
@@ -29,14 +29,14 @@ def test_numbers_compare_as_by_their_exponent(ours, theirs):
     weigh.add_by_distance(total, np.array(ours), np.array(theirs), weights)
     assert (total == expected + 0.5).all()
     both = [np.repeat(ours, len(theirs)), np.tile(theirs, len(ours))]
-    assert (weigh.compared(*both) == expected.ravel()).all()
+    assert (weigh.compare_numbers(*both) == expected.ravel()).all()
 
 
 def test_many_numbers_are_compared_in_pieces():
     theirs = np.random.default_rng(1).normal(size=10_000)
     total, weights = np.zeros((2, 10_000)), np.arange(weigh.COMPARISONS, dtype=float)
     weigh.add_by_distance(total, np.array([0.0, 1.0]), theirs, weights)
-    assert (total[1] == weigh.compared(np.ones(10_000), theirs)).all()
+    assert (total[1] == weigh.compare_numbers(np.ones(10_000), theirs)).all()
 
 
 def test_codes_compare_by_both_or_by_sameness():
@@ -45,5 +45,5 @@ def test_codes_compare_by_both_or_by_sameness():
     total = np.zeros((2, 3))
     weigh.add_by_level(total, ours, theirs, weights)
     assert total.tolist() == [[1, 2, 0], [7, 8, 6]]
-    weigh.add_by_sameness(total, ours, theirs, np.array([100.0, 0.0]))
+    weigh.add_by_equality(total, ours, theirs, np.array([100.0, 0.0]))
     assert total.tolist() == [[1, 2, 100], [7, 108, 6]]

@@ -22,7 +22,7 @@ from leafcover.recipes.plan import Plan, Step
 from leafcover.rng import Key
 from leafcover.table.io import read, sample
 from leafcover.tree.c45 import grow
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import classes_of
 from tests import naive_forest as naive
@@ -47,8 +47,8 @@ def rows_by_cell(cells):
 
 
 def leaf_sets(tree, one):
-    found = places(tree, one)
-    return [tuple(found.leaves_of(s)) for s in found.place]
+    found = leaf_membership(tree, one)
+    return [tuple(found.leaves_of(s)) for s in found.set_of_row]
 
 
 def redrawn(one, cells, seed):

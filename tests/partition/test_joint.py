@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from leafcover.errors import LeafcoverError
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.partition.refine import Refine
-from leafcover.tree.joint import _coded, explained, refine_jointly
+from leafcover.tree.joint import _bin_columns, explained_shares, refine_jointly
 from tests import naive_joint
 from tests.tables import mixed, mixed_tables
 
@@ -25,7 +25,7 @@ def test_refinement_is_its_twin(table, floor, cells):
     columns = [c for c in table if not c.missing.all()]
     label = np.arange(len(table)) % cells
     found = refine_jointly(columns, label, cells, floor=floor)
-    codes, of_bin, _ = _coded(columns)
+    codes, of_bin, _ = _bin_columns(columns)
     bins = [codes[:, j].tolist() for j in range(len(columns))]
     classes = [[int(of_bin[j][b]) for b in bins[j]] for j in range(len(columns))]
     is_number = [not c.is_category for c in columns]
@@ -70,8 +70,8 @@ def test_only_columns_that_others_tell_of_are_explained():
     table = mixed(1, rows=5000, missing=0.0)
     label = np.zeros(5000, np.int64)
     apart = [replace(c, values=rng.permutation(c.values)) for c in table]
-    assert max(explained(apart, label, 1, floor=40)) < 0.01
-    shares = dict(zip(table.names, explained(list(table), label, 1, floor=40), strict=True))
+    assert max(explained_shares(apart, label, 1, floor=40)) < 0.01
+    shares = dict(zip(table.names, explained_shares(list(table), label, 1, floor=40), strict=True))
     assert shares["town"] > 0.1
     assert shares["class"] > 0.3
     assert shares["noise"] < 0.01

@@ -9,7 +9,7 @@ from leafcover.cells import LevelSet, Range
 from leafcover.errors import LeafcoverError
 from leafcover.partition.leaves import Leaves, pool
 from leafcover.tree.c45 import grow
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from tests.tables import mixed, mixed_tables
 
 
@@ -37,8 +37,8 @@ def test_every_row_lies_in_the_box_of_its_cell(table, min_cell):
 @given(mixed_tables(min_rows=10), st.integers(2, 12))
 def test_only_small_leaves_are_pooled_and_siblings_first(table, min_cell):
     tree = grow(table, target="class")
-    reached = places(tree, table)
-    sizes = np.bincount(reached.place, minlength=len(reached))
+    reached = leaf_membership(tree, table)
+    sizes = np.bincount(reached.set_of_row, minlength=len(reached))
     number = pool(tree, reached, sizes, min_cell)
     for one in range(int(number.max()) + 1):
         members = np.flatnonzero(number == one)
@@ -51,8 +51,8 @@ def test_only_small_leaves_are_pooled_and_siblings_first(table, min_cell):
 def test_min_cell_1_leaves_every_leaf_as_it_is():
     table = mixed(4)
     partition = Leaves(of="class", min_cell=1).cells(table)
-    reached = places(partition.trees[0], table)
-    assert partition.cells.count == len(np.unique(reached.place))
+    reached = leaf_membership(partition.trees[0], table)
+    assert partition.cells.count == len(np.unique(reached.set_of_row))
     assert partition.cells.pooled_rows == 0
 
 
@@ -67,9 +67,9 @@ def test_siblings_share_a_group():
     table = mixed(4, missing=0.0)
     partition = Leaves(of="job", min_cell=1).cells(table)
     tree, groups = partition.trees[0], partition.cells.groups
-    reached = places(tree, table)
+    reached = leaf_membership(tree, table)
     for cell in range(partition.cells.count):
-        leaf = tree.leaves[reached.place[np.flatnonzero(partition.cells.label == cell)[0]]]
+        leaf = tree.leaves[reached.set_of_row[np.flatnonzero(partition.cells.label == cell)[0]]]
         assert groups[0][cell] == tree.parent[leaf]
 
 

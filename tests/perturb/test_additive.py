@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import kstest
 
 import leafcover as lc
-from leafcover.cells import Cells, whole
+from leafcover.cells import Cells, one_cell
 from leafcover.errors import InvariantViolated, NameUnknown, ValueOutOfRange
 from leafcover.perturb.additive import Additive
 from leafcover.perturb.base import Chunk
@@ -22,7 +22,7 @@ DRAWS = Draws(Key.from_seed(5).secret)
 
 def part_of(*columns):
     fixed = tuple(replace(c, declared=c.domain) for c in columns)
-    return Chunk(np.arange(len(columns[0])), fixed, whole(len(columns[0])))
+    return Chunk(np.arange(len(columns[0])), fixed, one_cell(len(columns[0])))
 
 
 def released(noise, part, draws=DRAWS):

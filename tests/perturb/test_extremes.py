@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafcover.perturb.bounded import distribution_named, fitted, probability
-from leafcover.table.table import FAR, Grid
+from leafcover.table.table import OFF_GRID, Grid
 
 PLACE, SIZE = np.array([0.0, 5.0, 2.0**52]), np.array([1.0, 10.0, 2.0**53])
 U = np.array([1e-16, 0.5, 1 - 1e-16])
@@ -21,7 +21,7 @@ def test_noise_that_moves_nothing_surely_stays_where_it_is(law, fit, spread):
 
 @pytest.mark.parametrize("law", ["normal", "uniform", "laplace"])
 def test_what_is_far_outside_is_never_drawn(law):
-    chance = probability(PLACE, np.full(3, FAR), SIZE, np.zeros(3), distribution_named(law), "redraw")
+    chance = probability(PLACE, np.full(3, OFF_GRID), SIZE, np.zeros(3), distribution_named(law), "redraw")
     assert chance.tolist() == [0.0, 0.0, 0.0]
 
 

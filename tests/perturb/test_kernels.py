@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafcover.kernels.permute import held_by_nearly_all, marks_by_cell, rows_by_cell
+from leafcover.kernels.permute import has_majority_value, hash_by_cell, rows_by_cell
 from leafcover.perturb.bounded import distribution_named, fitted, probability
 from leafcover.perturb.redraw import with_siblings
 from leafcover.perturb.shuffle import shuffle
@@ -26,19 +26,19 @@ def test_held_by_nearly_all_is_its_twin(label, data):
     values = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(label), max_size=len(label))), np.int64)
     order, starts = rows_by_cell(label, 6)
     for share in (0.6, 0.95):
-        found = held_by_nearly_all(order, starts, values, share)
-        assert found.tolist() == naive.held_by_nearly_all(label.tolist(), values.tolist(), share)
+        found = has_majority_value(order, starts, values, share)
+        assert found.tolist() == naive.has_majority_value(label.tolist(), values.tolist(), share)
 
 
 @given(LABELS, st.data())
 def test_marks_tell_whether_a_cell_holds_other_values(label, data):
     values = np.array(data.draw(st.lists(st.integers(-3, 3), min_size=len(label), max_size=len(label))), np.int64)
-    marks = marks_by_cell(label, values, 6)
-    assert (marks == marks_by_cell(label[::-1].copy(), values[::-1].copy(), 6)).all()
+    marks = hash_by_cell(label, values, 6)
+    assert (marks == hash_by_cell(label[::-1].copy(), values[::-1].copy(), 6)).all()
     row = data.draw(st.integers(0, len(label) - 1))
     other = values.copy()
     other[row] += 1
-    assert (np.flatnonzero(marks != marks_by_cell(label, other, 6)) == [label[row]]).all()
+    assert (np.flatnonzero(marks != hash_by_cell(label, other, 6)) == [label[row]]).all()
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=8), min_size=1, max_size=6), st.data())

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import kstest
 
 import leafcover as lc
-from leafcover.cells import whole
+from leafcover.cells import one_cell
 from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
 from leafcover.perturb.additive import Multiplicative
 from leafcover.perturb.base import Chunk
@@ -23,7 +23,7 @@ LAWS = ["lognormal", "normal"]
 
 def part_of(*columns):
     fixed = tuple(replace(c, declared=c.domain) for c in columns)
-    return Chunk(np.arange(len(columns[0])), fixed, whole(len(columns[0])))
+    return Chunk(np.arange(len(columns[0])), fixed, one_cell(len(columns[0])))
 
 
 def released(noise, part, draws=DRAWS):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from leafcover.table.arrow import from_typed
 from leafcover.table.infer import from_text
 from leafcover.table.io import read
-from leafcover.table.output import drawn, moved
+from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column
 
 
@@ -53,7 +53,7 @@ def text_column(*texts, **how):
 )
 def test_drawn_values_are_spelled_as_the_column_spells(texts, new, expected):
     column = text_column(*texts)
-    result = drawn(column, np.array(new, float))
+    result = replace_values(column, np.array(new, float))
     assert result.stored.to_pylist() == expected
     np.testing.assert_array_equal(result.values, new)
     assert column.stored.to_pylist() == texts  # never change what you were given
@@ -61,23 +61,23 @@ def test_drawn_values_are_spelled_as_the_column_spells(texts, new, expected):
 
 def test_drawn_codes_take_the_levels_text_and_missing_stays_as_it_was():
     column = text_column("b", "?", "a", "NA")
-    result = drawn(column, np.array([0, -1, 1, -1], np.int32))
+    result = replace_values(column, np.array([0, -1, 1, -1], np.int32))
     assert result.stored.to_pylist() == ["a", "?", "b", "NA"]
 
 
 def test_a_newly_missing_value_gets_the_columns_own_token():
-    assert drawn(text_column("b", "?"), np.array([-1, -1], np.int32)).stored.to_pylist() == ["?", "?"]
-    assert drawn(text_column("b", "a"), np.array([-1, 0], np.int32)).stored.to_pylist() == ["", "a"]
-    assert drawn(text_column("1", "2"), np.array([np.nan, 2])).stored.to_pylist() == ["", "2"]
+    assert replace_values(text_column("b", "?"), np.array([-1, -1], np.int32)).stored.to_pylist() == ["?", "?"]
+    assert replace_values(text_column("b", "a"), np.array([-1, 0], np.int32)).stored.to_pylist() == ["", "a"]
+    assert replace_values(text_column("1", "2"), np.array([np.nan, 2])).stored.to_pylist() == ["", "2"]
 
 
 def test_a_grid_ends_where_a_value_leaves_it():
-    assert drawn(text_column("1", "2"), np.array([1.5, 2.0])).grid is None
-    assert drawn(text_column("1", "2"), np.array([3.0, 2.0])).grid is not None
+    assert replace_values(text_column("1", "2"), np.array([1.5, 2.0])).grid is None
+    assert replace_values(text_column("1", "2"), np.array([3.0, 2.0])).grid is not None
 
 
 def test_a_date_between_two_days_is_the_nearer_day():
-    result = drawn(text_column("1970-01-02", "1970-01-05"), np.array([2.6, 4.0]))
+    result = replace_values(text_column("1970-01-02", "1970-01-05"), np.array([2.6, 4.0]))
     assert result.values.tolist() == [3.0, 4.0]
     assert result.stored.to_pylist() == ["1970-01-04", "1970-01-05"]
 
@@ -86,12 +86,12 @@ def test_a_declared_level_nobody_had_can_be_drawn(tmp_path):
     (tmp_path / "x.names").write_text("yes, no.\njob: clerk, smith, unseen.\nn: continuous.\n")
     (tmp_path / "x.data").write_text("clerk,1,yes\n?,2,no\nsmith,3,no\n")
     column = read(tmp_path / "x.data")["job"]
-    assert drawn(column, np.array([2, -1, 0], np.int32)).stored.to_pylist() == ["unseen", "?", "clerk"]
+    assert replace_values(column, np.array([2, -1, 0], np.int32)).stored.to_pylist() == ["unseen", "?", "clerk"]
 
 
 def test_moved_takes_values_and_texts_from_other_rows():
     column = text_column("1.50", "?", "2.5")
-    result = moved(column, np.array([2, 2, 1]))
+    result = take_values(column, np.array([2, 2, 1]))
     assert result.stored.to_pylist() == ["2.5", "2.5", "?"]
     np.testing.assert_array_equal(result.values, [2.5, 2.5, np.nan])
 
@@ -111,7 +111,7 @@ def test_moved_takes_values_and_texts_from_other_rows():
     ],
 )
 def test_a_typed_column_keeps_its_type(stored, new, expected):
-    result = drawn(from_typed("c", stored).column, np.array(new, float))
+    result = replace_values(from_typed("c", stored).column, np.array(new, float))
     assert result.stored.type == stored.type
     assert result.stored.to_pylist() == expected
 
@@ -120,7 +120,7 @@ def test_a_typed_column_keeps_its_type(stored, new, expected):
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Vienna"])
 def test_timestamps_keep_unit_and_zone(unit, zone):
     stored = pa.array([10**9, 2 * 10**9], pa.int64()).cast(pa.timestamp("s", zone)).cast(pa.timestamp(unit, zone))
-    result = drawn(from_typed("c", stored).column, np.array([10.0**9, 1.5e9]))
+    result = replace_values(from_typed("c", stored).column, np.array([10.0**9, 1.5e9]))
     assert result.stored.type == stored.type
     assert result.stored.cast(pa.timestamp("s", zone)).cast(pa.int64()).to_pylist() == [10**9, 1_500_000_000]
 
@@ -128,7 +128,7 @@ def test_timestamps_keep_unit_and_zone(unit, zone):
 def test_nanoseconds_move_exactly():
     stored = pa.array([1_700_000_000_123_456_789, 1_700_000_000_123_456_788], pa.timestamp("ns"))
     column = from_typed("c", stored).column
-    assert moved(column, np.array([1, 0])).stored.cast(pa.int64()).to_pylist() == [
+    assert take_values(column, np.array([1, 0])).stored.cast(pa.int64()).to_pylist() == [
         1_700_000_000_123_456_788,
         1_700_000_000_123_456_789,
     ]
@@ -139,23 +139,23 @@ def test_decimals_are_exact(cents):
     scaled = pa.array(cents, pa.int64()).cast(pa.decimal128(19, 0))
     stored = pa.Array.from_buffers(pa.decimal128(18, 2), len(cents), scaled.buffers())
     column = from_typed("c", stored).column
-    result = drawn(column, column.values[::-1].copy())
+    result = replace_values(column, column.values[::-1].copy())
     assert result.stored.to_pylist() == stored.to_pylist()[::-1]
     assert result.stored.type == stored.type
 
 
 def test_means_of_whole_numbers_make_a_column_of_floats():
-    result = drawn(from_typed("c", pa.array([1, 2])).column, np.array([1.5, 2.0]))
+    result = replace_values(from_typed("c", pa.array([1, 2])).column, np.array([1.5, 2.0]))
     assert result.stored.to_pylist() == [1.5, 2.0]
 
 
 def test_booleans_and_dictionaries_keep_their_type_and_order():
     flags = from_typed("c", pa.array([True, None, False])).column
-    assert drawn(flags, np.array([0, -1, 1], np.int32)).stored.to_pylist() == [False, None, True]
+    assert replace_values(flags, np.array([0, -1, 1], np.int32)).stored.to_pylist() == [False, None, True]
     stored = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int8()), pa.array(["low", "high"]), ordered=True)
     sizes = from_typed("c", stored).column
     assert sizes.levels == ("high", "low")
-    result = drawn(sizes, np.array([0, 1, 0], np.int32)).stored
+    result = replace_values(sizes, np.array([0, 1, 0], np.int32)).stored
     assert result.to_pylist() == ["high", "low", "high"]
     assert result.type == stored.type
     assert result.dictionary.to_pylist() == ["low", "high"]
@@ -163,5 +163,5 @@ def test_booleans_and_dictionaries_keep_their_type_and_order():
 
 def test_a_column_made_in_memory_needs_no_stored_form():
     column = Column("c", "number", np.array([1.0, 2.0]))
-    assert drawn(column, np.array([2.0, 1.0])).stored is None
-    assert moved(column, np.array([1, 0])).values.tolist() == [2.0, 1.0]
+    assert replace_values(column, np.array([2.0, 1.0])).stored is None
+    assert take_values(column, np.array([1, 0])).values.tolist() == [2.0, 1.0]

@@ -46,7 +46,12 @@ def test_what_was_written_reads_the_same(table, tmp_path):
     assert first.names == second.names
     assert first.warnings == second.warnings
     for one, other in zip(first, second, strict=True):
-        assert (one.kind, one.levels, one.grid, one.spelling) == (other.kind, other.levels, other.grid, other.spelling)
+        assert (one.kind, one.levels, one.grid, one.text_format) == (
+            other.kind,
+            other.levels,
+            other.grid,
+            other.text_format,
+        )
         np.testing.assert_array_equal(one.values, other.values)
 
 

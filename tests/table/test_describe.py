@@ -3,6 +3,7 @@
 import numpy as np
 
 from leafcover.table.identifiers import describe, unique_rows
+from leafcover.table.infer import no_values_warning
 from leafcover.table.io import SAMPLES, read, sample
 from leafcover.table.table import Grid
 from tests.table.test_formats import texts
@@ -31,4 +32,4 @@ def test_a_column_without_known_values_has_no_domain(tmp_path):
     (tmp_path / "in.csv").write_text("a,b\n?,1\n,2\n")
     facts = describe(read(tmp_path / "in.csv"))
     assert (facts.columns[0].missing, facts.columns[0].common, facts.columns[0].domain) == (2, (), None)
-    assert facts.warnings == ("Column 'a' has no known value; it is left as it is.",)
+    assert facts.warnings == (no_values_warning("a"),)

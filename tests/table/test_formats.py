@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from leafcover.table.io import SAMPLES, read, sample, write
-from leafcover.table.legacy_formats import names_of
+from leafcover.table.legacy_formats import parse_names_file
 from leafcover.table.output import as_typed
 from leafcover.table.table import Table
 from tests.table import strategies
@@ -223,7 +223,7 @@ name: ignore.
 
 
 def test_c45_names_know_comments_escapes_and_keywords(tmp_path):
-    attributes = {attribute.name: attribute for attribute in names_of(NAMES, tmp_path)}
+    attributes = {attribute.name: attribute for attribute in parse_names_file(NAMES, tmp_path)}
     assert attributes["wage"].kind == "number"
     assert attributes["name"].kind == "ignore"
     assert attributes["job"].levels == ("St. Johns", "a,b", "clerk", "road worker")

@@ -1,6 +1,7 @@
 """Frames of three libraries: the same table in, the same library and types out."""
 
 import datetime as dt
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from leafcover.errors import TableError
 from leafcover.table.frames import from_frame, to_frame
 from leafcover.table.io import read, sample, write
-from leafcover.table.output import drawn
+from leafcover.table.output import replace_values
 
 
 def pandas_frame():
@@ -118,7 +119,7 @@ def test_drawn_values_come_back_in_the_columns_type():
     frame = pandas_frame()
     table = from_frame(frame)
     changed = [
-        drawn(table[name], table[name].values[::-1].copy())
+        replace_values(table[name], table[name].values[::-1].copy())
         for name in ("int", "small", "Int", "time", "level", "number level", "bool")
     ]
     back = to_frame(table.replace(changed))
@@ -131,7 +132,7 @@ def test_drawn_values_come_back_in_the_columns_type():
 def test_means_of_whole_numbers_come_back_as_floats():
     for frame in (pd.DataFrame({"n": [1, 2]}), pl.DataFrame({"n": [1, 2]}), pa.table({"n": [1, 2]})):
         table = from_frame(frame)
-        back = to_frame(table.replace([drawn(table["n"], np.array([1.5, 2.0]))]))
+        back = to_frame(table.replace([replace_values(table["n"], np.array([1.5, 2.0]))]))
         assert list(back["n"].to_numpy()) == [1.5, 2.0]
 
 
@@ -185,3 +186,14 @@ def test_a_frame_of_large_texts_is_written_as_a_file(tmp_path):
         assert again["c"].levels == ('a "quoted" one', "plain", "with, comma")
         assert again["c"].missing.tolist() == [False, False, False, True]
         (tmp_path / "t.csv").unlink()
+
+
+def test_write_takes_a_release_or_a_frame_and_refuses_others_in_one_line(tmp_path):
+    frame = pa.table({"age": [31, 4], "table": ["b", "a"]})
+    for number, given in enumerate((frame, SimpleNamespace(table=from_frame(frame)), frame.to_pandas())):
+        write(given, tmp_path / f"{number}.csv")
+        assert (tmp_path / f"{number}.csv").read_text() == "age,table\n31,b\n4,a\n"
+    with pytest.raises(TableError) as caught:
+        write([1, 2], tmp_path / "list.csv")
+    assert "list" in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -10,16 +10,16 @@ from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.table.io import read, sample
 from leafcover.table.table import Table
 from leafcover.tree import predict as forests
-from leafcover.tree.export import Shown, as_json, forest_json, forest_rules, forest_text
+from leafcover.tree.export import ForestExport, as_json, forest_json, forest_rules, forest_text
 from leafcover.tree.predict import (
-    VOTINGS,
+    VOTING_RULES,
     classify,
     classify_forest,
     distribution,
     forest_errors,
     forest_errors_on,
     forest_shares,
-    places,
+    leaf_membership,
     votes,
 )
 from leafcover.tree.sysfor import attributes_tested, grow_forest, grow_forest_from, levels_of, roots, shared_rules
@@ -104,7 +104,7 @@ def test_the_votes_are_those_of_the_trees_one_by_one(training):
         np.where(np.eye(classes)[classify(tree, training)] > 0, distribution(tree, training), 0) for tree in trees
     )
     assert (sureness[line, answer] >= np.where(found == found.max(axis=1)[:, None], sureness, 0).max(axis=1)).all()
-    for voting in VOTINGS:
+    for voting in VOTING_RULES:
         shares = forest_shares(trees, training, voting=voting)
         np.testing.assert_allclose(shares.sum(axis=1), 1)
         assert forest_errors(trees, training, voting=voting) <= len(training.labels)
@@ -113,10 +113,10 @@ def test_the_votes_are_those_of_the_trees_one_by_one(training):
 def test_blocks_of_rows_change_nothing(monkeypatch):
     data = read(sample("german_credit"))
     trees = grow_forest(data, target="class", n_trees=5)
-    together = [classify_forest(trees, data, voting=voting) for voting in VOTINGS]
-    shares = [forest_shares(trees, data, voting=voting) for voting in VOTINGS]
+    together = [classify_forest(trees, data, voting=voting) for voting in VOTING_RULES]
+    shares = [forest_shares(trees, data, voting=voting) for voting in VOTING_RULES]
     monkeypatch.setattr(forests, "_BLOCK", 7)
-    for number, voting in enumerate(VOTINGS):
+    for number, voting in enumerate(VOTING_RULES):
         np.testing.assert_array_equal(classify_forest(trees, data, voting=voting), together[number])
         np.testing.assert_array_equal(forest_shares(trees, data, voting=voting), shares[number])
 
@@ -126,7 +126,7 @@ def test_rows_without_attributes_and_no_rows_at_all_are_answered():
     rows = Training("y", ("p", "q"), labels, (), (), np.arange(3))
     assert classify_forest(grow_forest_from(rows), rows).tolist() == [1, 1, 1]
     nobody = (np.empty(0), np.empty(0, np.int32))
-    for voting in VOTINGS:
+    for voting in VOTING_RULES:
         assert classify_forest(TREES, nobody, voting=voting).tolist() == []
         assert forest_shares(TREES, nobody, voting=voting).shape == (0, 3)
 
@@ -145,7 +145,7 @@ def test_another_table_is_matched_by_text_and_must_have_what_any_tree_tests():
 
 
 def test_votings_that_there_are_not_are_refused():
-    with pytest.raises(ValueOutOfRange, match="'majority' or 'most-accurate-leaf' or 'combined'"):
+    with pytest.raises(ValueOutOfRange, match=r"'majority'.*'most-accurate-leaf'.*'combined'"):
         classify_forest(TREES, ROWS, voting="loud")
     with pytest.raises(ValueOutOfRange, match="voting"):
         forest_shares(TREES, ROWS, voting="loud")
@@ -205,8 +205,8 @@ def test_rules_do_not_depend_on_which_tree_is_walked():
         inside &= values <= test.value if test.operator == "<=" else values > test.value
     assert inside.sum() == rule.rows
     for number in rule.trees:
-        found = places(trees[number], data)
-        assert len(np.unique(found.place[inside])) == 1
+        found = leaf_membership(trees[number], data)
+        assert len(np.unique(found.set_of_row[inside])) == 1
 
 
 # Shown
@@ -214,7 +214,7 @@ def test_rules_do_not_depend_on_which_tree_is_walked():
 
 def shown_wine(**given):
     data = read(sample("wine"))
-    return Shown(grow_forest(data, target="class", **given), training(data, "class"), table=data)
+    return ForestExport(grow_forest(data, target="class", **given), training(data, "class"), table=data)
 
 
 def test_a_forest_as_text():
@@ -234,7 +234,7 @@ def test_a_forest_as_text():
 
 def test_a_forest_of_one_leaf_is_shown():
     rows = Training("y", ("p", "q"), np.array([0, 0, 1], np.int32), (X,), (np.ones(3),), np.arange(3))
-    shown = Shown(grow_forest_from(rows), rows)
+    shown = ForestExport(grow_forest_from(rows), rows)
     assert forest_text(shown).splitlines()[0] == "1 tree for y: 1 of level 0, 0 of level 1"
     assert forest_rules(shown) == "1 of 1: always p (3.0/1.0)\n"
     found = forest_json(shown)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from leafcover.table.io import read
-from leafcover.tree.c45 import grown
+from leafcover.tree.c45 import grow_with_unpruned
 from leafcover.tree.export import text
 from leafcover.tree.predict import errors_on, training_errors
 from leafcover.tree.training import training
@@ -77,13 +77,13 @@ def test_figures_of_c45(name, target, first, drop, before, after, shared):
     table = read(_path(name, shared), drop=drop)
     table = table.take(np.arange(first)) if first else table
     rows = training(table, target)
-    assert _figures(grown(rows), rows) == (before, after)
+    assert _figures(grow_with_unpruned(rows), rows) == (before, after)
 
 
 @pytest.mark.parametrize(("stem", "before", "after"), SAMPLES)
 def test_figures_of_c45_on_its_own_samples(stem, before, after, shared):
     rows = training(read(shared(f"c45/{stem}.data")), "class")
-    both = grown(rows)
+    both = grow_with_unpruned(rows)
     assert _figures(both, rows) == (before[:2], (after[0], after[1], after[3]))
     if before[2] is not None:
         test = read(shared(f"c45/{stem}.test"))
@@ -93,7 +93,7 @@ def test_figures_of_c45_on_its_own_samples(stem, before, after, shared):
 def test_figures_of_c45_on_adult(shared):
     table, test = read(shared("adult_train.csv.gz")), read(shared("adult_test.csv.gz"))
     rows = training(table, "income")
-    both = grown(rows)
+    both = grow_with_unpruned(rows)
     before, after = _figures(both, rows)
     assert after == (653, 3976, 13.9)
     assert errors_on(both.pruned, test) == 2285
@@ -104,14 +104,14 @@ def test_figures_of_c45_on_adult(shared):
 
 def test_figures_of_c45_on_the_first_rows_of_adult(shared):
     rows = training(read(shared("adult_train.csv.gz")).take(np.arange(10_000)), "income")
-    before, after = _figures(grown(rows), rows)
+    before, after = _figures(grow_with_unpruned(rows), rows)
     assert after == (357, 1247, 15.0)
     assert before == (pytest.approx(3446, rel=0.01), pytest.approx(848, rel=0.01))
 
 
 def test_the_tree_of_paper_001_comes_out_node_for_node(shared):
     table = read(_path("wbc.csv", shared), drop=["sample_code_number"]).take(np.arange(349))
-    tree = grown(training(table, "class")).pruned
+    tree = grow_with_unpruned(training(table, "class")).pruned
     assert text(tree) == WBC_PAPER_001
     assert text(tree, table=table) == WBC_PAPER_001
     assert (tree.size - len(tree.leaves), len(tree.leaves)) == (12, 13)

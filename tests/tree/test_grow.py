@@ -12,7 +12,7 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.kernels import c45_rows as dealing
 from leafcover.kernels.kd import stable_order
 from leafcover.table.io import read
-from leafcover.tree.c45 import Grown, chosen, grow, grow_from, grown
+from leafcover.tree.c45 import GrownTrees, grow, grow_from, grow_with_unpruned, resolve_grower
 from leafcover.tree.predict import training_errors
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree
@@ -50,7 +50,7 @@ def test_larger_tables_agree_with_the_twin_too():
     labels = np.where(rng.random(rows) < 0.15, rng.integers(0, 3, rows), lean).astype(np.int32)
     attributes = (Attribute("a"), Attribute("b"), Attribute("c", tuple("uvwxyz"), False))
     training = Training("y", ("p", "q", "r"), labels, attributes, columns, np.arange(rows))
-    both = grown(training)
+    both = grow_with_unpruned(training)
     twin = naive.grow(training, 2)
     assert naive.told_tree(both.unpruned) == naive.told(twin)
     assert naive.told_tree(both.pruned) == naive.told(naive.prune(training, twin))
@@ -84,7 +84,7 @@ def test_the_order_of_rows_does_not_matter_when_nothing_is_missing(training, ran
 @settings(max_examples=60, deadline=None)
 @given(trainings())
 def test_tree_is_well_formed(training):
-    both = grown(training)
+    both = grow_with_unpruned(training)
     for tree in (both.unpruned, both.pruned):
         _check_shape(tree, training)
     assert both.pruned.size <= both.unpruned.size
@@ -167,9 +167,9 @@ def test_a_parameter_out_of_its_range_is_refused(wrong):
 
 
 def test_auto_hands_large_tables_to_the_histogram_grower():
-    assert chosen("auto", 200_000) == "exact"
-    assert chosen("auto", 200_001) == "histogram"
-    assert chosen("exact", 10**7) == "exact"
+    assert resolve_grower("auto", 200_000) == "exact"
+    assert resolve_grower("auto", 200_001) == "histogram"
+    assert resolve_grower("exact", 10**7) == "exact"
 
 
 def test_one_growth_gives_both_trees():
@@ -177,8 +177,8 @@ def test_one_growth_gives_both_trees():
     values = rng.random(300)
     labels = (rng.random(300) < 0.5).astype(np.int32)
     training = Training("y", ("a", "b"), labels, (Attribute("x"),), (values,), np.arange(300))
-    both = grown(training)
-    assert isinstance(both, Grown)
+    both = grow_with_unpruned(training)
+    assert isinstance(both, GrownTrees)
     assert naive.told_tree(both.unpruned) == naive.told_tree(grow_from(training, prune=False))
     assert naive.told_tree(both.pruned) == naive.told_tree(grow_from(training))
 

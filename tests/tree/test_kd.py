@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown
 from leafcover.table.io import read, sample
-from leafcover.tree.export import rules, short, text
+from leafcover.tree.export import rules, shortest_text, text
 from leafcover.tree.kd import grow_kd
-from leafcover.tree.plot import Drawn, lines, picture
-from leafcover.tree.predict import places
+from leafcover.tree.plot import PlotInput, outline, picture
+from leafcover.tree.predict import leaf_membership
 from tests import naive_kd
 from tests.kd_tables import TABLE_41, TABLE_42, number_tables, settings_of_trees
 from tests.tables import category, number, table
@@ -121,7 +121,7 @@ def test_table_51_on_the_first_nineteen_rows_of_cps1985(scale, leaf_max, min_chi
     rows = read(sample("cps1985")).take(np.arange(19))
     how = {"scale": scale, "scope": "global", "reuse": False, "leaf_max": leaf_max, "min_child": min_child}
     wage = grow_kd(rows, ("education", "experience"), **how)
-    cuts = {(int(a), short(c)) for a, c in zip(wage.tree.tested, wage.tree.cut, strict=True) if a >= 0}
+    cuts = {(int(a), shortest_text(c)) for a, c in zip(wage.tree.tested, wage.tree.cut, strict=True) if a >= 0}
     assert cuts == {(0, "11.5"), (1, "22.5")}
     sizes = np.bincount(wage.leaf).tolist()
     found = sorted(zip(means_of(wage, rows["wage"].values), sizes, strict=True))
@@ -185,7 +185,7 @@ def test_rows_stand_where_the_tree_leads_them(data, how):
     np.testing.assert_array_equal(found.tree.counts[found.tree.leaves, 0], sizes)
     assert sizes.min() >= min(how["min_child"], len(data))
     complete = ~np.any([c.missing for c in data], axis=0)
-    np.testing.assert_array_equal(places(found.tree, data).place[complete], found.leaf[complete])
+    np.testing.assert_array_equal(leaf_membership(found.tree, data).set_of_row[complete], found.leaf[complete])
 
 
 @settings(max_examples=100)
@@ -275,7 +275,10 @@ def test_a_kd_tree_is_drawn_as_text_rules_and_outline():
     tree = grow_kd(TABLE_41, TABLE_41.names).tree
     assert text(tree, table=TABLE_41) == TEXT_41
     assert rules(tree) == RULES_41
-    shown = [f"{line.edge} {line.name}" for line in lines(Drawn(tree, 4, lambda _, v: short(v), np.zeros(7, bool)))]
+    shown = [
+        f"{line.edge} {line.name}"
+        for line in outline(PlotInput(tree, 4, lambda _, v: shortest_text(v), np.zeros(7, bool)))
+    ]
     assert shown == [
         " Age", "≤ 40.5 YearEdu", "≤ 15 2 rows", "> 15 2 rows", "> 40.5 YearEdu", "≤ 16.5 3 rows", "> 16.5 2 rows",
     ]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from leafcover.table.table import Column, Table
-from leafcover.tree.c45 import grow, grow_from, grown
+from leafcover.tree.c45 import grow, grow_from, grow_with_unpruned
 from leafcover.tree.export import as_json, estimates, rules, text
 from leafcover.tree.plot import WIDTH, picture
 from leafcover.tree.predict import classify
@@ -70,7 +70,7 @@ def test_a_tree_of_one_leaf_can_be_shown():
 def test_json_keeps_its_contract():
     table = golf()
     rows = training(table, "class")
-    both = grown(rows)
+    both = grow_with_unpruned(rows)
     found = json.loads(json.dumps(as_json(both.pruned, rows, unpruned=both.unpruned, test=table)))
     assert (found["size"], found["leaves"], found["train_errors"], found["test_errors"]) == (8, 5, 0, 0)
     assert round(found["estimated_error"], 3) == 0.385
@@ -103,7 +103,7 @@ def test_json_decides_as_the_tree_does(rows):
 
 
 def test_an_unpruned_tree_has_an_estimate_too():
-    both = grown(training(golf(), "class"))
+    both = grow_with_unpruned(training(golf(), "class"))
     assert np.isnan(both.unpruned.estimate[0])
     assert estimates(both.unpruned)[0] == pytest.approx(both.pruned.estimate[0], rel=1e-5)
 

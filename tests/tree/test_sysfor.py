@@ -11,16 +11,16 @@ from leafcover.tree import sysfor
 from leafcover.tree.c45 import grow_from
 from leafcover.tree.predict import classify
 from leafcover.tree.sysfor import (
-    Search,
+    SearchSettings,
     TrainingPart,
+    branch_parts,
     good_attributes,
     grow_forest,
     grow_forest_from,
     levels_of,
-    parts_of,
     roots,
-    sample_of,
-    spans_of,
+    training_sample,
+    value_ranges,
 )
 from leafcover.tree.training import Training, training
 from leafcover.tree.tree import Attribute
@@ -29,7 +29,7 @@ from tests import naive_tree
 from tests.tree.strategies import shuffled, trainings
 
 SEARCHES = st.builds(
-    Search,
+    SearchSettings,
     goodness=st.sampled_from([0.0, 0.05, 0.3, 1.0]),
     separation=st.sampled_from([0.0, 0.1, 0.3, 1.0]),
     min_records=st.sampled_from([1, 2, 5]),
@@ -57,7 +57,7 @@ def forest_of(training, search, **given):
 @settings(max_examples=100, deadline=None)
 @given(trainings(most_rows=30), SEARCHES)
 def test_good_attributes_are_the_twins_at_the_root_and_in_its_branches(training, search):
-    spans, cases = spans_of(training), [(row, 1.0) for row in range(len(training.labels))]
+    spans, cases = value_ranges(training), [(row, 1.0) for row in range(len(training.labels))]
     given = (search.goodness, search.separation, search.min_records)
     found, twin = (
         good_attributes(training, whole(training), spans, search),
@@ -65,7 +65,7 @@ def test_good_attributes_are_the_twins_at_the_root_and_in_its_branches(training,
     )
     assert told(found) == twin
     for good, same in list(zip(found, twin, strict=True))[:3]:
-        parts, twins = list(parts_of(training, whole(training), good)), naive.parts_of(training, cases, same)
+        parts, twins = list(branch_parts(training, whole(training), good)), naive.branch_parts(training, cases, same)
         for part, inside in zip(parts, twins, strict=True):
             assert sorted(part.rows.tolist()) == sorted(row for row, _ in inside)
             assert part.weight.sum() == pytest.approx(naive.total(inside))
@@ -106,7 +106,7 @@ HAND = Training(
     ],
 )
 def test_good_attributes_by_hand(goodness, separation, middles, ratios):
-    found = good_attributes(HAND, whole(HAND), spans_of(HAND), Search(goodness, separation, 2))
+    found = good_attributes(HAND, whole(HAND), value_ranges(HAND), SearchSettings(goodness, separation, 2))
     assert [None if np.isnan(g.middle) else g.middle for g in found] == middles
     assert [g.ratio for g in found] == pytest.approx(ratios, abs=5e-5)
 
@@ -131,8 +131,8 @@ def test_a_forest_by_hand():
 @given(trainings(most_rows=60), SEARCHES, st.integers(1, 20))
 def test_what_holds_for_every_forest(training, search, n_trees):
     trees = forest_of(training, search, n_trees=n_trees)
-    used = sample_of(training)
-    goods = good_attributes(used, whole(used), spans_of(used), search)[:n_trees]
+    used = training_sample(training)
+    goods = good_attributes(used, whole(used), value_ranges(used), search)[:n_trees]
     assert 1 <= len(trees) <= n_trees
     assert all(tree.attributes == training.attributes and tree.classes == training.classes for tree in trees)
     if goods:
@@ -144,7 +144,7 @@ def test_what_holds_for_every_forest(training, search, n_trees):
         assert tree.counts[0].sum() == len(used.labels)
         for leaf in tree.leaves:
             assert tree.counts[leaf, tree.label[leaf]] == tree.counts[leaf].max()
-    spans = spans_of(used)
+    spans = value_ranges(used)
     for one in goods:
         for other in goods:
             if one is not other and one.attribute == other.attribute:
@@ -168,7 +168,7 @@ def test_a_level_that_nobody_has_gains_nothing():
     columns = (np.array([0, 0, 1, 1] * 5, np.int32), np.array([0] * 8 + [1] * 12, np.float64))
     attributes = (Attribute("c", ("a", "b", "nobody"), False), Attribute("x"))
     rows = Training("y", ("p", "q"), labels, attributes, columns, np.arange(20))
-    found = good_attributes(rows, whole(rows), spans_of(rows), Search(0.3, 0.3, 5))
+    found = good_attributes(rows, whole(rows), value_ranges(rows), SearchSettings(0.3, 0.3, 5))
     assert [(good.attribute, good.ratio) for good in found] == [(0, 0.0), (1, 0.0)]
     tree = grow_forest_from(rows, min_records=5)[0]
     assert tree.counts[1:4].sum(axis=1).tolist() == [10, 10, 0]
@@ -235,7 +235,7 @@ AWKWARD = {
 def test_without_a_good_test_the_forest_is_the_one_tree_of_c45(name):
     rows = AWKWARD[name]
     (tree,) = grow_forest_from(rows)
-    assert naive_tree.told_tree(tree) == naive_tree.told_tree(grow_from(sample_of(rows), min_records=10))
+    assert naive_tree.told_tree(tree) == naive_tree.told_tree(grow_from(training_sample(rows), min_records=10))
     assert tree.size == 1
     assert len(classify(tree, rows)) == len(rows.labels)
 
@@ -266,23 +266,23 @@ def test_incomplete_rows_are_dropped_while_most_are_complete_and_shared_otherwis
     some, most = (np.where(np.arange(200) < gone, np.nan, rng.normal(size=200)) for gone in (100, 101))
     for gaps, weight in ((some, 100), (most, 200)):
         rows = rows_of(labels, x, gaps)
-        assert len(sample_of(rows).labels) == weight
+        assert len(training_sample(rows).labels) == weight
         assert all(tree.counts[0].sum() == weight for tree in grow_forest_from(rows))
-    assert len(sample_of(rows, "drop").labels) == 99
-    assert len(sample_of(rows_of(labels, x, some), "share").labels) == 200
+    assert len(training_sample(rows, "drop").labels) == 99
+    assert len(training_sample(rows_of(labels, x, some), "share").labels) == 200
     empty = rows_of(labels, x, np.full(200, np.nan))  # a column without any value makes no row incomplete
-    assert len(sample_of(empty).labels) == 200
+    assert len(training_sample(empty).labels) == 200
     nowhere = rows_of(labels, np.where(np.arange(200) % 2, x, np.nan), np.where(np.arange(200) % 2, np.nan, x))
-    with pytest.raises(TableError, match="Every row lacks some value"):
+    with pytest.raises(TableError, match="missing value"):
         grow_forest_from(nowhere, incomplete="drop")
     assert len(grow_forest_from(nowhere)) >= 2
 
 
 def test_large_tables_are_grown_from_rows_evenly_spaced(monkeypatch):
-    monkeypatch.setattr(sysfor, "MOST_ROWS_EXACT", 100)
+    monkeypatch.setattr(sysfor, "MAX_ROWS_EXACT", 100)
     x = np.arange(1000.0)
     x[:7] = np.nan
-    used = sample_of(rows_of((np.nan_to_num(x) > 500).astype(int).tolist(), x))
+    used = training_sample(rows_of((np.nan_to_num(x) > 500).astype(int).tolist(), x))
     assert len(used.labels) == 100
     assert used.rows[0] == 7
     assert np.diff(used.rows).tolist().count(10) > 80

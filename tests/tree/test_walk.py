@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from leafcover.errors import NameUnknown, TableError
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow, grow_from
-from leafcover.tree.predict import classify, columns_for, errors_on, places
+from leafcover.tree.predict import classify, errors_on, leaf_membership, match_columns
 from leafcover.tree.tree import (
-    ANY,
+    ANY_LEVEL,
     ancestors,
     conditions,
     depths,
@@ -48,10 +48,10 @@ def reached(tree, training, row, node=0):
 @given(trainings())
 def test_places_and_classes_are_the_twins(training):
     tree = grow_from(training, prune=False)
-    found, answers = places(tree, training.columns), classify(tree, training.columns)
+    found, answers = leaf_membership(tree, training.columns), classify(tree, training.columns)
     for row in range(len(training.labels)):
         leaves = reached(tree, training, row)
-        assert tree.leaves[found.leaves_of(found.place[row])].tolist() == sorted(leaves)
+        assert tree.leaves[found.leaves_of(found.set_of_row[row])].tolist() == sorted(leaves)
         votes = np.zeros(len(tree.classes))
         for leaf, share in leaves.items():
             count = tree.counts[leaf].sum()
@@ -63,18 +63,18 @@ def test_places_and_classes_are_the_twins(training):
 @given(trainings())
 def test_boxes_hold_their_rows(training):
     tree = grow_from(training, prune=False)
-    found = places(tree, training.columns)
+    found = leaf_membership(tree, training.columns)
     boxes = set_boxes(leaf_boxes(tree), found)
     assert len(boxes) == len(found)
     for a, attribute in enumerate(tree.attributes):
         values = training.columns[a]
-        low, high = boxes.low[found.place, a], boxes.high[found.place, a]
-        allowed = boxes.allowed[found.place, a]
+        low, high = boxes.low[found.set_of_row, a], boxes.high[found.set_of_row, a]
+        allowed = boxes.allowed[found.set_of_row, a]
         known = ~np.isnan(values) if attribute.is_number else values >= 0
         if attribute.is_number:
             assert ((low < values) & (values <= high))[known].all()
         else:
-            assert ((allowed == ANY) | (allowed == values))[known].all()
+            assert ((allowed == ANY_LEVEL) | (allowed == values))[known].all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,8 +82,8 @@ def test_boxes_hold_their_rows(training):
 def test_sets_do_not_depend_on_the_order_of_rows(training):
     tree = grow_from(training, prune=False)
     order = np.arange(len(training.labels))[::-1]
-    straight, turned = places(tree, training.columns), places(tree, shuffled(training, order).columns)
-    assert turned.place.tolist() == straight.place[order].tolist()
+    straight, turned = leaf_membership(tree, training.columns), leaf_membership(tree, shuffled(training, order).columns)
+    assert turned.set_of_row.tolist() == straight.set_of_row[order].tolist()
     assert turned.leaves.tolist() == straight.leaves.tolist()
 
 
@@ -122,7 +122,7 @@ def test_levels_of_another_table_are_matched_by_their_text():
             Column("outlook", "category", np.array([1, 2, 0], np.int32), ("aurora", "rain", "sun")),
         )
     )
-    outlook = columns_for(tree, other)[0]
+    outlook = match_columns(tree, other)[0]
     assert outlook.tolist() == [1, 2, -1]  # the tree has never met an aurora
 
 
@@ -194,9 +194,9 @@ def test_leaf_of_names_the_one_leaf_a_row_reaches():
 
     table = mixed(1)
     tree = grow(table, target="class")
-    nodes, reached = leaf_of(tree, table), places(tree, table)
+    nodes, reached = leaf_of(tree, table), leaf_membership(tree, table)
     for row, node in enumerate(nodes):
-        leaves = reached.leaves_of(reached.place[row])
+        leaves = reached.leaves_of(reached.set_of_row[row])
         assert node == (tree.leaves[leaves[0]] if len(leaves) == 1 else -1)
     assert (nodes >= 0).any()
     assert (nodes < 0).any()

@@ -137,7 +137,7 @@ def _check_files(
 ) -> None:
     """No output may be an input or another output."""
     from leafcover.engine.files import check_report_name, external_report
-    from leafcover.table.atomic import check_place
+    from leafcover.table.atomic import check_output_path
 
     check_report_name(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
@@ -146,4 +146,4 @@ def _check_files(
         if str(path.resolve()) in taken:
             raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
         taken.add(str(path.resolve()))
-        check_place(path, force=force)
+        check_output_path(path, force=force)

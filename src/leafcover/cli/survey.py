@@ -174,11 +174,11 @@ def export(
     """Write the disguised answers as a table, shuffled, without ids and days."""
     from leafcover.survey import results as answers
     from leafcover.survey.schema import read_survey
-    from leafcover.table.atomic import check_place
+    from leafcover.table.atomic import check_output_path
 
     survey = read_survey(file)
     answers.checked_export(out)
-    check_place(out, force=force)
+    check_output_path(out, force=force)
     table = answers.read_answers(survey, source)
     answers.export(survey, table, out, force=force)
     if not quiet:

@@ -63,7 +63,7 @@ def sweep(
 ) -> None:
     """Compare recipes and strengths on TABLE: a risk-utility map and a recommendation."""
     from leafcover.metrics.suite import plain
-    from leafcover.table.atomic import atomic_write, check_place
+    from leafcover.table.atomic import atomic_write, check_output_path
     from leafcover.tuning.grid import grid_of
     from leafcover.tuning.report import advice, recommendation, report_tools
     from leafcover.tuning.report import report as page
@@ -71,10 +71,10 @@ def sweep(
 
     _check_files(table, report, scores)
     if report is not None:
-        check_place(report, force=force)
+        check_output_path(report, force=force)
         report_tools()
     if scores is not None:
-        check_place(scores, force=True)
+        check_output_path(scores, force=True)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     for message in () if quiet else original.warnings:

@@ -1,4 +1,4 @@
-"""``leafcover tree``: the C4.5 tree of a table."""
+"""The commands ``leafcover tree``, ``leafcover forest`` and ``leafcover inspect``."""
 
 import json
 from dataclasses import asdict
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class TreeFormat(StrEnum):
-    """How a tree is shown."""
+    """Output format of a tree."""
 
     text = "text"
     rules = "rules"
@@ -27,7 +27,7 @@ class TreeFormat(StrEnum):
 
 
 class Grower(StrEnum):
-    """Who grows it."""
+    """The algorithm that grows a tree."""
 
     auto = "auto"
     exact = "exact"
@@ -41,21 +41,21 @@ def tree(
     table: TableFile,
     *,
     target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
-    form: Annotated[TreeFormat, typer.Option("--format", help="How to show it.")] = TreeFormat.text,
+    form: Annotated[TreeFormat, typer.Option("--format", help="Output format.")] = TreeFormat.text,
     test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Count errors on these rows too.", readable=False)
+        Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
     ] = None,
     no_prune: Annotated[bool, typer.Option("--no-prune", help="Show the tree before pruning.")] = False,
-    min_records: Annotated[int, typer.Option(help="Rows that at least two branches of a test must hold.")] = 2,
-    confidence: Annotated[float, typer.Option(help="Of pruning; smaller prunes more.")] = 0.25,
-    grower: Annotated[Grower, typer.Option(help="auto: histograms above 200,000 rows.")] = Grower.auto,
+    min_records: Annotated[int, typer.Option(help="Minimum rows in at least two branches of a test.")] = 2,
+    confidence: Annotated[float, typer.Option(help="Confidence level of pruning; smaller prunes more.")] = 0.25,
+    grower: Annotated[Grower, typer.Option(help="auto: histogram above 200,000 rows, otherwise exact.")] = Grower.auto,
     bins: Bins = None,
     quiet: Quiet = False,
     reading: Reading,
 ) -> None:
-    """Grow the tree of C4.5 Release 8 that predicts a column from the others."""
+    """Grow a C4.5 decision tree (Release 8) that predicts one column from the others."""
     from leafcover.table.identifiers import identifiers
-    from leafcover.tree.c45 import grown
+    from leafcover.tree.c45 import grow_with_unpruned
     from leafcover.tree.export import as_json, rules, text
     from leafcover.tree.plot import picture
     from leafcover.tree.predict import errors_on
@@ -65,9 +65,9 @@ def tree(
     refuse_unknown(data, reading, target)
     rows = training(data, target, bins=bins)
     if not quiet:
-        for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
-            warn(words)
-    both = grown(rows, min_records=min_records, confidence=confidence, grower=grower.value)
+        for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
+            warn(message)
+    both = grow_with_unpruned(rows, min_records=min_records, confidence=confidence, grower=grower.value)
     shown = both.unpruned if no_prune else both.pruned
     other = None if test is None else reading.read(test, target=target)
     if form is TreeFormat.json:
@@ -81,17 +81,17 @@ def tree(
         typer.echo(text(shown, table=data))
         found = as_json(shown, rows, test=other, confidence=confidence)
         share = found["train_errors"] / len(rows.labels)
-        words = f"size {found['size']}, {found['leaves']} leaves, errors {found['train_errors']} ({share:.1%})"
-        typer.echo(f"\n{words}, estimate {found['estimated_error']:.1%}")
+        figures = f"size {found['size']}, {found['leaves']} leaves, errors {found['train_errors']} ({share:.1%})"
+        typer.echo(f"\n{figures}, estimate {found['estimated_error']:.1%}")
         if other is not None:
             typer.echo(f"on {test}: errors {errors_on(shown, other)} of {int((~other[target].missing).sum())}")
 
 
-# ``leafcover forest``: the SysFor forest of a table.
+# leafcover forest
 
 
 class ForestFormat(StrEnum):
-    """How a forest is shown."""
+    """Output format of a forest."""
 
     text = "text"
     rules = "rules"
@@ -99,7 +99,7 @@ class ForestFormat(StrEnum):
 
 
 class Incomplete(StrEnum):
-    """What becomes of rows without some value."""
+    """How rows with missing values are treated."""
 
     auto = "auto"
     drop = "drop"
@@ -113,36 +113,39 @@ def forest(
     table: TableFile,
     *,
     target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.")],
-    form: Annotated[ForestFormat, typer.Option("--format", help="How to show it.")] = ForestFormat.text,
-    trees: Annotated[int, typer.Option(help="Trees at most.")] = 60,
-    goodness: Annotated[float, typer.Option(help="How much less than the best a root may gain (as a ratio).")] = 0.3,
-    separation: Annotated[float, typer.Option(help="How far apart two cuts of a number are, of its range.")] = 0.3,
-    min_records: Annotated[int, typer.Option(help="Rows that at least two branches of a test must hold.")] = 10,
-    confidence: Annotated[float, typer.Option(help="Of pruning; smaller prunes more.")] = 0.25,
+    form: Annotated[ForestFormat, typer.Option("--format", help="Output format.")] = ForestFormat.text,
+    trees: Annotated[int, typer.Option(help="Maximum number of trees.")] = 60,
+    goodness: Annotated[float, typer.Option(help="How far a root's gain ratio may fall below the best.")] = 0.3,
+    separation: Annotated[
+        float, typer.Option(help="Minimum distance of two root cuts of a number, as a fraction of its range.")
+    ] = 0.3,
+    min_records: Annotated[int, typer.Option(help="Minimum rows in at least two branches of a test.")] = 10,
+    confidence: Annotated[float, typer.Option(help="Confidence level of pruning; smaller prunes more.")] = 0.25,
     incomplete: Annotated[
-        Incomplete, typer.Option(help="Rows without some value; auto: dropped while half of all are complete.")
+        Incomplete,
+        typer.Option(help="Rows with missing values: drop, share among branches, or auto (drop if half are complete)."),
     ] = Incomplete.auto,
     test: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Count errors on these rows too.", readable=False)
+        Path | None, typer.Option(metavar="FILE", help="Also count errors on the rows of this file.", readable=False)
     ] = None,
     bins: Bins = None,
     quiet: Quiet = False,
     reading: Reading,
 ) -> None:
-    """Grow the forest of SysFor: trees that begin with one good test after the other, and the rules they share."""
+    """Grow a SysFor forest, in which each tree starts from another good test, and show the rules the trees share."""
     from leafcover.table.identifiers import identifiers
-    from leafcover.tree.export import Shown, forest_json, forest_rules, forest_text
+    from leafcover.tree.export import ForestExport, forest_json, forest_rules, forest_text
     from leafcover.tree.sysfor import grow_forest_from
     from leafcover.tree.training import training
 
     if bins is not None and test is not None:
-        raise ValueOutOfRange("--test", test.name, "left out beside --bins: groups of a number are those of the table")
+        raise ValueOutOfRange("--test", test.name, "omitted with --bins, because the bins belong to the training table")
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     rows = training(data, target, bins=bins)
     if not quiet:
-        for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
-            warn(words)
+        for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
+            warn(message)
     grown = grow_forest_from(
         rows,
         n_trees=trees,
@@ -153,36 +156,36 @@ def forest(
         incomplete=incomplete.value,
     )
     other = None if test is None else reading.read(test, target=target)
-    shown = Shown(grown, rows, table=data, test=other, test_name=str(test))
+    shown = ForestExport(grown, rows, table=data, test=other, test_name=str(test))
     if form is ForestFormat.json:
         typer.echo(json.dumps(forest_json(shown, confidence=confidence)))
     else:
         typer.echo(forest_rules(shown) if form is ForestFormat.rules else forest_text(shown), nl=False)
 
 
-# ``leafcover inspect``: what a table holds, before anything is decided.
+# leafcover inspect
 
 
-LONGEST = 40  # letters of a level that are shown
+MAX_LEVEL_LENGTH = 40  # longer levels are shortened
 
 
 @app.command()
 @guarded
 @with_reading
 def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, reading: Reading) -> None:
-    """Show kinds, roles, domains, missing values, and how many rows are unique."""
+    """Show the kind, role, domain and missing values of each column, and how many rows are unique."""
     from leafcover.table.identifiers import describe, identifiers
 
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     found = describe(data)
-    for words in (*data.warnings, *(suspect.sentence for suspect in identifiers(data))):
-        warn(words)
-    typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _lines(found))
+    for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
+        warn(message)
+    typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _fact_lines(found))
 
 
-def _lines(found: "TableFacts") -> str:
-    """One line a column, aligned."""
+def _fact_lines(found: "TableFacts") -> str:
+    """One aligned line per column."""
     head = ("column", "kind", "role", "distinct", "missing", "values")
     rows = [(c.name, c.kind, c.role or "", f"{c.distinct:,}", f"{c.missing:,}", _values(c)) for c in found.columns]
     widths = [max(len(row[i]) for row in [head, *rows]) for i in range(5)]
@@ -198,7 +201,7 @@ def _lines(found: "TableFacts") -> str:
 def _values(facts: "ColumnFacts") -> str:
     if facts.domain is not None:
         return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
-    shown = ", ".join(f"{_short(level)} ({rows:,})" for level, rows in facts.common)
+    shown = ", ".join(f"{_shorten(level)} ({rows:,})" for level, rows in facts.common)
     return shown + (", …" if facts.distinct > len(facts.common) else "")
 
 
@@ -209,7 +212,7 @@ def _steps(facts: "ColumnFacts") -> str:
     return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
 
 
-def _short(level: str) -> str:
-    """A level on one line, cut where it would fill the screen; --json tells it whole."""
+def _shorten(level: str) -> str:
+    """A level on one line, shortened if it is long; --json shows it in full."""
     text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"

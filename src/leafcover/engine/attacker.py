@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Floats, Rows
-from leafcover.cells import finer
+from leafcover.cells import intersect_labels
 from leafcover.engine.run import partitions_of, share_stuck, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
@@ -213,7 +213,7 @@ def groups_of(known: Known, keys: Sequence[str]) -> Rows:
         labels += [noise.observable_class(part), *(cells.label for cells in part.keep)]
     groups = np.zeros(len(known.table), np.int64)
     for label in {id(label): label for label in labels}.values():  # steps of one split share their labels
-        groups = finer(groups, label)
+        groups = intersect_labels(groups, label)
     return groups
 
 

@@ -29,7 +29,7 @@ from leafcover.metrics.suite import Facts, Measures, measures
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
 from leafcover.rng import Draws, Key
-from leafcover.table.identifiers import row_words
+from leafcover.table.identifiers import row_hashes
 from leafcover.table.table import Table, without_unused_levels
 
 # Do a release again on some of the rows, so that the others can tell what it says of people it never saw.
@@ -204,7 +204,7 @@ def refuse_same_people(pair: Pair) -> None:
     """
     if pair.control is None or not len(pair.control):
         return
-    words, others = row_words(pair.original), row_words(pair.control)
+    words, others = row_hashes(pair.original), row_hashes(pair.control)
     _, place, counts = np.unique(words, return_inverse=True, return_counts=True)
     twins = wilson(float((counts[place] > 1).sum()), len(words))
     same = wilson(float(np.isin(others, words).sum()), len(others))

@@ -19,8 +19,8 @@ from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import parse_plan
-from leafcover.table.atomic import atomic_group, check_place
-from leafcover.table.io import beside, fill, read
+from leafcover.table.atomic import atomic_group, check_output_path
+from leafcover.table.io import companion_files, read, write_to
 from leafcover.table.table import Table, without_unused_levels
 
 
@@ -44,8 +44,8 @@ def save_release(
     with atomic_group(force=force) as part:
         # Renamed in reverse order of entry: the table, entered first, appears last.
         table_part = part(places.table, False)
-        fill(release.table, places.table, table_part)
-        for path, content in beside(release.table, places.table).items():  # the .names of a C4.5 table
+        write_to(release.table, places.table, table_part)
+        for path, content in companion_files(release.table, places.table).items():  # the .names of a C4.5 table
             part(path, False).write_text(content, "utf-8")
         with table_part.open("rb") as file:
             mark = file_digest(file, "sha256").hexdigest()
@@ -59,7 +59,7 @@ def save_release(
         part(places.internal, True).write_text(_json(inward), "utf-8")
         write_pairs(part(places.pairs, True), rows[release.source])
         if held_out is not None:
-            fill(held_out, places.held_out, part(places.held_out, True))
+            write_to(held_out, places.held_out, part(places.held_out, True))
         for path, (content, private) in (texts or {}).items():
             part(path, private).write_text(content, "utf-8")
     return outward
@@ -120,9 +120,9 @@ def check_outputs(
             raise OutputError(f"'{path}' would be both {taken[place]} and {words}. Give them different names.")
         taken[place] = words
     for path in outputs.values():
-        check_place(path, force=force)
+        check_output_path(path, force=force)
     if key_file is not None:
-        check_place(key_file, force=True)  # one that exists is read
+        check_output_path(key_file, force=True)  # one that exists is read
 
 
 def _json(content: Mapping[str, Any]) -> str:

@@ -17,9 +17,9 @@ from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import identifiers
-from leafcover.table.output import drawn, moved
+from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Table
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
 # Whether groups are as large as was asked: a table with fewer rows than that is one group, and that is said.
@@ -59,7 +59,7 @@ def refuse_identifiers(table: Table) -> None:
     suspects = [s for s in identifiers(table) if s.severity == "refuse" and table.roles.get(s.column) != "target"]
     if suspects:
         more = [s.column for s in suspects[1:]]
-        raise TableError(suspects[0].sentence + (f" The same holds for {', '.join(more)}." if more else ""))
+        raise TableError(suspects[0].message + (f" The same holds for {', '.join(more)}." if more else ""))
 
 
 # A keyed mark of a table's values: equal for equal tables in any format, useless without the key.
@@ -294,8 +294,8 @@ def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
     if changed is None:
         return column.take(order)
     if changed.source is not None:
-        return moved(column, changed.source[order])
-    return drawn(column, changed.values).take(order)
+        return take_values(column, changed.source[order])
+    return replace_values(column, changed.values).take(order)
 
 
 def _share_changed(column: Column, values: Array) -> float:
@@ -324,7 +324,7 @@ def _tree_facts(
     new = table.replace(replace(table[name], values=one.values, stored=None) for name, one in after.items())
     facts = []
     for tree in trees.values():
-        before, now = places(tree, table), places(tree, new)
+        before, now = leaf_membership(tree, table), leaf_membership(tree, new)
         facts.append(TreeFact(tree.target, len(tree.leaves), _share_alike(before, now)))
     return tuple(facts)
 
@@ -333,7 +333,7 @@ def _share_alike(before: LeafMembership, now: LeafMembership) -> float:
     """The share of rows that reach the same set of leaves in both."""
     number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
     same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])
-    return float((before.place == same[now.place]).mean())
+    return float((before.set_of_row == same[now.set_of_row]).mean())
 
 
 def _cell_fact(step: Step, partition: Partition) -> CellFact:

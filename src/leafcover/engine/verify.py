@@ -129,12 +129,12 @@ def _replay(
     if same_table:
         from tempfile import TemporaryDirectory
 
-        from leafcover.table.io import fill
+        from leafcover.table.io import write_to
 
         made = Plan(*plan.steps, recipe=plan.recipe, target=plan.target, made=Made(original, partitions))
         again = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
         with TemporaryDirectory(dir=paths.table.parent) as folder:
             part = Path(folder) / paths.table.name
-            fill(again.table, paths.table, part)
+            write_to(again.table, paths.table, part)
             checks.append(replace(_bytes(part, inner), what="the same key gives the same bytes again"))
     return checks

@@ -1,4 +1,4 @@
-"""Kernels: arrays in, arrays out; no names, no checks, no exceptions."""
+"""Numba kernels: arrays in, arrays out, without column names, validation or exceptions."""
 
 import os
 import sys
@@ -7,9 +7,9 @@ from pathlib import Path
 
 
 def _keep_kernels_in_the_environment() -> None:
-    """Compiled kernels are kept in the virtual environment, apart for each state of these files.
+    """Cache compiled kernels in the virtual environment, separately for each version of these files.
 
-    numba sees a change in the file of a kernel, but not in the files it takes functions from.
+    numba detects a change in the file of a kernel, but not in the files from which it imports functions.
     """
     if sys.prefix == sys.base_prefix:
         return

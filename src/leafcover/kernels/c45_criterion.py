@@ -1,7 +1,7 @@
-"""How good is a test: gain and split information of one attribute at one node (C4.5 Release 8).
+"""Split criteria: gain and split information of C4.5 Release 8, and the gain ratios that SysFor uses.
 
-Rows of weight one are counted in whole numbers and need no logarithm; fractional rows are summed in 32 bits in
-the order given, for their sums depend on it.
+Rows of weight one are counted as integers and need no logarithms. Fractional rows are summed in 32 bits in the given
+order, because the rounding of their sums depends on it.
 """
 
 import math
@@ -12,14 +12,14 @@ from numba import njit
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
 from leafcover.kernels.c45_rows import UNSIGNED, Halves, Packing, label_of, row_of
 
-NO_GAIN = np.float32(-1e-3)  # an attribute that offers no test
+NO_GAIN = np.float32(-1e-3)  # gain of an attribute without a valid test
 EPSILON = 1e-3
-GAP = 1e-5  # two neighbouring values that differ by no more cannot be told apart
+GAP = 1e-5  # adjacent values that differ by no more than this are not separated
 
 
 @njit(cache=True)
-def least_side(known: float, classes: int, min_records: float) -> np.float32:
-    """The rows that must stand on each side of a cut: a tenth of a class's share, between min_records and 25."""
+def min_side_weight(known: float, classes: int, min_records: float) -> np.float32:
+    """The minimum weight on each side of a cut: a tenth of the average class, between min_records and 25."""
     least = np.float32(0.1 * known / classes)
     if least <= min_records:
         return np.float32(min_records)
@@ -30,7 +30,7 @@ def least_side(known: float, classes: int, min_records: float) -> np.float32:
 
 @njit(cache=True)
 def _gain(bits: np.float32, share: np.float32, base: np.float32, weight: np.float32, cost: np.float32) -> np.float32:
-    """The gain of a cut that leaves so many bits; it never rises with them, rounded or not."""
+    """The gain of a cut that leaves these bits; it decreases monotonically with them, even after rounding."""
     return np.float32(share * np.float32(base - np.float32(bits / weight)) - cost)
 
 
@@ -39,9 +39,9 @@ def _best_of(
     tries: int, bits: Singles, fewest: np.float32, share: np.float32, base: np.float32, weight: np.float32,
     items: np.float32,
 ) -> tuple[int, np.float32]:  # fmt: skip
-    """The first cut of highest gain after all cuts paid ``log2(tries) / N``; -1 when none stays above 0.
+    """The first cut with the largest gain after a penalty of ``log2(tries) / N``; -1 if no gain is positive.
 
-    Only cuts whose bits are close to the ``fewest`` are turned into gains, to find the first among equals.
+    Gains are computed only for cuts whose bits are close to the ``fewest``, to find the first of several equal ones.
     """
     if tries == 0:
         return -1, np.float32(0.0)
@@ -60,14 +60,14 @@ def _best_of(
 
 @njit(cache=True)
 def _bits_of_two(rows: int, ones: int, terms: Floats) -> np.float32:
-    """Total information of two classes by whole counts."""
+    """Total information of two classes from integer counts."""
     sums = np.float32(np.float64(np.float32(terms[UNSIGNED(rows - ones)])) + terms[UNSIGNED(ones)])
     return np.float32(terms[UNSIGNED(rows)] - np.float64(sums))
 
 
 @njit(cache=True)
 def _bits(counts: Rows, rows: int, terms: Floats) -> np.float32:
-    """Total information of any number of classes by whole counts."""
+    """Total information of any number of classes from integer counts."""
     sums = np.float32(0.0)
     for c in range(len(counts)):
         sums = np.float32(np.float64(sums) + terms[counts[c]])
@@ -79,7 +79,7 @@ def _scan_two(
     words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, totals: Rows, terms: Floats,
     bits: Singles, places: Codes,
 ) -> tuple[int, np.float32]:  # fmt: skip
-    """Bits left by all cuts behind places begin..end of two classes; the counts stay in registers."""
+    """Remaining bits of all cuts after positions begin..end, for two classes; the counts stay in registers."""
     ones, tries, fewest, ones_all = 0, 0, np.float32(np.inf), totals[1]
     for i in range(begin):
         ones += int(np.int64(words[UNSIGNED(2 * (base + i))] & np.uint32(1)))
@@ -104,7 +104,7 @@ def _scan(
     words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, packing: Packing, totals: Rows,
     terms: Floats, low: Rows, bits: Singles, places: Codes,
 ) -> tuple[int, np.float32]:  # fmt: skip
-    """The same for any number of classes; ``totals`` is changed."""
+    """`_scan_two` for any number of classes; ``totals`` is modified."""
     tries, fewest = 0, np.float32(np.inf)
     for c in range(len(totals)):
         low[c] = 0
@@ -128,17 +128,17 @@ def score_number_whole(
     words: Halves, singles: Singles, base: int, known: int, items: int, packing: Packing, totals: Rows,
     terms: Floats, min_records: float, low: Rows, bits: Singles, places: Codes,
 ) -> tuple[np.float32, np.float32, int]:  # fmt: skip
-    """Gain, split information and place of the best cut when all weights are one.
+    """Gain, split information and position of the best cut if all weights are one.
 
-    From ``base`` on stand the records of the node's ``items`` rows by value, the ``known`` ones first; ``totals``
-    counts the known ones by class and is changed. The cut stands behind record ``base + place``; the place is -1
-    when no cut is worth its cost.
+    The records of the node's ``items`` rows start at ``base``, sorted by value, the ``known`` ones first. ``totals``
+    counts the known ones by class and is modified. The cut is after record ``base + place``; the place is -1 if no cut
+    has a positive gain.
     """
     if known < 2 * min_records:
         return NO_GAIN, np.float32(0.0), -1
-    least = least_side(np.float64(known), len(totals), min_records)
-    begin = int(np.ceil(least)) - 1  # the first place with enough rows at or below it
-    end = min(int(np.floor(np.float32(known) - least)), known - 1)  # behind the last with enough above
+    least = min_side_weight(np.float64(known), len(totals), min_records)
+    begin = int(np.ceil(least)) - 1  # first position with enough rows up to it
+    end = min(int(np.floor(np.float32(known) - least)), known - 1)  # after the last one with enough rows above
     if begin >= end or singles[2 * (base + begin) + 1] == singles[2 * (base + end) + 1]:
         return NO_GAIN, np.float32(0.0), -1
     weight = np.float32(known)
@@ -165,7 +165,7 @@ def score_number(
     words: Halves, singles: Singles, base: int, known: int, rows: int, packing: Packing, classes: int,
     weight: Singles, items: np.float32, min_records: float, bits: Singles, lows: Singles, places: Codes,
 ) -> tuple[np.float32, np.float32, int]:  # fmt: skip
-    """The same for ``rows`` rows of any weight; ``weight`` is by row number and ``items`` the weight of all."""
+    """`score_number_whole` for rows of any weight; ``weight`` is by row number and ``items`` is the total weight."""
     missing = np.zeros(classes, np.float32)
     for i in range(base + known, base + rows):
         missing[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
@@ -180,7 +180,7 @@ def score_number(
         high[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
     entropy = np.float32(total_information(high) / known_items)
     known_share = np.float32(1.0) - np.float32(1.0 - np.float64(known_items / items))
-    least = least_side(np.float64(known_items), classes, min_records)
+    least = min_side_weight(np.float64(known_items), classes, min_records)
     tries, below, fewest = 0, np.float32(0.0), np.float32(np.inf)
     for i in range(known - 1):
         label = label_of(words[2 * (base + i)], packing)
@@ -209,9 +209,9 @@ def count_levels(
     words: Halves, singles: Singles, base: int, rows: int, packing: Packing, codes: Array, levels: Codes, slots: Codes,
     used: Bools, active: Rows, starts: Rows, counts: Singles,
 ) -> None:  # fmt: skip
-    """Weights by level and class of each category not used above, one below the other, missing ones first.
+    """Weights by level and class of each category that no ancestor tests, stacked, with missing values first.
 
-    One pass for all of them: the codes of a row stand side by side.
+    A single pass serves all categories, because the codes of a row are adjacent.
     """
     found, line = 0, 0
     for a in range(len(used)):
@@ -231,8 +231,8 @@ def count_levels(
 
 
 @njit(cache=True)
-def _weighed(counts: Singles, parts: Singles, min_records: float) -> bool:
-    """Sum the classes of each level; whether two levels hold enough rows (row 0 is the missing ones)."""
+def _sum_levels(counts: Singles, parts: Singles, min_records: float) -> bool:
+    """Sum the classes of each level, and return whether two levels have enough rows (row 0 is missing values)."""
     reasonable = 0
     for v in range(counts.shape[0]):
         part = np.float32(0.0)
@@ -248,9 +248,9 @@ def _weighed(counts: Singles, parts: Singles, min_records: float) -> bool:
 def score_category(
     counts: Singles, items: np.float32, min_records: float, parts: Singles
 ) -> tuple[np.float32, np.float32]:
-    """Gain and split information of a multiway test; row 0 of ``counts`` (levels + 1, classes) is missing."""
+    """Gain and split information of a multiway test; row 0 of ``counts`` (levels + 1, classes) is missing values."""
     branches, classes = counts.shape
-    if not _weighed(counts, parts, min_records):
+    if not _sum_levels(counts, parts, min_records):
         return NO_GAIN, np.float32(0.0)
     known = np.float32(items - parts[0])
     sums = 0.0
@@ -272,9 +272,9 @@ def score_category(
 def score_category_whole(
     counts: Singles, items: np.float32, min_records: float, parts: Singles, totals: Rows, terms: Floats
 ) -> tuple[np.float32, np.float32]:
-    """The same when all weights are one; ``totals`` counts all rows by class and is changed."""
+    """`score_category` if all weights are one; ``totals`` counts all rows by class and is modified."""
     branches, classes = counts.shape
-    if not _weighed(counts, parts, min_records):
+    if not _sum_levels(counts, parts, min_records):
         return NO_GAIN, np.float32(0.0)
     known, sums = np.float32(items - parts[0]), 0.0
     for c in range(classes):
@@ -296,7 +296,7 @@ def score_category_whole(
 
 @njit(cache=True)
 def choose(gains: Singles, infos: Singles, in_average: Bools) -> int:
-    """The attribute of highest gain ratio among those of at least average gain; -1 for none, ties to the first."""
+    """The attribute with the largest gain ratio among those with at least average gain, or -1; ties go to the first."""
     total, possible = np.float32(0.0), 0
     for a in range(len(gains)):
         if gains[a] > -EPSILON and in_average[a]:
@@ -312,9 +312,9 @@ def choose(gains: Singles, infos: Singles, in_average: Bools) -> int:
     return found
 
 
-# Information in single precision, as C4.5 Release 8 computes it.
+# Information in single precision, as computed by C4.5 Release 8.
 #
-# Every partial sum is rounded to 32 bits while logarithms are taken in 64; trees depend on it (spec § 6.1).
+# Every partial sum is rounded to 32 bits while logarithms use 64 bits. The resulting trees depend on it.
 
 
 LN2 = math.log(2.0)
@@ -322,7 +322,7 @@ LN2 = math.log(2.0)
 
 @njit(cache=True)
 def term(count: float) -> float:
-    """``count * log2(count)``, and 0 for nothing.
+    """``count * log2(count)``, and 0 for a count of 0.
 
     >>> term(8.0)
     24.0
@@ -334,7 +334,7 @@ def term(count: float) -> float:
 
 @njit(cache=True)
 def whole_terms(most: int) -> Floats:
-    """``n * log2(n)`` for n = 0..most: rows of weight one need no logarithm while a tree grows."""
+    """``n * log2(n)`` for n = 0..most, so that rows of weight one need no logarithms."""
     terms = np.empty(most + 1, np.float64)
     for n in range(most + 1):
         terms[n] = term(np.float64(n))
@@ -343,7 +343,7 @@ def whole_terms(most: int) -> Floats:
 
 @njit(cache=True)
 def total_information(counts: Singles) -> np.float32:
-    """``N log2 N - sum of n log2 n``: the bits that tell the class of all rows counted.
+    """``N log2 N - sum of n log2 n``: the entropy of the classes times the number of rows, in bits.
 
     >>> float(total_information(np.array([2, 2], np.float32)))
     4.0
@@ -356,21 +356,21 @@ def total_information(counts: Singles) -> np.float32:
     return np.float32(term(np.float64(total)) - np.float64(terms))
 
 
-# Plain gain ratios, as SysFor weighs tests: of every cut of a number, and of a category.
+# Gain ratios without corrections, as used by SysFor: of every cut of a number, and of a category.
 #
-# Sums are double: forests have no program to agree with bit by bit, and rows may have any weight.
+# Sums are in double precision: there is no reference program to match bit by bit, and rows may have any weight.
 
 
-_SLACK = 1e-9  # shares of rows add up to whole rows only nearly
+_SLACK = 1e-9  # fractional weights add up to integers only approximately
 
 
 @njit(cache=True)
 def cut_ratios(
     values: Singles, labels: Codes, weights: Floats, classes: int, least: float
 ) -> tuple[Floats, Floats]:  # fmt: skip
-    """The middle and the gain ratio of every cut that leaves ``least`` on both sides, from the lowest on.
+    """Midpoint and gain ratio of every cut that leaves a weight of ``least`` on both sides, in ascending order.
 
-    The rows stand by value, those without one last: these are one more part of the split information.
+    Rows are sorted by value, with missing values last; these count as one more branch in the split information.
     """
     low, high = np.zeros(classes), np.zeros(classes)
     below, above, unknown, known = 0.0, 0.0, 0.0, 0
@@ -404,9 +404,9 @@ def cut_ratios(
 
 @njit(cache=True)
 def level_ratio(counts: Floats, least: float) -> float:
-    """The gain ratio of a category, -1 unless two of its levels hold ``least``.
+    """The gain ratio of a category, or -1 unless two of its levels have a weight of ``least``.
 
-    ``counts`` (levels + 1, classes) are weights; the last line is those of rows without a value.
+    ``counts`` (levels + 1, classes) are weights; the last row is missing values.
 
     >>> level_ratio(np.array([[2.0, 0.0], [0.0, 2.0], [0.0, 0.0]]), 1.0)
     1.0

@@ -1,9 +1,9 @@
-"""Grow C4.5's tree: rows wait in two stacks, and every numeric order is carried from parent to child.
+"""Grow the unpruned tree of C4.5, with the sort order of every number passed from parent to child.
 
-A node's rows are one segment of a stack, once in the order of each number and once more in row order, the last
-line. Its children are written on top of the other stack, so that one stable pass per order replaces all sorting,
-and what a parent held is free again while its children are at work. What stands in a line are records (see
-dealing), so that nothing but the branch of a row is ever looked up by row number.
+Rows are kept in two stacks. A node's rows are a segment of one stack, stored once per number in the order of its values
+and once in row order (the last line). Children are written to the top of the other stack, so that one stable pass per
+order replaces sorting, and the memory of the parent is free while its children are processed. Lines consist of
+records (see `c45_rows`), so that only the branch of a row is looked up by row number.
 """
 
 from typing import NamedTuple
@@ -29,54 +29,54 @@ from leafcover.kernels.c45_rows import (
     branch_by_level,
     branch_by_number,
     count_halves,
-    deal,
-    deal_two,
     known_end,
     label_of,
+    partition_rows,
+    partition_rows_in_two,
+    resize_lines,
+    resize_rows,
     row_of,
     share_weights,
-    taller,
     weigh_branches,
-    wider,
     word_of,
 )
 
-# What the grower works on: the training rows, forced tests, and room that every node uses anew.
+# Input and working memory.
 
 
 class Inputs(NamedTuple):
-    """The training rows as kernels see them."""
+    """The training rows in the form that the kernels need."""
 
     packing: Packing
     classes: int
-    slot: Codes  # (attributes,) which of the numbers or of the categories the attribute is
-    levels: Codes  # (attributes,) how many levels; 0 for a number
-    orders: Codes  # (numbers, rows) rows by value, missing last
-    ascending: Singles  # (numbers, rows) their values in this order, nan when missing
-    codes: Array  # (rows, categories) -1 when missing; 16 bits unless there are more levels
-    branch_of: Array  # (rows,) room for the branch of each row, as narrow as codes
-    in_average: Bools  # (attributes,) whether its gain counts for the average
+    slot: Codes  # (attributes,) index among the numbers or among the categories
+    levels: Codes  # (attributes,) number of levels; 0 for a number
+    orders: Codes  # (numbers, rows) rows sorted by value, missing last
+    ascending: Singles  # (numbers, rows) values in this order, nan if missing
+    codes: Array  # (rows, categories) -1 if missing; 16 bits unless there are more levels
+    branch_of: Array  # (rows,) working memory for the branch of each row, of the same type as codes
+    in_average: Bools  # (attributes,) whether its gain counts towards the average
     min_records: float
 
 
 class Forced(NamedTuple):
-    """Tests that stand whatever they gain: of the root, node 0, and if longer of its children, nodes 1 and on."""
+    """Prescribed tests of the root (node 0) and, if the arrays are longer, of its children (nodes 1, 2, …)."""
 
-    tested: Codes  # (nodes,) the attribute, -1 where C4.5 chooses
-    cut: Singles  # (nodes,) of a number, one of its values
+    tested: Codes  # (nodes,) attribute, -1 where C4.5 chooses
+    cut: Singles  # (nodes,) cut of a number, one of its values
 
 
-class Work(NamedTuple):
-    """Room that every node uses anew."""
+class Workspace(NamedTuple):
+    """Working memory that is reused for every node."""
 
     terms: Floats  # (rows + 1,) n log2 n
-    weight: Singles  # (rows,) of the node's rows
+    weight: Singles  # (rows,) weights of the node's rows
     gains: Singles  # (attributes,)
     infos: Singles
-    places: Codes  # (attributes,) behind which place of its order a number is cut
-    knowns: Rows  # (attributes,) rows of the node with a value
-    used: Bools  # (attributes,) tested above
-    try_bits: Singles  # (rows,) of each cut
+    places: Codes  # (attributes,) position in a number's order after which it is cut
+    knowns: Rows  # (attributes,) number of rows with a known value
+    used: Bools  # (attributes,) whether an ancestor tests it
+    try_bits: Singles  # (rows,) remaining bits of each candidate cut
     try_low: Singles
     try_place: Codes
     level_counts: Singles  # (levels + 1 of all categories, classes)
@@ -88,7 +88,7 @@ class Work(NamedTuple):
 
 
 class Branches(NamedTuple):
-    """Room for the branches of one node."""
+    """Working memory for the branches of one node."""
 
     shares: Singles  # (branches,)
     sizes: Rows
@@ -101,19 +101,19 @@ class Branches(NamedTuple):
 
 @njit(cache=True)
 def is_forced(forced: Forced, node: int) -> bool:
-    """Whether the test of a node is given."""
+    """Whether the test of a node is prescribed."""
     return node < len(forced.tested) and forced.tested[node] >= 0
 
 
 @njit(cache=True)
-def make_room(inputs: Inputs) -> tuple[Work, Branches]:
-    """Room for the largest node there can be."""
+def allocate(inputs: Inputs) -> tuple[Workspace, Branches]:
+    """Allocate working memory for the largest possible node."""
     rows, attributes, classes = inputs.orders.shape[1], len(inputs.slot), inputs.classes
     most, lines = 2, 0
     for a in range(attributes):
         most = max(most, inputs.levels[a])
         lines += inputs.levels[a] + 1
-    work = Work(
+    work = Workspace(
         whole_terms(rows), np.ones(rows, np.float32),
         np.empty(attributes, np.float32), np.empty(attributes, np.float32), np.empty(attributes, np.int32),
         np.empty(attributes, np.int64), np.empty(attributes, np.bool_),
@@ -132,7 +132,7 @@ def make_room(inputs: Inputs) -> tuple[Work, Branches]:
 
 @njit(cache=True)
 def root_records(inputs: Inputs, width: int) -> Words:
-    """All rows in the lines of the first stack: by each number, and in row order with a weight of one."""
+    """The root's records in the first stack: sorted by each number, and in row order with a weight of one."""
     numbers, rows = inputs.orders.shape
     records = np.empty(2 * (numbers + 1) * width, np.uint64)
     words, singles = records.view(np.uint32), records.view(np.float32)
@@ -146,34 +146,34 @@ def root_records(inputs: Inputs, width: int) -> Words:
     return records
 
 
-TESTED, FIRST, BRANCHES, PARENT, LABEL, WHOLE = range(6)  # columns of a node's whole numbers
-CUT, ITEMS, COUNTS = range(3)  # columns of its 32-bit figures; the classes' counts from COUNTS on
+TESTED, FIRST, BRANCHES, PARENT, LABEL, WHOLE = range(6)  # columns of a node's integers
+CUT, ITEMS, COUNTS = range(3)  # columns of its 32-bit floats; class counts start at COUNTS
 
 
 @njit(cache=True)
-def _cut_behind(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
-    """The cut behind a place in a node's order: the largest value of all training data up to the middle."""
+def _cut_after(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
+    """The cut after a position in a node's order: the largest value of all training data up to the midpoint."""
     lower, upper = singles[2 * (base + place) + 1], singles[2 * (base + place) + 3]
     middle = np.float32(np.float32(lower + upper) / np.float32(2.0))
     low, high = 0, inputs.ascending.shape[1]
     while low < high:
         at = (low + high) // 2
-        if inputs.ascending[number, at] <= middle:  # false for a missing one
+        if inputs.ascending[number, at] <= middle:  # false if missing
             low = at + 1
         else:
             high = at
     cut = inputs.ascending[number, low - 1]
-    # Rounded to 32 bits the middle can be the upper value itself; the last one would leave nobody above.
+    # Rounded to 32 bits, the midpoint can equal the upper value; a cut at the last value would leave no rows above it.
     return lower if cut >= singles[2 * (base + known) - 1] else cut
 
 
 @njit(cache=True)
 def _score_all(
-    inputs: Inputs, work: Work, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles, base: int,
-    width: int, rows: int,
+    inputs: Inputs, work: Workspace, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles,
+    base: int, width: int, rows: int,
 ) -> None:  # fmt: skip
-    """Gain and split information of every attribute at one node; ``base`` is where its first line begins."""
-    # every field once by name: numba counts references as fields are taken out, 8 % of the time when in the loop
+    """Gain and split information of every attribute at one node; ``base`` is the start of its first line."""
+    # Unpack fields once: numba counts references at each field access, which costs 8 % of the time inside the loop.
     packing, slots, levels_of, classes = inputs.packing, inputs.slot, inputs.levels, inputs.classes
     gains, infos, places, knowns, used, weight = (
         work.gains,
@@ -228,7 +228,7 @@ def _score_all(
 def _write_child(
     whole: Codes, figures: Singles, child: int, branches: Branches, b: int, parent: int, inherited: int
 ) -> None:
-    """A child as a leaf; an empty one answers its parent's class."""
+    """Write a child as a leaf; an empty leaf predicts the class of its parent."""
     counts, best = branches.counts, 0
     whole[child, TESTED], whole[child, FIRST], whole[child, BRANCHES] = -1, -1, 0
     whole[child, PARENT], whole[child, LABEL] = parent, inherited
@@ -242,18 +242,18 @@ def _write_child(
 
 
 @njit(cache=True)
-def _is_settled(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
-    """Nothing to divide: one class only, or too few rows for two branches."""
+def _is_final(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
+    """Whether a node cannot be split: it has one class only, or too few rows for two branches."""
     items = figures[node, ITEMS]
     return figures[node, COUNTS + whole[node, LABEL]] == items or items < 2 * min_records
 
 
 @njit(cache=True)
-def _fork(
-    inputs: Inputs, work: Work, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
+def _assign_branches(
+    inputs: Inputs, work: Workspace, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
     whole: bool, words: Halves, singles: Singles, base: int, width: int, rows: int,
 ) -> int:  # fmt: skip
-    """Write the branch of each row at a node, and each branch's weight; returns how many rows are unknown."""
+    """Set the branch of each row at a node and the weight of each branch; returns the number of unknown rows."""
     packing, branch_of, slot = inputs.packing, inputs.branch_of, inputs.slot[best]
     in_rows = base + inputs.orders.shape[0] * width
     if inputs.levels[best] > 0:
@@ -264,7 +264,7 @@ def _fork(
             known, cut = known_end(singles, at, rows), forced.cut[node]
         else:
             known = work.knowns[best]
-            cut = _cut_behind(inputs, slot, singles, at, work.places[best], known)
+            cut = _cut_after(inputs, slot, singles, at, work.places[best], known)
         figures[node, CUT] = cut
         low = branch_by_number(words, singles, at, known, rows, cut, packing, branch_of)
         if whole and known == rows:
@@ -279,9 +279,9 @@ def _fork(
 
 
 @njit(cache=True)
-def _deal_lines(
+def _partition_lines(
     inputs: Inputs, branches: Branches, records: Words, words: Halves, singles: Singles, side: int, start: int,
-    rows: int, forks: int, unknown: int,
+    rows: int, n_branches: int, unknown: int,
 ) -> None:  # fmt: skip
     """Copy all lines of a node to its children in the other stack."""
     begins, steps, ends, branch_of = branches.begins, branches.steps, branches.ends, inputs.branch_of
@@ -289,35 +289,35 @@ def _deal_lines(
     width, shift = len(records) // (2 * lines), inputs.packing.shift
     for line in range(lines):
         source, target = (side * lines + line) * width + start, ((1 - side) * lines + line) * width
-        if forks == 2 and unknown == 0:
+        if n_branches == 2 and unknown == 0:
             low, high = target + begins[0], target + begins[1]
-            deal_two(records, source, rows, branch_of, shift, low, steps[0], high, steps[1])
+            partition_rows_in_two(records, source, rows, branch_of, shift, low, steps[0], high, steps[1])
         else:
-            deal(records, source, rows, branch_of, shift, forks, begins, steps, ends, target)
+            partition_rows(records, source, rows, branch_of, shift, n_branches, begins, steps, ends, target)
             if unknown and line == lines - 1:
                 share_weights(
-                    words, singles, source, rows, branch_of, inputs.packing, forks, branches.shares, begins, steps,
+                    words, singles, source, rows, branch_of, inputs.packing, n_branches, branches.shares, begins, steps,
                     ends, target,
                 )  # fmt: skip
 
 
 @njit(cache=True)
 def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
-    """All nodes before collapse and pruning, children side by side and after their parent.
+    """All nodes before collapsing and pruning; the children of a node are adjacent and follow their parent.
 
-    The root is node 0 and its children are nodes 1 and on, so that forced tests are found by number.
-    Returns whole numbers (nodes, 6) and 32-bit figures (nodes, 2 + classes); see TESTED and CUT for columns.
+    The root is node 0 and its children are nodes 1, 2, …, so that prescribed tests are found by node number. Returns
+    integers (nodes, 6) and 32-bit floats (nodes, 2 + classes), with the columns from TESTED and CUT on.
     """
-    work, branches = make_room(inputs)
+    work, branches = allocate(inputs)
     numbers, rows_all = inputs.orders.shape
-    lines, width = numbers + 1, rows_all + 1  # one more, for records thrown away
+    lines, width = numbers + 1, rows_all + 1  # one more for discarded records
     records = root_records(inputs, width)
     words, singles = records.view(np.uint32), records.view(np.float32)
     top = np.zeros(2, np.int64)
     pending = np.zeros((64, 4), np.int64)  # node, stack, start, stop
     pending[0, 3] = rows_all
     whole, figures = np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32)
-    root = int(top[0])  # 0, but no literal: for that numba would compile a second version
+    root = int(top[0])  # 0, but not a literal, for which numba would compile a second version
     inputs.branch_of[:] = 0
     weigh_branches(
         words, singles, numbers * width, rows_all, inputs.packing, inputs.branch_of, root + 1, branches.shares,
@@ -325,14 +325,14 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     )  # fmt: skip
     _write_child(whole, figures, root, branches, root, root - 1, root)
     whole[0, WHOLE] = 1
-    settled = _is_settled(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
+    settled = _is_final(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
     nodes, waiting = 1, 0 if settled else 1
     while waiting:
         waiting -= 1
         node, side, start, stop = pending[waiting, 0], pending[waiting, 1], pending[waiting, 2], pending[waiting, 3]
         top[side] = start
         rows, is_whole, base = stop - start, whole[node, WHOLE] == 1, side * lines * width + start
-        if not is_whole:  # a row of a whole node has never been in another: its weight still is one
+        if not is_whole:  # in a whole node every weight is still one
             for i in range(base + numbers * width, base + numbers * width + rows):
                 work.weight[row_of(words[2 * i], inputs.packing)] = singles[2 * i + 1]
         for a in range(len(work.used)):
@@ -348,46 +348,49 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
             best = choose(work.gains, work.infos, inputs.in_average)
         if best < 0:
             continue
-        forks = max(2, inputs.levels[best])
-        unknown = _fork(
+        n_branches = max(2, inputs.levels[best])
+        unknown = _assign_branches(
             inputs, work, branches, forced, figures, node, best, is_whole, words, singles, base, width, rows
         )
-        if nodes + forks > len(whole):
-            whole, figures = taller(whole, 2 * (nodes + forks)), taller(figures, 2 * (nodes + forks))
-        if waiting + forks > len(pending):
-            pending = taller(pending, 2 * (waiting + forks))
-        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, nodes, forks
+        if nodes + n_branches > len(whole):
+            whole, figures = (
+                resize_rows(whole, 2 * (nodes + n_branches)),
+                resize_rows(figures, 2 * (nodes + n_branches)),
+            )
+        if waiting + n_branches > len(pending):
+            pending = resize_rows(pending, 2 * (waiting + n_branches))
+        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, nodes, n_branches
         other = 1 - side
         begin = top[other]
-        for b in range(forks):
+        for b in range(n_branches):
             child = nodes + b
             _write_child(whole, figures, child, branches, b, node, int(whole[node, LABEL]))
             whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
             branches.steps[b] = 0
-            settled = _is_settled(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
+            settled = _is_final(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
             if branches.sizes[b] == 0 or settled:
-                continue  # a leaf: nobody asks for its rows again
+                continue  # a leaf: its rows are not needed again
             pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = child, other, begin
             branches.begins[b], branches.steps[b] = begin, 1
             begin += branches.sizes[b] + unknown
             pending[waiting, 3] = begin
             waiting += 1
-        nodes += forks
+        nodes += n_branches
         if begin >= width:
-            records, width = wider(records, 2 * lines, 2 * begin), 2 * begin
+            records, width = resize_lines(records, 2 * lines, 2 * begin), 2 * begin
             words, singles = records.view(np.uint32), records.view(np.float32)
         if begin > top[other]:
-            for b in range(forks):
+            for b in range(n_branches):
                 if branches.steps[b] == 0:
-                    branches.begins[b] = begin  # behind everything: thrown away
-            _deal_lines(inputs, branches, records, words, singles, side, start, rows, forks, unknown)
+                    branches.begins[b] = begin  # after everything else: discarded
+            _partition_lines(inputs, branches, records, words, singles, side, start, rows, n_branches, unknown)
             top[other] = begin
     return whole[:nodes], figures[:nodes]
 
 
 @njit(cache=True)
 def collapse(whole: Codes, figures: Singles, forced: Forced) -> None:
-    """Turn every subtree that errs no less than its leaf would into that leaf, but never a forced test."""
+    """Replace every subtree that has no fewer errors than a leaf by that leaf, except prescribed tests."""
     errors = np.zeros(len(whole), np.float32)
     for node in range(len(whole) - 1, -1, -1):
         alone = np.float32(figures[node, ITEMS] - figures[node, COUNTS + whole[node, LABEL]])

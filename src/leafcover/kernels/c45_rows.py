@@ -1,11 +1,11 @@
-"""Who goes where: the branch of each row at a node, and the stable copy of records to the branches.
+"""Partition the rows of a node: the branch of each row, and the stable copy of records to the branches.
 
-A row without a value goes to every branch that has rows, weighted by the branch's share of the known rows.
+A row without a value goes to every non-empty branch, weighted by the branch's share of the known rows.
 
-A record is 64 bits: row number and class below, a 32-bit number above. It is read as a whole (``records``) or,
-through two views of the same memory, by halves (``words`` and ``singles``, at 2 i and 2 i + 1). So a scan reads
-one stream: with values, classes and codes each looked up by row number in columns of their own, growth at 100,000
-rows took 0.27 s instead of 0.15.
+A record has 64 bits: row number and class in the lower half, a 32-bit number in the upper half. It is read as a whole
+(``records``) or, through two views of the same memory, by halves (``words`` and ``singles``, at 2 i and 2 i + 1). So a
+scan reads a single stream. Looking up values, classes and codes by row number instead, growing a tree from 100,000 rows
+took 0.27 s rather than 0.15 s.
 """
 
 from typing import NamedTuple, TypeAlias
@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from leafcover.arrays import Array, Codes, Rows, Singles, Words
 
 UNKNOWN = -1
-LOWER = np.uint64(0xFFFFFFFF)
-UNSIGNED = np.uint64  # an index of this kind spares numba the look whether it counts from the end
+LOWER_HALF = np.uint64(0xFFFFFFFF)
+UNSIGNED = np.uint64  # an unsigned index saves numba the test for negative indices
 
 Halves: TypeAlias = NDArray[np.uint32]
 
 
 class Packing(NamedTuple):
-    """How row number and class share 32 bits; when they do not fit, the class is looked up."""
+    """How row number and class share 32 bits; if they do not fit, the class is looked up by row number."""
 
     shift: np.uint64
     mask: np.uint64  # 0: not packed
@@ -32,7 +32,7 @@ class Packing(NamedTuple):
 
 
 def packing_of(labels: Codes, classes: int) -> Packing:
-    """The packing for so many rows and classes.
+    """The packing for these rows and number of classes.
 
     >>> packing = packing_of(np.zeros(9, np.int32), 3)
     >>> int(packing.shift), int(packing.mask)
@@ -46,13 +46,13 @@ def packing_of(labels: Codes, classes: int) -> Packing:
 
 @njit(cache=True)
 def row_of(word: np.uint32, packing: Packing) -> np.uint64:
-    """The row number of a record's lower half."""
+    """The row number in a record's lower half."""
     return np.uint64(word) >> packing.shift
 
 
 @njit(cache=True)
 def label_of(word: np.uint32, packing: Packing) -> int:
-    """Its class."""
+    """The class in a record's lower half."""
     if packing.mask:
         return int(np.int64(np.uint64(word) & packing.mask))
     return int(np.int64(packing.labels[np.uint64(word)]))
@@ -65,37 +65,37 @@ def word_of(row: int, packing: Packing) -> np.uint64:
 
 
 @njit(cache=True)
-def longer(array: Array, size: int) -> Array:
-    """The same array with room for ``size`` elements."""
-    room = np.empty(size, array.dtype)
+def resize(array: Array, size: int) -> Array:
+    """A copy of an array with space for ``size`` elements."""
+    new = np.empty(size, array.dtype)
     for i in range(len(array)):
-        room[i] = array[i]
-    return room
+        new[i] = array[i]
+    return new
 
 
 @njit(cache=True)
-def taller(array: Array, size: int) -> Array:
-    """The same matrix with room for ``size`` rows."""
-    room = np.empty((size, array.shape[1]), array.dtype)
+def resize_rows(array: Array, size: int) -> Array:
+    """A copy of a matrix with space for ``size`` rows."""
+    new = np.empty((size, array.shape[1]), array.dtype)
     for i in range(array.shape[0]):
         for j in range(array.shape[1]):
-            room[i, j] = array[i, j]
-    return room
+            new[i, j] = array[i, j]
+    return new
 
 
 @njit(cache=True)
-def wider(records: Words, lines: int, size: int) -> Words:
-    """The same lines of records, each with room for ``size``."""
-    room, old = np.empty(lines * size, np.uint64), len(records) // lines
+def resize_lines(records: Words, lines: int, size: int) -> Words:
+    """A copy of lines of records, each with space for ``size`` records."""
+    new, old = np.empty(lines * size, np.uint64), len(records) // lines
     for line in range(lines):
         for i in range(old):
-            room[line * size + i] = records[line * old + i]
-    return room
+            new[line * size + i] = records[line * old + i]
+    return new
 
 
 @njit(cache=True)
 def known_end(singles: Singles, base: int, rows: int) -> int:
-    """How many values there are before the missing ones, which stand last."""
+    """The number of known values; missing ones are last."""
     if not np.isnan(singles[2 * (base + rows) - 1]):
         return rows
     low, high = 0, rows
@@ -113,9 +113,10 @@ def branch_by_number(
     words: Halves, singles: Singles, base: int, known: int, rows: int, cut: np.float32, packing: Packing,
     branch_of: Array,
 ) -> int:  # fmt: skip
-    """0 for at most the cut, 1 for above, UNKNOWN when missing; ``branch_of`` is by row number.
+    """Set the branch of each row: 0 up to the cut, 1 above, UNKNOWN if missing. Returns the size of branch 0.
 
-    The node's records stand from ``base`` on by value, so this takes no look at the column. Returns how many are 0.
+    The node's records start at ``base``, sorted by value, so the column itself is not read. ``branch_of`` is indexed by
+    row number.
     """
     low, high = 0, known
     while low < high:
@@ -137,7 +138,7 @@ def branch_by_number(
 def branch_by_level(
     words: Halves, base: int, rows: int, codes: Array, category: int, packing: Packing, branch_of: Array
 ) -> None:
-    """The code of the level is the branch; missing is -1 in both."""
+    """Set the branch of each row to its level code; missing is -1 in both."""
     for i in range(base, base + rows):
         row = row_of(words[2 * i], packing)
         branch_of[row] = codes[row, category]
@@ -147,7 +148,7 @@ def branch_by_level(
 def count_halves(
     words: Halves, base: int, low: int, packing: Packing, totals: Rows, sizes: Rows, items: Singles, counts: Singles
 ) -> None:
-    """Weight and class counts of two branches when the first ``low`` of the node's whole rows take the first."""
+    """Weight and class counts of two branches, if the first ``low`` rows (all of weight one) take the first branch."""
     classes, rows = counts.shape[1], 0
     for c in range(classes):
         counts[0, c], counts[1, c] = 0.0, np.float32(totals[c])
@@ -163,16 +164,16 @@ def count_halves(
 
 @njit(cache=True)
 def weigh_branches(
-    words: Halves, singles: Singles, base: int, rows: int, packing: Packing, branch_of: Array, forks: int,
+    words: Halves, singles: Singles, base: int, rows: int, packing: Packing, branch_of: Array, n_branches: int,
     shares: Singles, sizes: Rows, items: Singles, counts: Singles,
 ) -> int:  # fmt: skip
-    """Weight and class counts of each branch, summed in row order; returns how many rows are unknown.
+    """Weight and class counts of each branch, summed in row order; returns the number of unknown rows.
 
-    From ``base`` on stand the node's records in row order, with weights. ``sizes`` counts known rows; ``shares``
-    is each branch's part of the known weight when some are unknown.
+    The node's records start at ``base``, in row order, with weights. ``sizes`` counts known rows. ``shares`` is each
+    branch's share of the known weight, if there are unknown rows.
     """
     classes = counts.shape[1]
-    for b in range(forks):
+    for b in range(n_branches):
         items[b], sizes[b] = 0.0, 0
         for c in range(classes):
             counts[b, c] = 0.0
@@ -188,19 +189,19 @@ def weigh_branches(
         total = np.float32(total + full)
     if unknown == 0:
         return 0
-    for b in range(forks):
+    for b in range(n_branches):
         shares[b] = np.float32(items[b] / total)
         items[b] = 0.0
         for c in range(classes):
             counts[b, c] = 0.0
-    for i in range(base, base + rows):  # once more, for sums in row order with the unknown rows in their places
+    for i in range(base, base + rows):  # second pass: sums in row order, including the unknown rows
         branch, full = np.int64(branch_of[row_of(words[2 * i], packing)]), singles[2 * i + 1]
         label = label_of(words[2 * i], packing)
         if branch != UNKNOWN:
             items[branch] += full
             counts[branch, label] += full
             continue
-        for b in range(forks):
+        for b in range(n_branches):
             if sizes[b]:
                 part = np.float32(full * shares[b])
                 items[b] += part
@@ -209,39 +210,39 @@ def weigh_branches(
 
 
 @njit(cache=True)
-def deal_two(
+def partition_rows_in_two(
     records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, low: int, low_step: int,
     high: int, high_step: int,
 ) -> None:  # fmt: skip
-    """Copy records to two segments, in order; one with a step of 0 is thrown away where it points.
+    """Copy records to two segments, in order; with a step of 0, a segment's records are discarded.
 
-    Both ends stay in registers and no jump depends on the data.
+    Both ends stay in registers, and no branch instruction depends on the data.
     """
     for i in range(source, source + rows):
         record = records[UNSIGNED(i)]
-        branch = int(np.int64(branch_of[(record & LOWER) >> shift]))
+        branch = int(np.int64(branch_of[(record & LOWER_HALF) >> shift]))
         records[UNSIGNED(high if branch else low)] = record
         high += branch * high_step
         low += (1 - branch) * low_step
 
 
 @njit(cache=True)
-def deal(
-    records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, forks: int, begins: Rows,
+def partition_rows(
+    records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, n_branches: int, begins: Rows,
     steps: Rows, ends: Rows, target: int,
 ) -> None:  # fmt: skip
-    """The same for any number of segments and unknown rows; the segments begin at ``target + begins``."""
-    for b in range(forks):
+    """Copy records to any number of segments that start at ``target + begins``; unknown rows go to all of them."""
+    for b in range(n_branches):
         ends[b] = target + begins[b]
     for i in range(source, source + rows):
         record = records[UNSIGNED(i)]
-        branch = branch_of[(record & LOWER) >> shift]
+        branch = branch_of[(record & LOWER_HALF) >> shift]
         if branch != UNKNOWN:
             taken = UNSIGNED(branch)
             records[UNSIGNED(ends[taken])] = record
             ends[taken] += steps[taken]
             continue
-        for b in range(forks):
+        for b in range(n_branches):
             if steps[b]:
                 records[ends[b]] = record
                 ends[b] += 1
@@ -249,18 +250,18 @@ def deal(
 
 @njit(cache=True)
 def share_weights(
-    words: Halves, singles: Singles, source: int, rows: int, branch_of: Array, packing: Packing, forks: int,
+    words: Halves, singles: Singles, source: int, rows: int, branch_of: Array, packing: Packing, n_branches: int,
     shares: Singles, begins: Rows, steps: Rows, ends: Rows, target: int,
 ) -> None:  # fmt: skip
-    """Give the unknown rows that were dealt their part of each branch."""
-    for b in range(forks):
+    """Set the weights of the unknown rows that were copied to each branch."""
+    for b in range(n_branches):
         ends[b] = target + begins[b]
     for i in range(source, source + rows):
         branch = np.int64(branch_of[row_of(words[2 * i], packing)])
         if branch != UNKNOWN:
             ends[branch] += steps[branch]
             continue
-        for b in range(forks):
+        for b in range(n_branches):
             if steps[b]:
                 singles[2 * ends[b] + 1] = np.float32(singles[2 * i + 1] * shares[b])
                 ends[b] += 1

@@ -1,4 +1,4 @@
-"""Cells where the leaves of many trees meet: split tree after tree, and small ones pooled with the most alike."""
+"""Leaves of rows in trees: prediction, sets of leaves, and cells that intersect the leaves of many trees."""
 
 from typing import NamedTuple
 
@@ -6,34 +6,38 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
-from leafcover.kernels.c45_rows import longer
+from leafcover.kernels.c45_rows import resize
 
-TOGETHER = -1  # a row in the cell of the row before it
+# Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
+
+
+SAME_CELL = -1  # the row is in the same cell as the previous one
 
 
 @njit(cache=True)
-def split_cells(order: Rows, apart: Codes, place: Codes, places: int, tree: int) -> None:
-    """Split every cell by the places of its rows in one more tree, in place and by counting.
+def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int, tree: int) -> None:
+    """Split every cell by the leaf sets of its rows in one more tree, in place, by a counting sort.
 
-    ``order`` lists the rows cell by cell; ``apart`` says for each of them which tree first parted it from the one
-    before, or TOGETHER. After all trees the cells stand in order of their places, the first tree's first.
+    ``order`` lists the rows cell by cell. ``first_difference`` is, for each of them, the first tree that separates it
+    from the previous row, or SAME_CELL. After all trees, cells are sorted by their leaf sets in the first tree, then in
+    the second, and so on. ``place`` is the leaf set of each row and ``places`` the number of leaf sets.
     """
-    held, met = np.zeros(places, np.int64), np.empty(places, np.int32)
+    held, occurring = np.zeros(places, np.int64), np.empty(places, np.int32)
     spare = np.empty_like(order)
     begin = 0
     while begin < len(order):
         end = begin + 1
-        while end < len(order) and apart[end] == TOGETHER:
+        while end < len(order) and first_difference[end] == SAME_CELL:
             end += 1
-        if end - begin > 1 and not _alike(order[begin:end], place):
-            _split(order, apart, place, begin, end, tree, held, met, spare)
+        if end - begin > 1 and not _all_equal(order[begin:end], place):
+            _split(order, first_difference, place, begin, end, tree, held, occurring, spare)
         begin = end
 
 
 @njit(cache=True)
-def _alike(rows: Rows, place: Codes) -> bool:
+def _all_equal(rows: Rows, place: Codes) -> bool:
     first = place[rows[0]]
-    for row in rows:  # noqa: SIM110  # the compiler knows no all()
+    for row in rows:  # noqa: SIM110  # numba does not support all()
         if place[row] != first:
             return False
     return True
@@ -41,55 +45,63 @@ def _alike(rows: Rows, place: Codes) -> bool:
 
 @njit(cache=True)
 def _split(
-    order: Rows, apart: Codes, place: Codes, begin: int, end: int, tree: int, held: Rows, met: Codes, spare: Rows
+    order: Rows,
+    first_difference: Codes,
+    place: Codes,
+    begin: int,
+    end: int,
+    tree: int,
+    held: Rows,
+    occurring: Codes,
+    spare: Rows,
 ) -> None:
     kinds = 0
     for i in range(begin, end):
         here = place[order[i]]
         if held[here] == 0:
-            met[kinds] = here
+            occurring[kinds] = here
             kinds += 1
         held[here] += 1
-    met[:kinds].sort()
+    occurring[:kinds].sort()
     at = begin
     for k in range(kinds):
         if k:
-            apart[at] = tree
-        size, held[met[k]] = held[met[k]], at
+            first_difference[at] = tree
+        size, held[occurring[k]] = held[occurring[k]], at
         at += size
     for i in range(begin, end):
         here = place[order[i]]
         spare[held[here]] = order[i]
         held[here] += 1
     order[begin:end] = spare[begin:end]
-    held[met[:kinds]] = 0
+    held[occurring[:kinds]] = 0
 
 
 @njit(cache=True)
-def narrow(place: Codes, low_of: Floats, high_of: Floats, low: Floats, high: Floats) -> None:
-    """Keep of each row's range what its place in one more tree leaves."""
+def narrow_ranges(place: Codes, low_of: Floats, high_of: Floats, low: Floats, high: Floats) -> None:
+    """Intersect each row's range with the range of its leaf set in one more tree."""
     for row in range(len(place)):
         low[row] = max(low[row], low_of[place[row]])
         high[row] = min(high[row], high_of[place[row]])
 
 
 @njit(cache=True)
-def pool_cells(places: Array, rows: Rows, sizes: Rows, apart: Codes, min_cell: int, window: int) -> Codes:
-    """For each cell the number of its pool; a cell of ``min_cell`` rows is a pool of its own.
+def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, min_cell: int, window: int) -> Codes:
+    """The pool of each cell; a cell with at least ``min_cell`` rows is a pool of its own.
 
-    ``rows`` names a row of each cell, ``places`` (rows, trees) where it stands, ``apart`` the first tree in which a
-    cell differs from the one before. Smaller cells wait. From the last tree back to the first, those that are alike in
-    all trees before it pool as soon as they have ``min_cell`` rows together. What waits in the end joins the cells
-    that differ from it in fewest trees.
+    ``rows`` gives one row of each cell, ``places`` (rows, trees) the leaf sets of rows, and ``first_difference`` the
+    first tree in which a cell differs from the previous one. From the last tree back to the first, smaller cells that
+    agree in all earlier trees are pooled as soon as they have ``min_cell`` rows together. The remaining cells join the
+    pool of the cell that differs from them in the fewest trees.
     """
     number = np.full(len(rows), -1, np.int32)
     waiting, count, pools = np.empty(len(rows), np.int64), 0, 0
     depth, begins, open_nodes = np.empty(places.shape[1] + 1, np.int64), np.empty(places.shape[1] + 1, np.int64), 0
     for cell in range(len(rows) + 1):
         if cell:
-            tree = apart[cell] if cell < len(rows) else -1
+            tree = first_difference[cell] if cell < len(rows) else -1
             begin = count - int(number[cell - 1] < 0)
-            while open_nodes and depth[open_nodes - 1] > tree:  # no later cell is alike in the trees before this one
+            while open_nodes and depth[open_nodes - 1] > tree:  # no later cell agrees in the trees before this one
                 open_nodes -= 1
                 begin = begins[open_nodes]
                 count, pools = _pool(places, rows, sizes, min_cell, window, waiting, begin, count, number, pools)
@@ -103,7 +115,7 @@ def pool_cells(places: Array, rows: Rows, sizes: Rows, apart: Codes, min_cell: i
             else:
                 waiting[count] = cell
                 count += 1
-    nearest = np.array([_nearest(places, rows, number, cell) for cell in waiting[:count]], np.int64)
+    nearest = np.array([_nearest_pool(places, rows, number, cell) for cell in waiting[:count]], np.int64)
     for i in range(count):
         number[waiting[i]] = number[nearest[i]] if pools else 0
     return number
@@ -114,18 +126,18 @@ def _pool(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, window: int, waiting: Rows, begin: int, count: int,
     number: Codes, pools: int,
 ) -> tuple[int, int]:  # fmt: skip
-    """Make pools of the cells that wait from ``begin`` on; how many wait afterwards, and how many pools there are."""
+    """Pool the waiting cells from ``begin`` on; returns the number of waiting cells and of pools afterwards."""
     left = sizes[waiting[begin:count]].sum()
     if left < min_cell:
         return count, pools
     agreed, breaks = np.empty(places.shape[1], np.bool_), np.empty(count - begin, np.int64)
     first = begin
     while left >= min_cell:
-        end = _enough(sizes, waiting, first, count, min_cell, window)
+        end = _window_end(sizes, waiting, first, count, min_cell, window)
         cells = waiting[first:end]
         left -= _gather(places, rows, sizes, min_cell, cells, number, pools, agreed, breaks)
         pools += 1
-        first = end  # what still waits of these cells moves to where the further ones begin
+        first = end  # cells that still wait are moved up to the start of the remaining ones
         for i in range(len(cells) - 1, -1, -1):
             if number[cells[i]] < 0:
                 first -= 1
@@ -135,8 +147,8 @@ def _pool(
 
 
 @njit(cache=True)
-def _enough(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: int, window: int) -> int:
-    """Where ``window`` cells from ``first`` on end, or more where these hold too few rows."""
+def _window_end(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: int, window: int) -> int:
+    """The end of a window of ``window`` cells from ``first`` on, or of more cells if these have too few rows."""
     end, held = first, 0
     while end < count and (end - first < window or held < min_cell):
         held += sizes[waiting[end]]
@@ -149,9 +161,9 @@ def _gather(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, cells: Rows, number: Codes, pool: int, agreed: Bools,
     breaks: Rows,
 ) -> int:  # fmt: skip
-    """Pool the first of the cells with others until there are enough rows; how many rows there are.
+    """Pool the first cell with others until there are enough rows; returns the number of rows.
 
-    Each time the one joins that breaks fewest of the trees in which the pool agrees so far, of equal ones the first.
+    At each step the cell joins that breaks the agreement of the pool in the fewest trees; ties go to the first.
     """
     seed = places[rows[cells[0]]]
     number[cells[0]], size = pool, sizes[cells[0]]
@@ -163,7 +175,7 @@ def _gather(
         for i in range(1, len(cells)):
             if number[cells[i]] < 0 and (best < 0 or breaks[i] < breaks[best]):
                 best = i
-        if breaks[best] == 0:  # neither it nor any other of this kind breaks anything more
+        if breaks[best] == 0:  # neither this cell nor any other with 0 breaks the agreement further
             for i in range(best, len(cells)):
                 if size < min_cell and number[cells[i]] < 0 and breaks[i] == 0:
                     number[cells[i]], size = pool, size + sizes[cells[i]]
@@ -186,71 +198,71 @@ def _differences(one: Array, other: Array) -> int:
 
 
 @njit(cache=True)
-def _nearest(places: Array, rows: Rows, number: Codes, cell: int) -> int:
-    """The cell in a pool that differs from this one in fewest trees; -1 when there is no pool."""
+def _nearest_pool(places: Array, rows: Rows, number: Codes, cell: int) -> int:
+    """The pooled cell that differs from this one in the fewest trees; -1 if there is no pool."""
     best, least = -1, places.shape[1] + 1
     for other in range(len(rows)):
         if number[other] >= 0:
-            apart = _differences(places[rows[other]], places[rows[cell]])
-            if apart < least:
-                best, least = other, apart
+            differences = _differences(places[rows[other]], places[rows[cell]])
+            if differences < least:
+                best, least = other, differences
     return best
 
 
-# The sets of leaves that rows reach: each numbered once, by hash and comparison, and where its boxes meet.
+# Sets of leaves that rows reach: numbered with a hash table, and the intersections of their boxes.
 
 
 EMPTY = -1
 
 
 class LeafSets(NamedTuple):
-    """Sets of leaves in the order they were met; set s holds ``leaves[start[s]:start[s + 1]]``, ascending."""
+    """A hash table of sets of leaves, in order of occurrence; set s is ``leaves[start[s]:start[s + 1]]``, sorted."""
 
-    slot: Rows  # (a power of two,) the set whose hash leads there, or EMPTY
-    mark: Words  # (sets,) the hash of each set
+    slot: Rows  # (a power of two,) number of the set in this slot, or EMPTY
+    hashes: Words  # (sets,) the hash of each set
     start: Rows  # (sets + 1,)
     leaves: Codes
 
 
-def no_sets() -> LeafSets:
-    """No set yet."""
+def empty_sets() -> LeafSets:
+    """An empty hash table of sets."""
     return LeafSets(np.full(16, EMPTY), np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
 @njit(cache=True)
 def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes]:
-    """The sets with new ones beside them, and the number of each new one; the leaves of each are put in order."""
-    known, held = len(sets.mark), len(sets.leaves)
-    mark, start = longer(sets.mark, known + len(ends)), longer(sets.start, known + len(ends) + 1)
-    members = longer(sets.leaves, held + len(leaves))
-    slot = _roomy(sets, known + len(ends))
+    """Add sets, and return their numbers; sorts the leaves of each new set in place."""
+    known, held = len(sets.hashes), len(sets.leaves)
+    hashes, start = resize(sets.hashes, known + len(ends)), resize(sets.start, known + len(ends) + 1)
+    members = resize(sets.leaves, held + len(leaves))
+    slot = _reserve_slots(sets, known + len(ends))
     number, begin = np.empty(len(ends), np.int32), 0
     for i in range(len(ends)):
         one = leaves[begin : ends[i]]
         one.sort()
         begin = ends[i]
-        hashed = _hash(one)
-        at = _find(slot, mark, start, members, hashed, one)
+        hash_value = _hash(one)
+        at = _find(slot, hashes, start, members, hash_value, one)
         if slot[at] == EMPTY:
-            slot[at], mark[known] = known, hashed
+            slot[at], hashes[known] = known, hash_value
             members[held : held + len(one)] = one
             known, held = known + 1, held + len(one)
             start[known] = held
         number[i] = slot[at]
-    return LeafSets(slot, mark[:known].copy(), start[: known + 1].copy(), members[:held].copy()), number
+    return LeafSets(slot, hashes[:known].copy(), start[: known + 1].copy(), members[:held].copy()), number
 
 
 @njit(cache=True)
-def _roomy(sets: LeafSets, count: int) -> Rows:
-    """The slots of the sets, at least twice as many as ``count``."""
+def _reserve_slots(sets: LeafSets, count: int) -> Rows:
+    """The slots of the hash table, resized to at least twice ``count``."""
     size = len(sets.slot)
     if size >= 2 * count:
         return sets.slot
     while size < 2 * count:
         size *= 2
     slot = np.full(size, EMPTY)
-    for number in range(len(sets.mark)):
-        at = sets.mark[number] & np.uint64(size - 1)
+    for number in range(len(sets.hashes)):
+        at = sets.hashes[number] & np.uint64(size - 1)
         while slot[at] != EMPTY:
             at = (at + np.uint64(1)) & np.uint64(size - 1)
         slot[at] = number
@@ -258,13 +270,13 @@ def _roomy(sets: LeafSets, count: int) -> Rows:
 
 
 @njit(cache=True)
-def _find(slot: Rows, mark: Words, start: Rows, members: Codes, hashed: np.uint64, one: Codes) -> np.uint64:
-    """The slot of a set, or the empty one where it belongs."""
+def _find(slot: Rows, hashes: Words, start: Rows, members: Codes, hash_value: np.uint64, one: Codes) -> np.uint64:
+    """The slot of a set, or the empty slot where it belongs."""
     last = np.uint64(len(slot) - 1)
-    at = hashed & last
+    at = hash_value & last
     while slot[at] != EMPTY:
         number = slot[at]
-        if mark[number] == hashed and np.array_equal(members[start[number] : start[number + 1]], one):
+        if hashes[number] == hash_value and np.array_equal(members[start[number] : start[number + 1]], one):
             break
         at = (at + np.uint64(1)) & last
     return at
@@ -281,10 +293,10 @@ def _hash(one: Codes) -> np.uint64:
 
 
 @njit(cache=True)
-def meet(
+def intersect_boxes(
     low: Floats, high: Floats, allowed: Codes, start: Rows, leaves: Codes, any_level: int, no_level: int
 ) -> tuple[Floats, Floats, Codes]:
-    """Where the boxes of each set's leaves meet: the ends of numbers; the one level of a category, or any, or none."""
+    """The intersection of the boxes of each set's leaves: bounds of numbers, and levels of categories."""
     shape = (len(start) - 1, low.shape[1])
     lows, highs, levels = np.empty(shape), np.empty(shape), np.empty(shape, np.int32)
     for s in range(len(start) - 1):
@@ -301,16 +313,16 @@ def meet(
     return lows, highs, levels
 
 
-# Lead rows down a tree: to one leaf, or by several branches where a value is missing or was never seen.
+# Prediction: follow rows to their leaf, or down several branches if a value is missing or unknown.
 
 
 SEVERAL = -1
 
 
-class Ways(NamedTuple):
-    """What walking needs of a tree."""
+class TreeArrays(NamedTuple):
+    """The arrays of a tree that prediction needs."""
 
-    tested: Codes  # (nodes,) which column of the values, -1 at a leaf
+    tested: Codes  # (nodes,) column of the values, -1 at a leaf
     is_number: Array  # (nodes,)
     cut: Floats  # (nodes,)
     first: Codes  # (nodes,)
@@ -319,84 +331,84 @@ class Ways(NamedTuple):
 
 
 @njit(cache=True)
-def take(ways: Ways, node: int, value: float) -> int:
-    """The child a value leads to; SEVERAL when it is missing or no branch is known for it."""
+def child_of(tree: TreeArrays, node: int, value: float) -> int:
+    """The child for a value; SEVERAL if the value is missing or has no branch."""
     if np.isnan(value):
         return SEVERAL
-    if ways.is_number[node]:
-        return ways.first[node] + int(value > ways.cut[node])
+    if tree.is_number[node]:
+        return tree.first[node] + int(value > tree.cut[node])
     level = int(value)
-    if 0 <= level < ways.branches[node]:
-        return ways.first[node] + level
+    if 0 <= level < tree.branches[node]:
+        return tree.first[node] + level
     return SEVERAL
 
 
 @njit(cache=True)
-def one_leaf(ways: Ways, values: Floats, leaf: Codes) -> None:
+def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
     """The leaf of each row of ``values`` (rows, columns), or SEVERAL."""
     for row in range(len(values)):
         node = 0
-        while node >= 0 and ways.tested[node] >= 0:
-            node = take(ways, node, values[row, ways.tested[node]])
+        while node >= 0 and tree.tested[node] >= 0:
+            node = child_of(tree, node, values[row, tree.tested[node]])
         leaf[row] = node
 
 
 @njit(cache=True)
-def many_leaves(ways: Ways, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
-    """All leaves that each of some rows reaches through branches with training rows: ends, leaves in order."""
+def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
+    """All leaves that the given rows reach through branches with training rows, and where each row's leaves end."""
     ends = np.empty(len(rows), np.int64)
     found, count = np.empty(1024, np.int32), 0
-    stack = np.empty(len(ways.tested), np.int32)
+    stack = np.empty(len(tree.tested), np.int32)
     for i in range(len(rows)):
         stack[0], height = 0, 1
         while height:
             height -= 1
             node = stack[height]
-            if ways.tested[node] < 0:
+            if tree.tested[node] < 0:
                 if count == len(found):
-                    found = longer(found, 2 * count)
+                    found = resize(found, 2 * count)
                 found[count] = node
                 count += 1
                 continue
-            child = take(ways, node, values[rows[i], ways.tested[node]])
+            child = child_of(tree, node, values[rows[i], tree.tested[node]])
             if child >= 0:
                 stack[height] = child
                 height += 1
                 continue
-            for b in range(ways.branches[node] - 1, -1, -1):
-                if ways.weight[ways.first[node] + b] > 0:
-                    stack[height] = ways.first[node] + b
+            for b in range(tree.branches[node] - 1, -1, -1):
+                if tree.weight[tree.first[node] + b] > 0:
+                    stack[height] = tree.first[node] + b
                     height += 1
         ends[i] = count
     return ends, found[:count]
 
 
 @njit(cache=True)
-def votes(ways: Ways, counts: Singles, label: Codes, values: Floats, rows: Rows) -> Singles:
-    """Class weights (rows, classes) of rows that reach several leaves, each by its share, summed in 32 bits."""
+def class_weights(tree: TreeArrays, counts: Singles, label: Codes, values: Floats, rows: Rows) -> Singles:
+    """Class weights (rows, classes) of rows that reach several leaves, weighted by branch shares, in 32 bits."""
     sums = np.zeros((len(rows), counts.shape[1]), np.float32)
-    stack, share = np.empty(len(ways.tested), np.int32), np.empty(len(ways.tested), np.float32)
+    stack, share = np.empty(len(tree.tested), np.int32), np.empty(len(tree.tested), np.float32)
     for i in range(len(rows)):
         stack[0], share[0], height = 0, 1.0, 1
         while height:
             height -= 1
             node, part = stack[height], share[height]
-            if ways.tested[node] < 0:
-                if ways.weight[node] > 0:
+            if tree.tested[node] < 0:
+                if tree.weight[node] > 0:
                     for c in range(counts.shape[1]):
-                        sums[i, c] += np.float32(np.float32(part * counts[node, c]) / ways.weight[node])
+                        sums[i, c] += np.float32(np.float32(part * counts[node, c]) / tree.weight[node])
                 else:
                     sums[i, label[node]] += part
                 continue
-            child = take(ways, node, values[rows[i], ways.tested[node]])
+            child = child_of(tree, node, values[rows[i], tree.tested[node]])
             if child >= 0:
                 stack[height], share[height] = child, part
                 height += 1
                 continue
-            for b in range(ways.branches[node] - 1, -1, -1):
-                child = ways.first[node] + b
-                if ways.weight[child] > 0:
+            for b in range(tree.branches[node] - 1, -1, -1):
+                child = tree.first[node] + b
+                if tree.weight[child] > 0:
                     stack[height] = child
-                    share[height] = np.float32(np.float32(part * ways.weight[child]) / ways.weight[node])
+                    share[height] = np.float32(np.float32(part * tree.weight[child]) / tree.weight[node])
                     height += 1
     return sums

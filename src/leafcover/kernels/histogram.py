@@ -1,8 +1,8 @@
-"""Kernels both histogram growers stand on: exact n·log2 n, counting rows into bins, moving rows.
+"""Shared kernels of the histogram growers: exact n·log2 n, bin counts, moving rows, binning, and C4.5's criterion.
 
-Rows are moved as whole records (their codes side by side) and never through an index: a node's rows are then
-read in one stream, whatever its depth. Counting 1M rows of 15 attributes takes 15 ms so, and 160 ms
-through an index once the rows of a node lie scattered.
+Rows are moved as whole records (with their codes side by side) rather than through an index, so that a node's rows are
+read as one stream at any depth. Counting 1M rows of 15 attributes takes 15 ms this way, against 160 ms through an index
+once the rows of a node are scattered.
 """
 
 import math
@@ -13,24 +13,24 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 
-# n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33,
+# n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33, that is,
 # 290 million rows), so scores do not depend on the order of rows, bins or classes, and equal splits tie exactly.
-_UNIT = 1048576.0
-_TABLE = 65_536  # 512 kB: what fits in the second-level cache
+_LOG_UNIT = 1048576.0
+_MAX_LOG_TABLE = 65_536  # 512 kB fit in the second-level cache
 
 
-# A kernel that only kernels call has no door to Python: that saves a quarter of the compiling, 8 of 32 s.
+# Kernels called only by kernels need no Python wrapper, which saves a quarter of the compile time (8 of 32 s).
 _INNER: dict[str, Any] = {"cache": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 inner = njit(**_INNER)
 
 
 class Records(NamedTuple):
-    """Rows that stand in the order of the nodes: the same memory as codes and as words, and what goes along."""
+    """Rows in the order of the nodes. Codes and words are two views of the same memory."""
 
     codes: Array  # (rows, width) bins
-    words: Array  # (rows, width in words of 8 bytes) uint64: the same memory, to be moved
+    words: Array  # (rows, width in words of 8 bytes) uint64: the same memory, for moving rows
     target: Codes  # (rows,) class
-    along: Array  # (rows,) what else goes with a row: its number, its weight; no places when nothing does
+    carried: Array  # (rows,) row number or weight that moves with the row; empty if not needed
 
 
 @inner
@@ -38,16 +38,16 @@ def log_term(count: float, table: Floats) -> float:
     """count · log2(count) on a grid of 2^-20; 0 for 0."""
     place = int(count)
     if place == count and place < table.size:
-        return table[np.uint64(place)]  # an unsigned index needs no look at its sign
-    return np.rint(count * math.log2(count) * _UNIT) / _UNIT if count > 0 else 0.0
+        return table[np.uint64(place)]  # an unsigned index needs no test for negative values
+    return np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT if count > 0 else 0.0
 
 
 @inner
 def log_table(rows: int) -> Floats:
-    """The first values of ``log_term``, as many as a table of this many rows can use."""
-    table = np.zeros(min(rows + 1, _TABLE))
+    """A table of the first values of ``log_term``, as many as this number of rows can need."""
+    table = np.zeros(min(rows + 1, _MAX_LOG_TABLE))
     for count in range(2, table.size):
-        table[count] = np.rint(count * math.log2(count) * _UNIT) / _UNIT
+        table[count] = np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT
     return table
 
 
@@ -55,7 +55,7 @@ def log_table(rows: int) -> Floats:
 def count_rows(
     records: Records, start: int, stop: int, tests: Rows, offsets: Rows, classes: int, step: int, counts: Codes
 ) -> None:
-    """Add ``step`` for every row to the place of its (attribute, bin, class)."""
+    """Add ``step`` for every row to the count of its (attribute, bin, class)."""
     codes, target = records.codes, records.target
     for i in range(start, stop):
         of_class = target[i]
@@ -65,17 +65,17 @@ def count_rows(
 
 @inner
 def fill(values: Array, start: int, stop: int, value: float) -> None:
-    """Set a stretch of an array. (Loops for slices and fewer arrays in a tuple halved the compiling, 71 to 32 s.)"""
+    """Fill a range of an array. (Loops instead of slices, and smaller tuples, halved compile time from 71 to 32 s.)"""
     for i in range(start, stop):
         values[i] = value
 
 
 @inner
-def longer(stack: Rows, used: int, room: int) -> Rows:
-    """The same stack with room for more entries, if it has not got it."""
-    if room <= len(stack):
+def resize_stack(stack: Rows, used: int, size: int) -> Rows:
+    """The same stack with space for at least ``size`` entries."""
+    if size <= len(stack):
         return stack
-    new = np.empty((2 * room, stack.shape[1]), stack.dtype)
+    new = np.empty((2 * size, stack.shape[1]), stack.dtype)
     for i in range(used):
         for j in range(stack.shape[1]):
             new[i, j] = stack[i, j]
@@ -83,7 +83,7 @@ def longer(stack: Rows, used: int, room: int) -> Rows:
 
 
 def _zeros_of_products() -> Array:
-    """How many zeros the word 2^z ends in, found by the first six bits of its product with a de Bruijn number."""
+    """Trailing zeros of 2^z, indexed by the first six bits of its product with a de Bruijn number."""
     zeros = np.empty(64, np.int64)
     for z in range(64):
         zeros[(_DE_BRUIJN << z & 0xFFFFFFFFFFFFFFFF) >> 58] = z
@@ -96,14 +96,14 @@ _ZEROS = _zeros_of_products()
 
 @inner
 def trailing_zeros(word: np.uint64) -> int:
-    """How many zeros a word ends in; the word is not 0."""
+    """The number of trailing zeros of a non-zero word."""
     lowest = word & (~word + np.uint64(1))
     return _ZEROS[(lowest * np.uint64(_DE_BRUIJN)) >> np.uint64(58)]
 
 
 @inner
 def list_marked(marks: Array, words: int, bins: Codes) -> int:
-    """List the bins marked in the first words of a set of bits in rising order, and clear the set."""
+    """List the bins marked in the first words of a bit set in ascending order, and clear the set."""
     found = 0
     for w in range(words):
         word = marks[w]
@@ -117,7 +117,7 @@ def list_marked(marks: Array, words: int, bins: Codes) -> int:
 
 @inner
 def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes) -> int:
-    """List the bins that hold rows, in rising order."""
+    """List the non-empty bins in ascending order."""
     found = 0
     for b in range(size):
         rows = 0
@@ -130,18 +130,18 @@ def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes
 
 @inner
 def swap_rows(records: Records, a: int, b: int) -> None:
-    """Exchange two rows with all that goes along."""
-    words, target, along = records.words, records.target, records.along
+    """Swap two rows with everything they carry."""
+    words, target, carried = records.words, records.target, records.carried
     for w in range(words.shape[1]):
         words[a, w], words[b, w] = words[b, w], words[a, w]
     target[a], target[b] = target[b], target[a]
-    if along.size:
-        along[a], along[b] = along[b], along[a]
+    if carried.size:
+        carried[a], carried[b] = carried[b], carried[a]
 
 
 @inner
-def move_apart(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
-    """Move the rows whose code goes first to the front of the range; return where the others begin."""
+def partition_rows(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
+    """Move the rows with a code in ``goes_first`` to the front of the range; return where the others start."""
     codes = records.codes
     low, high = start, stop - 1
     while True:
@@ -157,10 +157,10 @@ def move_apart(records: Records, start: int, stop: int, attribute: int, goes_fir
 
 
 @inner
-def move_into_groups(records: Records, attribute: int, groups: int, begins: Rows, place: Rows) -> None:
-    """Bring rows of the same code together; those of code c + 1 come to stand from begins[c] to begins[c + 1].
+def group_rows(records: Records, attribute: int, groups: int, begins: Rows, place: Rows) -> None:
+    """Group rows by code: rows with code c + 1 are moved to begins[c] up to begins[c + 1].
 
-    No row has code 0. ``place`` is room for as many numbers as there are codes.
+    No row has code 0. ``place`` is working memory with one element per code.
     """
     codes = records.codes
     for group in range(groups):
@@ -173,17 +173,17 @@ def move_into_groups(records: Records, attribute: int, groups: int, begins: Rows
             place[other] += 1
 
 
-# Kernels that turn values into small bin codes: 0 is missing, 1 the lowest bin.
+# Binning: 0 is missing, 1 the lowest bin.
 
 
-MOST_BINS = 255  # with the code of missing values they fill one byte
+MAX_BINS = 255  # together with the code of missing values they fit in one byte
 
 
 @njit(cache=True)
 def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
-    """The highest value of each bin of sorted values, and whether every bin holds one value only.
+    """The largest value of each bin of sorted values, and whether every bin contains a single value.
 
-    Bins are about equally full; a value with more rows than an average bin stands alone.
+    Bins have about equal numbers of rows; a value with more rows than an average bin gets a bin of its own.
     """
     distinct = 0
     for i in range(ordered.size):
@@ -202,11 +202,11 @@ def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
         end = i + 1
         while end < ordered.size and ordered[end] == ordered[i]:
             end += 1
-        after = end  # where the run of the next value ends
+        after = end  # will be the end of the run of the next value
         while after < ordered.size and ordered[after] == ordered[end]:
             after += 1
-        room = (ordered.size - done) / (most - place)
-        full = end - done >= room or after - end >= room
+        average = (ordered.size - done) / (most - place)
+        full = end - done >= average or after - end >= average
         if end == ordered.size or (place < most - 1 and full):
             edges[place] = ordered[i]
             place += 1
@@ -217,15 +217,15 @@ def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
 
 @njit(cache=True)
 def code_numbers(values: Floats, edges: Floats, codes: Array, attribute: int, start: int, stop: int) -> int:
-    """Write the bin of each value; return how many are missing.
+    """Write the bin of each value; return the number of missing values.
 
-    ``edges`` has 255 places, the last in use and all after it infinite. 9 ns a value; numpy.searchsorted
-    takes 55.
+    ``edges`` has 255 elements, and those from the last used one on are infinite. Takes 9 ns per value;
+    numpy.searchsorted takes 55 ns.
     """
     missing = 0
     for row in range(start, stop):
         value = values[row]
-        # The number of edges below the value, by eight steps without a branch.
+        # The number of edges below the value, by a branch-free binary search in eight steps.
         place = 128 * (edges[127] < value)
         place += 64 * (edges[place + 63] < value)
         place += 32 * (edges[place + 31] < value)
@@ -242,7 +242,7 @@ def code_numbers(values: Floats, edges: Floats, codes: Array, attribute: int, st
 
 @njit(cache=True)
 def code_levels(levels: Array, codes: Array, attribute: int, start: int, stop: int) -> int:
-    """Write the code of each level plus one, so that missing (-1) becomes 0; return how many are missing."""
+    """Write the code of each level plus one, so that missing (-1) becomes 0; return the number of missing values."""
     missing = 0
     for row in range(start, stop):
         codes[row, attribute] = levels[row] + 1
@@ -252,7 +252,7 @@ def code_levels(levels: Array, codes: Array, attribute: int, start: int, stop: i
 
 @njit(cache=True)
 def every_value_is_an_edge(values: Floats, edges: Floats, codes: Array, attribute: int) -> bool:
-    """Whether each known value is the upper edge of its bin, so that the bins lose nothing."""
+    """Whether each known value is the upper edge of its bin, so that binning is lossless."""
     for row in range(values.size):
         code = codes[row, attribute]
         if code > 0 and edges[code - 1] != values[row]:
@@ -260,12 +260,12 @@ def every_value_is_an_edge(values: Floats, edges: Floats, codes: Array, attribut
     return True
 
 
-# Rows into the order of their cells, and back to numbers of cells.
+# Sorting rows by cell, and numbering the refined cells.
 
 
 @njit(cache=True)
 def gather(words: Array, target: Codes, labels: Rows, n_labels: int) -> tuple[Array, Codes, Rows, Rows]:
-    """Words, classes and row numbers in the order of the labels, and where each label starts."""
+    """Words, classes and row numbers sorted by label, and the start of each label."""
     starts = np.zeros(n_labels + 1, np.int64)
     for i in range(labels.size):
         starts[labels[i] + 1] += 1
@@ -288,7 +288,7 @@ def gather(words: Array, target: Codes, labels: Rows, n_labels: int) -> tuple[Ar
 
 @njit(cache=True)
 def bits_of_cells(target: Codes, starts: Rows, classes: int) -> float:
-    """Rows times entropy of the classes, summed over cells."""
+    """The entropy of the classes times the number of rows, summed over cells."""
     bits, rows = 0.0, np.zeros(classes, np.int64)
     for cell in range(starts.size - 1):
         fill(rows, 0, classes, 0)
@@ -302,7 +302,7 @@ def bits_of_cells(target: Codes, starts: Rows, classes: int) -> float:
 
 @njit(cache=True)
 def number_cells(begins: Bools, row: Rows) -> tuple[Rows, int]:
-    """The number of the cell of each row, cells counted in the order they stand."""
+    """The cell number of each row, with cells numbered in order, and the number of cells."""
     labels = np.empty(row.size, np.int64)
     cell = -1
     for i in range(row.size):
@@ -311,48 +311,52 @@ def number_cells(begins: Bools, row: Rows) -> tuple[Rows, int]:
     return labels, cell + 1
 
 
-# C4.5's gain and split information of an attribute, from the rows of each class in each of its bins.
+# C4.5's gain and split information of an attribute, from the class counts in its bins.
 
 
-EPSILON = 1e-3  # C4.5's own
-NO_GAIN = -EPSILON  # an attribute that cannot be tested
-SLACK = 1e-6  # shares of rows add up to whole rows only nearly; a limit is not missed by rounding
-_SMALLEST_GAP = 1e-5  # values nearer than this are not cut apart
+EPSILON = 1e-3  # as in C4.5
+NO_GAIN = -EPSILON  # gain of an attribute without a valid test
+SLACK = 1e-6  # fractional weights add up to integers only approximately; limits allow for that
+_SMALLEST_GAP = 1e-5  # values closer than this are not separated
 
 
 class GrowthSettings(NamedTuple):
-    """The attributes, and when a split is allowed."""
+    """The attributes, and the limits for splits."""
 
-    tests: Rows  # (attributes,) 0, 1, ..
-    numbers: Rows  # those of the attributes that are numbers
-    categories: Rows  # the others
-    sizes: Rows  # (attributes,) number of codes, the code of missing values included
-    offsets: Rows  # (attributes + 1,) where the counts of each begin
+    tests: Rows  # (attributes,) 0, 1, …
+    numbers: Rows  # indices of the numbers
+    categories: Rows  # indices of the categories
+    sizes: Rows  # (attributes,) number of codes, including the code of missing values
+    offsets: Rows  # (attributes + 1,) start of each attribute's counts
     is_number: Bools  # (attributes,)
-    many_values: Bools  # (attributes,) a category with so many levels that it stays out of the average gain
-    edges: Floats  # (attributes, 256) the upper edge of each code of a number
+    many_values: Bools  # (attributes,) category with too many levels to count towards the average gain
+    edges: Floats  # (attributes, 256) upper edge of each code of a number
     classes: int
-    min_records: float  # two branches at least must have this many rows
+    min_records: float  # at least two branches must have this many rows
 
 
-TOTAL, KNOWN, LEFT = 0, 1, 2  # of each class: rows of the node, with a known value, below the cut
+TOTAL, KNOWN, LEFT = (
+    0,
+    1,
+    2,
+)  # rows of Scratch.rows: all rows of the node, those with a known value, those below the cut
 
 
 class Scratch(NamedTuple):
-    """Room that every node uses again; integers while rows are whole, doubles once they are split."""
+    """Working memory that is reused for every node: integers for whole rows, doubles for fractional rows."""
 
     table: Floats  # n·log2 n
-    bins: Codes  # (largest size,) bins that hold rows
-    marks: Array  # bits of the bins that hold rows
-    rows: Array  # (3, classes) see above
-    few: Array  # (largest size · classes,) counts of one attribute; zero between uses
+    bins: Codes  # (largest size,) non-empty bins
+    marks: Array  # bit set of non-empty bins
+    rows: Array  # (3, classes) see TOTAL, KNOWN and LEFT
+    few_counts: Array  # (largest size · classes,) counts of one attribute; zero between uses
     gain: Floats  # (attributes,)
     info: Floats  # (attributes,)
-    cut: Codes  # (attributes, 2) the last code of the first side of the best cut, and the next that holds rows
+    cut: Codes  # (attributes, 2) last code on the first side of the best cut, and the next non-empty code
 
 
-# The functions below have no ``return`` before their end and no branch that alone uses an array: numba would
-# count references to every array at each call, and a tree of tiny nodes would take half as long again.
+# The functions below have no early ``return`` and no branch that alone uses an array. Otherwise numba would count
+# references to every array at each call, and a tree of tiny nodes would take half as long again.
 
 
 @inner
@@ -371,11 +375,11 @@ def _scan(
     attribute: int,
     table: Floats,
 ) -> tuple[float, int, float, int]:
-    """Try every cut of a number: bits left over by the best, its place (-1: none), rows below it, cuts tried."""
+    """Try every cut of a number: remaining bits and position of the best (-1: none), rows below it, cuts tried."""
     small = 0.1 * rows / classes
     small = (min_records if small <= min_records else min(small, 25.0)) - SLACK
     needed = max(small, min_records - SLACK)
-    below = rows * 0  # whole or real, as the counts are
+    below = rows * 0  # integer or float, like the counts
     least, at, tries, left_sum, best_below = np.inf, -1, 0, 0.0, below
     i = first if rows >= 2 * (min_records - SLACK) else filled
     while i < filled - 1 and rows - below >= small:
@@ -400,10 +404,10 @@ def _scan(
 
 
 @inner
-def look_at_number(
+def score_number(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:
-    """Note gain, information and place of the best cut of a number whose filled bins are listed."""
+    """Record gain, split information and position of the best cut of a number, given its non-empty bins."""
     classes, table, bins, of_class = rules.classes, scratch.table, scratch.bins, scratch.rows
     is_missing = bins[0] == 0
     zero = of_class[TOTAL, 0] * 0
@@ -432,10 +436,10 @@ def look_at_number(
 
 
 @inner
-def look_at_category(
+def score_category(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:
-    """Note gain and information of one branch for each level."""
+    """Record gain and split information of a category with one branch per level."""
     classes, table, bins, of_class = rules.classes, scratch.table, scratch.bins, scratch.rows
     is_missing = bins[0] == 0
     zero = of_class[TOTAL, 0] * 0
@@ -466,7 +470,7 @@ def look_at_category(
 
 @inner
 def choose(rules: GrowthSettings, scratch: Scratch) -> int:
-    """The attribute with the best gain ratio among those of at least average gain; -1 if there is none."""
+    """The attribute with the largest gain ratio among those with at least average gain; -1 if there is none."""
     gain, info = scratch.gain, scratch.info
     possible, total, every_has_many = 0, 0.0, True
     for a in range(gain.size):

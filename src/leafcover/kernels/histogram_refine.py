@@ -1,4 +1,4 @@
-"""The kernel of refining: inside every cell a tree of two-way splits whose leaves all keep the floor."""
+"""Refine cells: within every cell, grow a tree of binary splits whose leaves all have a minimum size."""
 
 import math
 from typing import NamedTuple
@@ -16,23 +16,23 @@ from leafcover.kernels.histogram import (
     list_marked,
     log_table,
     log_term,
-    longer,
-    move_apart,
+    partition_rows,
+    resize_stack,
 )
 
-_FRESH = 0  # count the node's rows
-_SMALLER = 1  # count the rows and take them from the counts of the parent, which wait for the sibling
-_REST = 2  # what is left in the parent's counts is this node's
+_COUNT = 0  # count the node's rows
+_COUNT_AND_SUBTRACT = 1  # count the rows and subtract them from the parent's counts, for the largest sibling
+_REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
-_TOTAL, _LEFT = 0, 1  # of each class: rows of the node, rows on the first side
+_TOTAL, _LEFT = 0, 1  # rows of RefineScratch.rows: all rows of the node, rows on the first side
 
 
 class RefineSettings(NamedTuple):
-    """What may be tested and how a split is judged."""
+    """The attributes that may be tested, and the criteria of a split."""
 
-    tests: Rows  # (tests,) attributes that may be tested, rising
+    tests: Rows  # (tests,) attributes that may be tested, ascending
     sizes: Rows  # (tests,) number of codes of each
-    offsets: Rows  # (tests + 1,) where the counts of each begin
+    offsets: Rows  # (tests + 1,) start of each test's counts
     is_number: Bools  # (tests,)
     classes: int
     floor: int
@@ -41,17 +41,17 @@ class RefineSettings(NamedTuple):
 
 
 class RefineScratch(NamedTuple):
-    """Room that every node uses again."""
+    """Working memory that is reused for every node."""
 
     table: Floats  # n·log2 n
-    bins: Codes  # (largest size,) bins that hold rows
-    ordered: Codes  # (largest size,) the same in the order a cut runs through
+    bins: Codes  # (largest size,) non-empty bins
+    ordered: Codes  # (largest size,) the same in the order in which they are cut
     best: Codes  # (largest size,) codes on the first side of the best split so far
     share: Floats  # (largest size,) share of the main class in each level
-    rows: Rows  # (2, classes) see above
-    place: Codes  # (classes,) the place of a class among those present in a small node
-    local: Codes  # (rows of a small node,) these places for its rows
-    marks: Array  # bits of the bins that hold rows
+    rows: Rows  # (2, classes) see _TOTAL and _LEFT
+    place: Codes  # (classes,) index of a class among those present in a small node
+    local: Codes  # (rows of a small node,) class indices of its rows
+    marks: Array  # bit set of non-empty bins
     side: Codes  # (largest size,) 1 for the codes on the first side
 
 
@@ -59,18 +59,18 @@ class BestSplit(NamedTuple):
     """The best split of a node so far."""
 
     test: int  # -1: none
-    value: float  # bits gained less the bits it takes to name the split
+    value: float  # bits gained, less the bits that encode the choice of the split
     gain: float  # bits gained
-    firsts: int  # how many codes ``scratch.best`` lists
+    firsts: int  # number of codes in ``scratch.best``
     below: int  # rows on the first side
-    classes: int  # classes that the node holds
+    classes: int  # number of classes in the node
 
 
 @njit(cache=True)
 def complexity(classes: int, rows: int) -> float:
-    """The bits that fitting class shares to rows gains by chance: the multinomial's parametric complexity.
+    """The parametric complexity of the multinomial: the bits that fitting class shares to rows gains by chance.
 
-    Kontkanen and Myllymäki 2007: C(k + 2) = C(k + 1) + rows/k · C(k), from C(1) = 1 and Szpankowski's C(2).
+    Kontkanen and Myllymäki (2007): C(k + 2) = C(k + 1) + rows/k · C(k), from C(1) = 1 and Szpankowski's C(2).
     """
     if classes < 2 or rows < 1:
         return 0.0
@@ -83,8 +83,8 @@ def complexity(classes: int, rows: int) -> float:
 
 
 @inner
-def _spread(rows: Rows, classes: int, table: Floats) -> float:
-    """The bits it takes to tell the classes of a node's rows: rows times entropy."""
+def _total_information(rows: Rows, classes: int, table: Floats) -> float:
+    """The entropy of a node's classes times its number of rows, in bits."""
     total, of_classes = 0, 0.0
     for k in range(classes):
         total += rows[_TOTAL, k]
@@ -92,18 +92,14 @@ def _spread(rows: Rows, classes: int, table: Floats) -> float:
     return log_term(total, table) - of_classes
 
 
-# The functions below have no ``return`` before their end and no branch that alone uses an array, for the reason
-# given in ``histogram_gain``.
+# The functions below have no early ``return`` and no branch that alone uses an array; see the note in `histogram`.
 
 
 @inner
-def _cut(
+def _best_cut(
     counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
 ) -> tuple[float, int, int, int, int]:
-    """The best cut through ordered bins: bits left over, last bin and rows of the first side, cuts allowed.
-
-    The number of classes in the node comes last.
-    """
+    """The best cut of ordered bins: remaining bits, last bin and rows of the first side, valid cuts, classes."""
     total, right_sum, present = 0, 0.0, 0
     for k in range(classes):
         rows[_LEFT, k] = 0
@@ -133,10 +129,10 @@ def _cut(
 
 
 @inner
-def _order(
+def _order_levels(
     counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
 ) -> None:
-    """Order levels by their share of the most frequent class: with two classes the best subset is then a cut."""
+    """Order levels by their share of the most frequent class: with two classes the best subset is a cut of it."""
     main = 0
     for k in range(1, classes):
         if rows[_TOTAL, k] > rows[_TOTAL, main]:
@@ -147,7 +143,7 @@ def _order(
         for k in range(classes):
             of_level += counts[begin + k]
         share[bins[i]] = counts[begin + main] / of_level
-    # Shell's sort by (share, code): levels are mostly few, and numpy's argsort compiles for 3 s more.
+    # Shell sort by (share, code): there are usually few levels, and numpy's argsort adds 3 s of compile time.
     gap = levels // 2
     while gap:
         for i in range(gap, levels):
@@ -163,7 +159,7 @@ def _order(
 
 
 @inner
-def _judge(
+def _better_split(
     best: BestSplit,
     test: int,
     counts: Codes,
@@ -171,17 +167,17 @@ def _judge(
     classes: int,
     filled: int,
     spread: float,
-    question: RefineSettings,
+    settings: RefineSettings,
     scratch: RefineScratch,
 ) -> BestSplit:
-    """The better of the best split so far and the best one of this attribute; the earlier wins a tie."""
+    """The better of the best split so far and the best split of this attribute; ties go to the earlier one."""
     bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
     for i in range(filled):
         ordered[i] = bins[i]
-    levels = 0 if question.is_number[test] else filled
-    _order(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
-    least, at, below, tries, present = _cut(
-        counts, offset, classes, ordered, filled, question.floor, rows, scratch.table
+    levels = 0 if settings.is_number[test] else filled
+    _order_levels(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
+    least, at, below, tries, present = _best_cut(
+        counts, offset, classes, ordered, filled, settings.floor, rows, scratch.table
     )
     gain = spread - least
     # A cut is one of ``tries``; a set of levels is one of 2^(levels - 1) - 1.
@@ -195,72 +191,72 @@ def _judge(
 
 
 @inner
-def _split_large(counts: Codes, question: RefineSettings, scratch: RefineScratch) -> BestSplit:
-    """The best split of a node whose rows are counted already."""
-    classes = question.classes
+def _split_large(counts: Codes, settings: RefineSettings, scratch: RefineScratch) -> BestSplit:
+    """The best split of a node whose rows are already counted."""
+    classes = settings.classes
     for k in range(classes):
         scratch.rows[_TOTAL, k] = 0
-        for b in range(question.sizes[0]):
+        for b in range(settings.sizes[0]):
             scratch.rows[_TOTAL, k] += counts[b * classes + k]
     best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
-    spread = _spread(scratch.rows, classes, scratch.table)
-    for t in range(question.tests.size if spread > 0.0 else 0):
-        offset = question.offsets[t]
-        filled = list_filled(counts, offset, question.sizes[t], classes, scratch.bins)
-        best = _judge(best, t, counts, offset, classes, filled, spread, question, scratch)
+    spread = _total_information(scratch.rows, classes, scratch.table)
+    for t in range(settings.tests.size if spread > 0.0 else 0):
+        offset = settings.offsets[t]
+        filled = list_filled(counts, offset, settings.sizes[t], classes, scratch.bins)
+        best = _better_split(best, t, counts, offset, classes, filled, spread, settings, scratch)
     return best
 
 
 @inner
 def _split_small(
-    records: Records, start: int, stop: int, counts: Codes, question: RefineSettings, scratch: RefineScratch
+    records: Records, start: int, stop: int, counts: Codes, settings: RefineSettings, scratch: RefineScratch
 ) -> BestSplit:
-    """The best split of a node with fewer rows than places to count in: only places in use are touched.
+    """The best split of a node with fewer rows than counters; only counters in use are touched.
 
     ``counts`` is all zero before and after. Classes are renumbered among those present.
     """
     codes, target = records.codes, records.target
     place, local, rows, bins = scratch.place, scratch.local, scratch.rows, scratch.bins
     best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
-    for k in range(question.classes):
+    for k in range(settings.classes):
         rows[_TOTAL, k] = 0
     for i in range(start, stop):
         rows[_TOTAL, target[i]] += 1
     classes = 0
-    for k in range(question.classes):
+    for k in range(settings.classes):
         if rows[_TOTAL, k]:
             place[k] = classes
             rows[_TOTAL, classes] = rows[_TOTAL, k]
             classes += 1
     for i in range(start, stop):
         local[i - start] = place[target[i]]
-    spread = _spread(rows, classes, scratch.table)
-    for t in range(question.tests.size if classes > 1 else 0):
-        attribute = question.tests[t]
+    spread = _total_information(rows, classes, scratch.table)
+    for t in range(settings.tests.size if classes > 1 else 0):
+        attribute = settings.tests[t]
         for i in range(start, stop):
             code = np.int64(codes[i, attribute])
             counts[code * classes + local[i - start]] += 1
             scratch.marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
-        filled = list_marked(scratch.marks, (question.sizes[t] + 63) // 64, bins)
-        best = _judge(best, t, counts, 0, classes, filled, spread, question, scratch)
+        filled = list_marked(scratch.marks, (settings.sizes[t] + 63) // 64, bins)
+        best = _better_split(best, t, counts, 0, classes, filled, spread, settings, scratch)
         for i in range(filled):
             fill(counts, bins[i] * classes, (bins[i] + 1) * classes, 0)
     return best
 
 
 @inner
-def _scratch(rows: int, large: int, question: RefineSettings) -> RefineScratch:
+def _scratch(rows: int, large: int, settings: RefineSettings) -> RefineScratch:
     widest = 1
-    for t in range(question.sizes.size):
-        widest = max(widest, question.sizes[t])
+    for t in range(settings.sizes.size):
+        widest = max(widest, settings.sizes[t])
     return RefineScratch(
         log_table(rows),
         np.empty(widest, np.int32),
         np.empty(widest, np.int32),
         np.empty(widest, np.int32),
         np.empty(widest),
-        np.zeros((2, question.classes), np.int64),
-        np.zeros(question.classes, np.int32),
+        np.zeros((2, settings.classes), np.int64),
+        np.zeros(settings.classes, np.int32),
         np.empty(large, np.int32),
         np.zeros((widest + 63) // 64, np.uint64),
         np.zeros(widest, np.int32),
@@ -268,12 +264,14 @@ def _scratch(rows: int, large: int, question: RefineSettings) -> RefineScratch:
 
 
 @inner
-def _divide(records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch) -> int:
-    """Move the rows of the best split's first side to the front; return where the second begins."""
+def _partition_node(
+    records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch
+) -> int:
+    """Move the rows on the first side of the best split to the front; return where the second side starts."""
     side, best = scratch.side, scratch.best
     for i in range(firsts):
         side[best[i]] = 1
-    middle = move_apart(records, start, stop, attribute, side)
+    middle = partition_rows(records, start, stop, attribute, side)
     for i in range(firsts):
         side[best[i]] = 0
     return middle
@@ -289,66 +287,66 @@ def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, ho
 
 
 @njit(cache=True)
-def refine(records: Records, starts: Rows, question: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
-    """Split the ranges between ``starts`` (the last entry is the number of rows) as long as it pays.
+def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
+    """Split the ranges between ``starts`` (the last entry is the number of rows) as long as the net gain suffices.
 
-    Moves the records. Returns which places begin a new cell, the bits gained by each test, the same after
-    costs, and how many of the ranges were split. Buffers are shared as in ``histogram_grow``.
+    Moves the records. Returns which positions start a new cell, the bits gained by each test, the same after costs, and
+    the number of ranges that were split. Buffers are shared as in `histogram_grow`.
     """
-    rows, classes, tests = records.target.size, question.classes, question.tests.size
+    rows, classes, tests = records.target.size, settings.classes, settings.tests.size
     begins = np.zeros(rows, np.bool_)
     gains, nets = np.zeros(tests), np.zeros(tests)
-    places = question.offsets[tests]
-    large = max(places // max(tests, 1), 64)  # from here on counting costs more than looking through the counts
-    scratch = _scratch(rows, large, question)
+    places = settings.offsets[tests]
+    large = max(places // max(tests, 1), 64)  # from this size on, counting costs more than scanning the counts
+    scratch = _scratch(rows, large, settings)
     slots = 2
     while (large << (slots - 2)) < rows:
         slots += 1
     counts = np.zeros((slots, places), np.int32)
-    few = np.zeros(scratch.bins.size * min(classes, large), np.int32)
+    few_counts = np.zeros(scratch.bins.size * min(classes, large), np.int32)
     stack = np.empty((64, 5), np.int64)  # start, stop, depth, slot, how to count
     split_cells = 0
     for cell in range(starts.size - 1):
-        _push(stack, 0, starts[cell], starts[cell + 1], 0, 0, _FRESH)
+        _push(stack, 0, starts[cell], starts[cell + 1], 0, 0, _COUNT)
         waiting = 1 if starts[cell] < starts[cell + 1] else 0
         while waiting:
             waiting -= 1
             start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
             slot, how = stack[waiting, 3], stack[waiting, 4]
             begins[start] = True
-            ends = stop - start < 2 * question.floor or depth >= question.max_depth or tests == 0
+            ends = stop - start < 2 * settings.floor or depth >= settings.max_depth or tests == 0
             is_large = stop - start >= large and not ends
             here, above = counts[slot], counts[max(slot - 1, 0)]
-            if is_large and how != _REST:
+            if is_large and how != _REMAINDER:
                 fill(here, 0, places, 0)
-                count_rows(records, start, stop, question.tests, question.offsets, classes, 1, here)
-            if how == _SMALLER and is_large:
+                count_rows(records, start, stop, settings.tests, settings.offsets, classes, 1, here)
+            if how == _COUNT_AND_SUBTRACT and is_large:
                 for i in range(places):
                     above[i] -= here[i]
-            elif how == _SMALLER:
-                count_rows(records, start, stop, question.tests, question.offsets, classes, -1, above)
+            elif how == _COUNT_AND_SUBTRACT:
+                count_rows(records, start, stop, settings.tests, settings.offsets, classes, -1, above)
             if ends:
                 continue
             if is_large:
-                best = _split_large(here, question, scratch)
+                best = _split_large(here, settings, scratch)
             else:
-                best = _split_small(records, start, stop, few, question, scratch)
+                best = _split_small(records, start, stop, few_counts, settings, scratch)
             if best.test < 0:
                 continue
             extra = complexity(best.classes, best.below) + complexity(best.classes, stop - start - best.below)
             net = best.value - extra + complexity(best.classes, stop - start)
-            if net < question.min_gain_bits:
+            if net < settings.min_gain_bits:
                 continue
             split_cells += depth == 0
             gains[best.test] += best.gain
             nets[best.test] += net
-            middle = _divide(records, start, stop, question.tests[best.test], best.firsts, scratch)
+            middle = _partition_node(records, start, stop, settings.tests[best.test], best.firsts, scratch)
             first_is_rest = middle - start > stop - middle
             low, high = (start, middle) if first_is_rest else (middle, stop)
-            keeps = is_large and high - low >= large and depth + 1 < question.max_depth
-            stack = longer(stack, waiting, waiting + 2)
-            _push(stack, waiting, low, high, depth + 1, slot, _REST if keeps else _FRESH)
+            keeps = is_large and high - low >= large and depth + 1 < settings.max_depth
+            stack = resize_stack(stack, waiting, waiting + 2)
+            _push(stack, waiting, low, high, depth + 1, slot, _REMAINDER if keeps else _COUNT)
             low, high = (middle, stop) if first_is_rest else (start, middle)
-            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, _SMALLER if keeps else _FRESH)
+            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, _COUNT_AND_SUBTRACT if keeps else _COUNT)
             waiting += 2
     return begins, gains, nets, split_cells

@@ -1,7 +1,7 @@
-"""One tree for many columns at once: inside each cell, cuts that lower what the columns still tell of each other.
+"""One tree for many columns: within each cell, cuts that reduce the dependence between the columns.
 
-Shuffling columns independently inside a cell destroys what they say of each other there (their total correlation).
-A cut on column j lowers it by the information gained about every other column, so that sum is the score.
+Shuffling columns independently within a cell destroys their dependence there (the total correlation). A cut on column j
+reduces it by the information gained about every other column, so the score of a cut is that sum.
 """
 
 from typing import NamedTuple
@@ -11,32 +11,32 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 
-# Bits that chance alone gains per degree of freedom: 1 / (2 ln 2).
-CHANCE = 0.7213475204444817
+# Bits gained by chance per degree of freedom: 1 / (2 ln 2).
+CHANCE_BITS = 0.7213475204444817
 
 
 class JointSettings(NamedTuple):
-    """What is asked of every node."""
+    """The binned columns, and the criteria of a cut."""
 
-    codes: Array  # (rows, columns) bin of each value, missing first
+    codes: Array  # (rows, columns) bin of each value; bin 0 is missing
     is_number: Bools  # (columns,)
-    classes: Codes  # (columns, most bins) the class a bin belongs to when its column is refined for
-    first: Rows  # (columns + 1,) where the classes of a column start among all classes
-    floor: int  # rows either side of a cut must keep
-    most: int  # rows that choose a cut; of a larger node an even sample does
+    classes: Codes  # (columns, most bins) class of each bin when its column is the target
+    first: Rows  # (columns + 1,) start of a column's classes among all classes
+    floor: int  # minimum rows on either side of a cut
+    most: int  # rows that determine a cut; a larger node is sampled evenly
 
 
 class JointWorkspace(NamedTuple):
-    """Working space, made once."""
+    """Working memory, allocated once."""
 
     bins: Codes  # (columns, most)
     groups: Codes  # (most, columns) class of each value among all classes
     left: Rows  # (all classes,)
     right: Rows
     node: Rows
-    counts: Rows  # (most bins, all classes) how often a level of a category meets a class; all zero between calls
-    held: Rows  # (most bins,)
-    place: Codes  # (most bins,) where a bin stands in the order that is cut
+    counts: Rows  # (most bins, all classes) joint counts of levels and classes; all zero between calls
+    held: Rows  # (most bins,) rows of each bin
+    place: Codes  # (most bins,) position of a bin in the order that is cut
     order: Rows  # (most,)
     growth: Floats  # growth[n] = n log2 n - (n - 1) log2 (n - 1)
     terms: Floats  # n log2 n
@@ -44,79 +44,79 @@ class JointWorkspace(NamedTuple):
 
 
 @njit(cache=True)
-def _load(question: JointSettings, rows: Rows, room: JointWorkspace) -> None:
-    """The bins and classes of the rows that choose, and how often each class occurs."""
-    room.node[:] = 0
+def _load(settings: JointSettings, rows: Rows, work: JointWorkspace) -> None:
+    """Load the bins and classes of the sampled rows, and count each class."""
+    work.node[:] = 0
     for i in range(len(rows)):
-        for j in range(len(question.is_number)):
-            code = question.codes[rows[i], j]
-            room.bins[j, i] = code
-            group = question.first[j] + question.classes[j, code]
-            room.groups[i, j] = group
-            room.node[group] += 1
+        for j in range(len(settings.is_number)):
+            code = settings.codes[rows[i], j]
+            work.bins[j, i] = code
+            group = settings.first[j] + settings.classes[j, code]
+            work.groups[i, j] = group
+            work.node[group] += 1
 
 
 @njit(cache=True)
-def _levels_in_order(question: JointSettings, j: int, size: int, live: Codes, room: JointWorkspace) -> int:
-    """Place the levels of a category by their share of the commonest class of the column they tell most about.
+def _order_levels(settings: JointSettings, j: int, size: int, varying: Codes, work: JointWorkspace) -> int:
+    """Order the levels of a category by their share of the most common class of the column they explain best.
 
-    Returns how many levels occur; ``room.place`` holds the order.
+    Returns the number of levels that occur; ``work.place`` is the order.
     """
-    bins = room.bins[j]
+    bins = work.bins[j]
     for i in range(size):
-        room.held[bins[i]] += 1
-        for t in live:
-            room.counts[bins[i], room.groups[i, t]] += 1
+        work.held[bins[i]] += 1
+        for t in varying:
+            work.counts[bins[i], work.groups[i, t]] += 1
     best, chosen = -1.0, -1
-    for t in live:
+    for t in varying:
         if t == j:
             continue
-        told = 0.0
-        for i in range(size):  # n log n summed over values, as log n summed over rows
-            group = room.groups[i, t]
-            told += room.logs[room.counts[bins[i], group]] - room.logs[room.node[group]]
-        if chosen < 0 or told > best + 1e-9:  # equal ones differ by rounding alone: the first column
-            best, chosen = told, t
+        information = 0.0
+        for i in range(size):  # the sum of n log n over values, as the sum of log n over rows
+            group = work.groups[i, t]
+            information += work.logs[work.counts[bins[i], group]] - work.logs[work.node[group]]
+        if chosen < 0 or information > best + 1e-9:  # ties, up to rounding, go to the first column
+            best, chosen = information, t
     common = 0
     if chosen >= 0:
-        begin, end = question.first[chosen], question.first[chosen + 1]
-        common = begin + np.argmax(room.node[begin:end])
-    present = np.flatnonzero(room.held)
+        begin, end = settings.first[chosen], settings.first[chosen + 1]
+        common = begin + np.argmax(work.node[begin:end])
+    present = np.flatnonzero(work.held)
     share = np.empty(len(present))
     for i in range(len(present)):
-        share[i] = room.counts[present[i], common] / room.held[present[i]]
+        share[i] = work.counts[present[i], common] / work.held[present[i]]
     ranked = np.argsort(share, kind="mergesort")
     for i in range(len(ranked)):
-        room.place[present[ranked[i]]] = i
+        work.place[present[ranked[i]]] = i
     for i in range(size):
-        room.held[bins[i]] = 0
-        for t in live:
-            room.counts[bins[i], room.groups[i, t]] = 0
+        work.held[bins[i]] = 0
+        for t in varying:
+            work.counts[bins[i], work.groups[i, t]] = 0
     return len(present)
 
 
 @njit(cache=True)
-def _sorted_rows(j: int, size: int, ordered: int, room: JointWorkspace) -> Rows:
-    """Rows in the order of their bin's place, and where each place ends."""
+def _sorted_rows(j: int, size: int, ordered: int, work: JointWorkspace) -> Rows:
+    """Sort the rows by the position of their bin, and return the end of each position."""
     ends = np.zeros(ordered + 1, np.int64)
     for i in range(size):
-        ends[room.place[room.bins[j, i]] + 1] += 1
+        ends[work.place[work.bins[j, i]] + 1] += 1
     for p in range(ordered):
         ends[p + 1] += ends[p]
     at = ends[:-1].copy()
     for i in range(size):
-        p = room.place[room.bins[j, i]]
-        room.order[at[p]] = i
+        p = work.place[work.bins[j, i]]
+        work.order[at[p]] = i
         at[p] += 1
     return ends[1:]
 
 
 @njit(cache=True)
 def _best_cut(
-    question: JointSettings, j: int, size: int, ordered: int, floor: int, live: Codes, room: JointWorkspace
+    settings: JointSettings, j: int, size: int, ordered: int, floor: int, varying: Codes, work: JointWorkspace
 ) -> tuple[float, int]:
-    """Score and last place of the first side of the best cut of one column; (-inf, -1) when none is allowed."""
-    ends = _sorted_rows(j, size, ordered, room)
+    """Score of the best cut of one column, and the last position of its first side; (-inf, -1) if no cut is valid."""
+    ends = _sorted_rows(j, size, ordered, work)
     tries = 0
     for p in range(ordered - 1):
         if ends[p] >= floor and size - ends[p] >= floor and ends[p] > (ends[p - 1] if p else 0):
@@ -124,34 +124,34 @@ def _best_cut(
     if tries == 0:
         return -np.inf, -1
     others, cost, held = 0, 0.0, 0.0
-    for t in live:
-        begin, end = question.first[t], question.first[t + 1]
+    for t in varying:
+        begin, end = settings.first[t], settings.first[t + 1]
         for group in range(begin, end):
-            room.left[group] = 0
-            room.right[group] = room.node[group]
+            work.left[group] = 0
+            work.right[group] = work.node[group]
         if t != j:
             others += 1
             present = 0
             for group in range(begin, end):
-                present += room.node[group] > 0
-                held += room.terms[room.node[group]]
-            cost += CHANCE * (present - 1)
-    cost += np.log2(tries) if question.is_number[j] else ordered - 1.0
+                present += work.node[group] > 0
+                held += work.terms[work.node[group]]
+            cost += CHANCE_BITS * (present - 1)
+    cost += np.log2(tries) if settings.is_number[j] else ordered - 1.0
     best, last, gained, row = -np.inf, -1, 0.0, 0
     for p in range(ordered - 1):
         while row < ends[p]:
-            i = room.order[row]
-            for t in live:
+            i = work.order[row]
+            for t in varying:
                 if t != j:
-                    group = room.groups[i, t]
-                    gained += room.growth[room.left[group] + 1] - room.growth[room.right[group]]
-                    room.left[group] += 1
-                    room.right[group] -= 1
+                    group = work.groups[i, t]
+                    gained += work.growth[work.left[group] + 1] - work.growth[work.right[group]]
+                    work.left[group] += 1
+                    work.right[group] -= 1
             row += 1
         if row < floor or size - row < floor:
             continue
-        sides = room.terms[size] - room.terms[row] - room.terms[size - row]
-        # Bits saved over all other columns: N H - N_left H_left - N_right H_right, summed.
+        sides = work.terms[size] - work.terms[row] - work.terms[size - row]
+        # Bits saved, summed over all other columns: N H - N_left H_left - N_right H_right.
         score = others * sides + gained - cost
         if score > best + 1e-9:
             best, last = score, p
@@ -159,54 +159,56 @@ def _best_cut(
 
 
 @njit(cache=True)
-def _split(question: JointSettings, rows: Rows, floor: int, room: JointWorkspace, side: Bools) -> tuple[int, float]:
-    """The best column to cut a node by (-1 for none) and its score; ``side`` tells which bins go first."""
+def _best_split(
+    settings: JointSettings, rows: Rows, floor: int, work: JointWorkspace, side: Bools
+) -> tuple[int, float]:
+    """The best column to cut a node by (-1 for none) and its score; ``side`` marks the bins on the first side."""
     size = len(rows)
-    _load(question, rows, room)
-    columns = len(question.is_number)
-    live = np.empty(columns, np.int32)
+    _load(settings, rows, work)
+    columns = len(settings.is_number)
+    varying = np.empty(columns, np.int32)
     count = 0
     for t in range(columns):
         present = 0
-        for group in range(question.first[t], question.first[t + 1]):
-            present += room.node[group] > 0
+        for group in range(settings.first[t], settings.first[t + 1]):
+            present += work.node[group] > 0
         if present > 1:
-            live[count] = t
+            varying[count] = t
             count += 1
-    live = live[:count]
+    varying = varying[:count]
     chosen, best = -1, 0.0
     for at in range(count):
-        j = int(live[at])
-        if question.is_number[j]:
+        j = int(varying[at])
+        if settings.is_number[j]:
             ordered = 0
             for i in range(size):
-                ordered = max(ordered, room.bins[j, i] + 1)
+                ordered = max(ordered, work.bins[j, i] + 1)
             for b in range(ordered):
-                room.place[b] = b
+                work.place[b] = b
         else:
-            ordered = _levels_in_order(question, j, size, live, room)
+            ordered = _order_levels(settings, j, size, varying, work)
         if ordered < 2:
             continue
-        score, last = _best_cut(question, j, size, ordered, floor, live, room)
+        score, last = _best_cut(settings, j, size, ordered, floor, varying, work)
         if score > best + 1e-9:
             chosen, best = j, score
             side[:] = False
             for i in range(size):
-                side[room.bins[j, i]] = room.place[room.bins[j, i]] <= last
-            if question.is_number[j]:  # bins that no chosen row has, on their side of the cut
+                side[work.bins[j, i]] = work.place[work.bins[j, i]] <= last
+            if settings.is_number[j]:  # also bins that do not occur in the sample
                 for b in range(len(side)):
                     side[b] = b <= last
     return chosen, best
 
 
 @njit(cache=True)
-def refine_jointly(question: JointSettings, order: Rows, starts: Rows, room: JointWorkspace) -> tuple[Bools, float]:
-    """Cut the ranges of ``order`` between ``starts`` as long as it pays; rows in ``order`` move.
+def refine_jointly(settings: JointSettings, order: Rows, starts: Rows, work: JointWorkspace) -> tuple[Bools, float]:
+    """Cut the ranges of ``order`` between ``starts`` as long as the net gain is positive; reorders ``order``.
 
-    Returns which places of ``order`` begin a cell, and the bits gained after costs.
+    Returns which positions of ``order`` start a cell, and the bits gained after costs.
     """
     begins = np.zeros(len(order), np.bool_)
-    side = np.zeros(len(room.place), np.bool_)
+    side = np.zeros(len(work.place), np.bool_)
     moved = np.empty(len(order), np.int64)
     total = 0.0
     stack = [(0, 0)]
@@ -218,22 +220,22 @@ def refine_jointly(question: JointSettings, order: Rows, starts: Rows, room: Joi
     while len(stack) > 0:
         start, stop = stack.pop()
         size = stop - start
-        if size < 2 * question.floor:
+        if size < 2 * settings.floor:
             continue
         sample = order[start:stop]
-        floor = question.floor
-        if size > question.most:
-            sample = np.empty(question.most, np.int64)
-            for i in range(question.most):
-                sample[i] = order[start + i * size // question.most]
-            floor = max(1, question.floor * question.most // size)
-        column, score = _split(question, sample, floor, room, side)
+        floor = settings.floor
+        if size > settings.most:
+            sample = np.empty(settings.most, np.int64)
+            for i in range(settings.most):
+                sample[i] = order[start + i * size // settings.most]
+            floor = max(1, settings.floor * settings.most // size)
+        column, score = _best_split(settings, sample, floor, work, side)
         if column < 0:
             continue
         count, rest = 0, 0
         for i in range(start, stop):
             row = order[i]
-            if side[question.codes[row, column]]:
+            if side[settings.codes[row, column]]:
                 order[start + count] = row
                 count += 1
             else:
@@ -241,8 +243,8 @@ def refine_jointly(question: JointSettings, order: Rows, starts: Rows, room: Joi
                 rest += 1
         for i in range(rest):
             order[start + count + i] = moved[i]
-        if count < question.floor or rest < question.floor:
-            order[start:stop] = np.sort(order[start:stop])  # the sample saw more rows on one side than there are
+        if count < settings.floor or rest < settings.floor:
+            order[start:stop] = np.sort(order[start:stop])  # the sample overestimated the rows on one side
             continue
         total += score
         begins[start + count] = True
@@ -251,12 +253,12 @@ def refine_jointly(question: JointSettings, order: Rows, starts: Rows, room: Joi
     return begins, total
 
 
-# How much two columns tell of each other inside cells.
+# Mutual information of two columns within cells.
 
 
 @njit(cache=True)
-def bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> float:
-    """The sum over cells of n log2 n over the values they hold; ``growth[n]`` is what the n-th row of a value adds."""
+def value_bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> float:
+    """The sum of n log2 n over cells and values; ``growth[n]`` is the contribution of the n-th row of a value."""
     counts = np.zeros(size, np.int64)
     total = 0.0
     for c in range(len(starts) - 1):
@@ -271,9 +273,9 @@ def bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> 
 
 @njit(cache=True)
 def pair_bits(codes: Codes, sizes: Rows, order: Rows, starts: Rows, source: Rows, growth: Floats) -> Floats:
-    """For every pair of columns the same sum over their pairs of values, the first column taken from ``source`` rows.
+    """`value_bits` of the pairs of values of every pair of columns, with the first column taken from ``source`` rows.
 
-    Codes are (columns, rows); the result is (columns, columns), filled above the diagonal.
+    ``codes`` is (columns, rows). The result is (columns, columns), filled above the diagonal.
     """
     columns = len(codes)
     found = np.zeros((columns, columns))

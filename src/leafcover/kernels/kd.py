@@ -1,4 +1,4 @@
-"""Grow a kd tree: cut each node by the column in which its rows are spread most."""
+"""kd trees, halving of rows into blocks and at principal components, selection, and a stable sort."""
 
 from typing import NamedTuple
 
@@ -7,33 +7,33 @@ from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Singles, Words
 
-ALIKE = 1e-9  # variances that differ by less than this share are equal: rounding must not choose a column
+TIE_TOLERANCE = 1e-9  # variances with a smaller relative difference tie, so that rounding does not choose the column
 
 
 class ColumnScales(NamedTuple):
-    """How columns are compared: a value times ``factor`` less ``shift`` is in 0..1, its variance times ``weight``."""
+    """Scaling of columns: ``value * factor - shift`` is in 0..1, and its variance is multiplied by ``weight``."""
 
     factor: Floats  # (columns,)
     shift: Floats  # (columns,)
     weight: Floats  # (columns,)
-    middle: Floats  # (columns,) the midrange over all rows
+    middle: Floats  # (columns,) midrange over all rows
 
 
 class KdSettings(NamedTuple):
-    """Where nodes are cut, and when no more."""
+    """Where nodes are cut, and when to stop."""
 
-    median: bool  # else the midrange
-    everywhere: bool  # the midrange over all rows, not the node's
+    median: bool  # otherwise the midrange
+    everywhere: bool  # midrange over all rows, not only the node's
     reuse: bool  # a column may be cut again further down
-    left: bool  # values equal to a threshold go left
+    left: bool  # values equal to the threshold go left
     leaf_max: int
     min_child: int
 
 
 class KdNodes(NamedTuple):
-    """The tree, breadth first; a node holds a span of the rows, its children are ``first`` and the one after."""
+    """The tree in breadth-first order. A node has a span of the rows; its children are ``first`` and the next node."""
 
-    tested: Codes  # (nodes,) the column, -1 at a leaf
+    tested: Codes  # (nodes,) column, -1 at a leaf
     cut: Floats  # (nodes,) value <= cut goes to the first child; nan at a leaf
     first: Codes  # (nodes,) -1 at a leaf
     parent: Codes  # (nodes,) -1 at the root
@@ -42,19 +42,19 @@ class KdNodes(NamedTuple):
 
 
 class _KdWorkspace(NamedTuple):
-    """What is reckoned of one node."""
+    """Working memory for one node."""
 
     low: Floats  # (columns,)
     high: Floats  # (columns,)
-    mean: Floats  # (columns,) of scaled values
+    mean: Floats  # (columns,) mean of scaled values
     spread: Floats  # (columns,) sum of squared deviations
-    open: Bools  # (columns,) may be cut
+    open: Bools  # (columns,) whether the column may be cut
     column: Floats  # (rows,) values of one column
 
 
 @njit(cache=True)
-def marks(words: Words) -> Words:
-    """A 64-bit hash of each line of words: equal lines, equal marks."""
+def hash_rows(words: Words) -> Words:
+    """A 64-bit hash of each row of words; equal rows have equal hashes."""
     found = np.empty(len(words), np.uint64)
     for i in range(len(words)):
         x = np.uint64(0)
@@ -69,7 +69,7 @@ def marks(words: Words) -> Words:
 
 @njit(cache=True)
 def midpoint(low: float, high: float) -> float:
-    """The middle of two values; of neighbours, between which there is none, the lower."""
+    """The midpoint of two values, or the lower one if they are adjacent floats."""
     middle = (low + high) / 2.0
     if not np.isfinite(middle):
         middle = low / 2.0 + high / 2.0
@@ -78,12 +78,12 @@ def midpoint(low: float, high: float) -> float:
 
 @njit(cache=True)
 def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) -> KdNodes:
-    """Cut the rows of ``values`` (rows, columns), which are moved, and their numbers ``order`` with them."""
+    """Grow a kd tree; reorders the rows of ``values`` (rows, columns) and their numbers ``order``."""
     rows, columns = values.shape
     most = max(1, 2 * (rows // rule.min_child) - 1)
     tested, first, parent = np.full(most, -1, np.int32), np.full(most, -1, np.int32), np.full(most, -1, np.int32)
     cut, start, stop = np.full(most, np.nan), np.zeros(most, np.int64), np.zeros(most, np.int64)
-    room = _KdWorkspace(
+    work = _KdWorkspace(
         np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns, np.bool_),
         np.empty(rows),
     )  # fmt: skip
@@ -91,11 +91,11 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
     while node < count:
         begin, end = start[node], stop[node]
         if end - begin > rule.leaf_max and end - begin >= 2 * rule.min_child:
-            _close_used(room.open, tested, parent, node, rule.reuse)
+            _exclude_used(work.open, tested, parent, node, rule.reuse)
             here = values[begin:end]
-            column, at = _choose(here, scaled, rule, room)
+            column, at = _choose(here, scaled, rule, work)
             if column >= 0:
-                left = _part(here, order[begin:end], column, at)
+                left = _partition_node(here, order[begin:end], column, at)
                 tested[node], cut[node], first[node] = column, at, count
                 start[count], stop[count] = begin, begin + left
                 start[count + 1], stop[count + 1] = begin + left, end
@@ -109,7 +109,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
 
 
 @njit(cache=True)
-def _close_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
+def _exclude_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
     is_open[:] = True
     while not reuse and parent[node] >= 0:
         node = parent[node]
@@ -117,32 +117,33 @@ def _close_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: 
 
 
 @njit(cache=True)
-def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, room: _KdWorkspace) -> tuple[int, float]:
-    """The column to cut and where; -1 when no cut leaves enough rows on both sides.
+def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWorkspace) -> tuple[int, float]:
+    """The column to cut and the threshold; -1 if no cut leaves enough rows on both sides.
 
-    One far row would else stop its node: of Adult's rows (k = 10) half would stand in leaves that could be cut.
+    Trying further columns matters: otherwise a single outlier would stop its node, and half of the rows of Adult
+    (k = 10) would be in leaves that could still be cut.
     """
-    _measure(values, scaled, room)
+    _measure_spread(values, scaled, work)
     while True:
         top, column = -1.0, -1
-        for c in range(len(room.spread)):
-            if room.open[c] and room.low[c] < room.high[c]:
-                top = max(top, room.spread[c])
-        for c in range(len(room.spread) - 1, -1, -1):
-            if room.open[c] and room.low[c] < room.high[c] and room.spread[c] >= top * (1.0 - ALIKE):
+        for c in range(len(work.spread)):
+            if work.open[c] and work.low[c] < work.high[c]:
+                top = max(top, work.spread[c])
+        for c in range(len(work.spread) - 1, -1, -1):
+            if work.open[c] and work.low[c] < work.high[c] and work.spread[c] >= top * (1.0 - TIE_TOLERANCE):
                 column = c
         if column < 0:
             return -1, np.nan
-        at = _cut(values, column, scaled.middle[column], rule, room)
+        at = _cut(values, column, scaled.middle[column], rule, work)
         if not np.isnan(at):
             return column, at
-        room.open[column] = False  # the column spread next
+        work.open[column] = False  # try the column with the next largest spread
 
 
 @njit(cache=True)
-def _measure(values: Floats, scaled: ColumnScales, room: _KdWorkspace) -> None:
-    """Range and spread of every column: the mean first, so that large means cost no digits."""
-    low, high, mean, spread = room.low, room.high, room.mean, room.spread
+def _measure_spread(values: Floats, scaled: ColumnScales, work: _KdWorkspace) -> None:
+    """Range and spread of every column, with the mean first, so that large means cost no precision."""
+    low, high, mean, spread = work.low, work.high, work.mean, work.spread
     rows, columns = values.shape
     for c in range(columns):
         low[c], high[c], mean[c], spread[c] = np.inf, -np.inf, 0.0, 0.0
@@ -163,12 +164,12 @@ def _measure(values: Floats, scaled: ColumnScales, room: _KdWorkspace) -> None:
 
 
 @njit(cache=True)
-def _cut(values: Floats, column: int, middle: float, rule: KdSettings, room: _KdWorkspace) -> float:
-    """The first of midrange and median, or median alone, that leaves enough rows on both sides; else nan.
+def _cut(values: Floats, column: int, middle: float, rule: KdSettings, work: _KdWorkspace) -> float:
+    """The first of midrange and median (or only the median) that leaves enough rows on both sides; otherwise nan.
 
-    Each is tried with equal values on the side asked for, then on the other.
+    Each is tried with ties on the requested side, then on the other.
     """
-    here = room.column[: len(values)]
+    here = work.column[: len(values)]
     for i in range(len(values)):
         here[i] = values[i, column]
     for attempt in range(1 if rule.median else 0, 2):
@@ -177,7 +178,7 @@ def _cut(values: Floats, column: int, middle: float, rule: KdSettings, room: _Kd
         elif rule.everywhere:
             threshold = middle
         else:
-            threshold = midpoint(room.low[column], room.high[column])
+            threshold = midpoint(work.low[column], work.high[column])
         below, equal, largest = 0, 0, -np.inf
         for value in here:
             if value < threshold:
@@ -195,7 +196,7 @@ def _cut(values: Floats, column: int, middle: float, rule: KdSettings, room: _Kd
 
 @njit(cache=True)
 def _median(values: Floats) -> float:
-    """The middle value, or the middle of the two; the values are moved."""
+    """The median; reorders the values."""
     half = len(values) // 2
     upper = select(values, half)
     if len(values) % 2:
@@ -207,8 +208,8 @@ def _median(values: Floats) -> float:
 
 
 @njit(cache=True)
-def _part(values: Floats, order: Rows, column: int, cut: float) -> int:
-    """Rows up to the cut first; how many they are."""
+def _partition_node(values: Floats, order: Rows, column: int, cut: float) -> int:
+    """Move the rows up to the cut to the front; return their number."""
     first, last = 0, len(values) - 1
     while first <= last:
         if values[first, column] <= cut:
@@ -222,20 +223,20 @@ def _part(values: Floats, order: Rows, column: int, cut: float) -> int:
     return first
 
 
-# Cut rows into blocks by halving: a kd tree of which only the leaves are kept.
+# Halving rows into blocks: a kd tree of which only the leaves are kept.
 #
-# A part is cut in the column that spreads most; of rows with equal values the lower ones stay in the first half.
+# A part is cut along the column with the largest spread. Rows with equal values are divided by row order.
 
 
-_SHOWN = 256  # rows, at least, that show how far a column spreads in a large part: with all a cut costs two thirds more
+_SAMPLE_ROWS = 256  # minimum sample that determines the widest column; using all rows costs two thirds more per cut
 
 
 @njit(cache=True)
 def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tuple[Rows, Rows]:
-    """Rows block after block, ascending within a block, and where each block starts (and the last one ends).
+    """Rows sorted by block, ascending within each block, and the start of each block (and the end of the last).
 
-    ``values`` is (rows, columns). Parts larger than ``largest`` are cut, the first half always at a multiple of
-    ``unit``: with largest of at least 2 * unit - 1 no block has fewer rows than a unit, if there are so many.
+    ``values`` is (rows, columns). Parts larger than ``largest`` are cut so that the first half is a multiple of
+    ``unit``. If ``largest`` is at least 2 * unit - 1, no block is smaller than ``unit`` (given that many rows).
     """
     order, keys, second = rows.copy(), np.empty(len(rows)), np.empty_like(rows)
     starts, count = np.empty(len(rows) // unit + 2, np.int64), 0
@@ -249,7 +250,7 @@ def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tu
             count += 1
             continue
         half = ((stop - start + unit - 1) // unit // 2) * unit
-        _part_block(values, order[start:stop], half, keys, second)
+        _partition_block(values, order[start:stop], half, keys, second)
         first[waiting], last[waiting] = start + half, stop
         first[waiting + 1], last[waiting + 1] = start, start + half
         waiting += 2
@@ -258,20 +259,20 @@ def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tu
 
 
 @njit(cache=True)
-def _part_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
-    """Put the rows with the ``half`` least values of the widest column first; both halves keep their order."""
+def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
+    """Move the rows with the ``half`` smallest values of the widest column first; both halves keep their order."""
     column = _widest(values, rows)
     for i in range(len(rows)):
         keys[i] = values[rows[i], column]
     cut = select(keys[: len(rows)], half - 1)
-    room = half
+    ties_left = half
     for row in rows:
-        room -= values[row, column] < cut
+        ties_left -= values[row, column] < cut
     kept, moved = 0, 0
     for row in rows:
         value = values[row, column]
-        if value < cut or (value == cut and room > 0):
-            room -= value == cut
+        if value < cut or (value == cut and ties_left > 0):
+            ties_left -= value == cut
             rows[kept] = row
             kept += 1
         else:
@@ -282,8 +283,8 @@ def _part_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Row
 
 @njit(cache=True)
 def _widest(values: Floats, rows: Rows) -> int:
-    """The column of the greatest variance among evenly spaced rows, the first of equal ones."""
-    step, columns = max(1, len(rows) // _SHOWN), values.shape[1]
+    """The column with the largest variance in a sample of evenly spaced rows; ties go to the first."""
+    step, columns = max(1, len(rows) // _SAMPLE_ROWS), values.shape[1]
     shown = rows[::step]
     mean, spread = np.zeros(columns), np.zeros(columns)
     for row in shown:
@@ -297,39 +298,39 @@ def _widest(values: Floats, rows: Rows) -> int:
     return int(np.argmax(spread))
 
 
-# Halve rows again and again at the median of their first principal component.
+# Recursive halving at the median of the first principal component.
 
 
-_MOST_SQUARES = 60
-_STEADY = 1e-12  # gain of a squaring below which the directions that are left explain equally much
+_MAX_SQUARINGS = 60
+_CONVERGED = 1e-12  # if squaring gains less, the remaining directions explain equal variance
 
 
 class _HalvingWorkspace(NamedTuple):
-    """What is reckoned of one node."""
+    """Working memory for one node."""
 
     mean: Floats  # (columns,)
     matrix: Floats  # (columns, columns) covariance, then its powers
     square: Floats  # (columns, columns)
     direction: Floats  # (columns,)
-    score: Floats  # (rows,) the projections
-    moved: Floats  # (rows,) the same in any order
-    values: Floats  # (rows, columns) rows on their way to the right
+    score: Floats  # (rows,) projections
+    moved: Floats  # (rows,) the same, in any order
+    values: Floats  # (rows, columns) buffer for rows that go right
     order: Rows  # (rows,)
-    marks: Words  # (rows,)
+    hashes: Words  # (rows,)
 
 
 @njit(cache=True)
-def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> Rows:
-    """Halve every span of at least ``most`` rows; all are moved, and where each span starts is returned.
+def halve_by_component(values: Floats, order: Rows, hashes: Words, most: int) -> Rows:
+    """Halve every span of at least ``most`` rows; reorders all rows and returns the start of each span.
 
-    Rows must come by ascending mark, and equal ones have equal marks. Equal rows stay together: a cut moves to the
-    nearer end of their run, if each side keeps ``most // 2`` rows, and else the span is not cut.
+    Rows must be sorted by hash (``hashes``), and equal rows have equal hashes. Equal rows stay together: a cut moves to
+    the nearer end of their run if each side keeps ``most // 2`` rows; otherwise the span is not cut.
     """
     rows, columns = values.shape
     least = max(1, most // 2)
     starts = np.zeros(rows // least + 2, np.int64)
     stack = np.zeros((rows // least + 2, 2), np.int64)
-    room = _HalvingWorkspace(
+    work = _HalvingWorkspace(
         np.empty(columns), np.empty((columns, columns)), np.empty((columns, columns)), np.empty(columns),
         np.empty(rows), np.empty(rows), np.empty((rows, columns)), np.empty(rows, np.int64),
         np.empty(rows, np.uint64),
@@ -340,7 +341,7 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
         start, stop = stack[height, 0], stack[height, 1]
         left = 0
         if stop - start >= max(most, 2):
-            left = _halve_one(values[start:stop], order[start:stop], marks[start:stop], least, room)
+            left = _halve_span(values[start:stop], order[start:stop], hashes[start:stop], least, work)
         if left == 0:
             starts[count] = start
             count += 1
@@ -352,32 +353,32 @@ def halve_by_component(values: Floats, order: Rows, marks: Words, most: int) -> 
 
 
 @njit(cache=True)
-def _halve_one(values: Floats, order: Rows, marks: Words, least: int, room: _HalvingWorkspace) -> int:
-    """Part one span; how many rows are on the left, 0 when it is not cut."""
-    _component(values, room)
-    score, rows = room.score[: len(values)], len(values)
+def _halve_span(values: Floats, order: Rows, hashes: Words, least: int, work: _HalvingWorkspace) -> int:
+    """Halve one span; return the number of rows on the left, 0 if it is not cut."""
+    _principal_component(values, work)
+    score, rows = work.score[: len(values)], len(values)
     for i in range(rows):
         total = 0.0
         for c in range(values.shape[1]):
-            total += (values[i, c] - room.mean[c]) * room.direction[c]
-        score[i] = room.moved[i] = total
+            total += (values[i, c] - work.mean[c]) * work.direction[c]
+        score[i] = work.moved[i] = total
     half = rows // 2
-    middle = select(room.moved[:rows], half)
+    middle = select(work.moved[:rows], half)
     below, equal = 0, 0
     for i in range(rows):
         below += score[i] < middle
         equal += score[i] == middle
-    left = _end_of_run(score, marks, middle, below, equal, half, least)
+    left = _end_of_run(score, hashes, middle, below, equal, half, least)
     if left > 0:
-        _part_span(values, order, marks, middle, left - below, room)
+        _partition_span(values, order, hashes, middle, left - below, work)
     return left
 
 
 @njit(cache=True)
-def _end_of_run(score: Floats, marks: Words, middle: float, below: int, equal: int, half: int, least: int) -> int:
-    """Where to cut so that equal rows stay together, as near to the half as can be; 0 for nowhere.
+def _end_of_run(score: Floats, hashes: Words, middle: float, below: int, equal: int, half: int, least: int) -> int:
+    """Where to cut so that equal rows stay together, as close to the half as possible; 0 if impossible.
 
-    Rows stand by score, those with the middle score by mark: places ``below`` to ``below + equal``.
+    Rows are ordered by score, and those with the middle score (``below`` to ``below + equal``) by hash.
     """
     if half == below:
         return half
@@ -385,7 +386,7 @@ def _end_of_run(score: Floats, marks: Words, middle: float, below: int, equal: i
     at = 0
     for i in range(len(score)):
         if score[i] == middle:
-            tied[at] = marks[i]
+            tied[at] = hashes[i]
             at += 1
     first = last = half - below
     while first > 0 and tied[first - 1] == tied[first]:
@@ -399,40 +400,42 @@ def _end_of_run(score: Floats, marks: Words, middle: float, below: int, equal: i
 
 
 @njit(cache=True)
-def _part_span(values: Floats, order: Rows, marks: Words, middle: float, ties: int, room: _HalvingWorkspace) -> None:
-    """Rows below the middle score and the first so many of those at it go left; each side keeps its order."""
+def _partition_span(
+    values: Floats, order: Rows, hashes: Words, middle: float, ties: int, work: _HalvingWorkspace
+) -> None:
+    """Move the rows below the middle score, and the first ``ties`` of those at it, left; each side keeps its order."""
     left = right = 0
     for i in range(len(values)):
-        goes = room.score[i] < middle
-        if room.score[i] == middle and ties > 0:
+        goes = work.score[i] < middle
+        if work.score[i] == middle and ties > 0:
             goes, ties = True, ties - 1
         if goes:
-            _move(values, order, marks, i, values, order, marks, left)
+            _copy_row(values, order, hashes, i, values, order, hashes, left)
             left += 1
         else:
-            _move(values, order, marks, i, room.values, room.order, room.marks, right)
+            _copy_row(values, order, hashes, i, work.values, work.order, work.hashes, right)
             right += 1
     for i in range(right):
-        _move(room.values, room.order, room.marks, i, values, order, marks, left + i)
+        _copy_row(work.values, work.order, work.hashes, i, values, order, hashes, left + i)
 
 
 @njit(cache=True)
-def _move(
-    values: Floats, order: Rows, marks: Words, at: int, to_values: Floats, to_order: Rows, to_marks: Words, to: int
+def _copy_row(
+    values: Floats, order: Rows, hashes: Words, at: int, to_values: Floats, to_order: Rows, to_marks: Words, to: int
 ) -> None:
     for c in range(values.shape[1]):
         to_values[to, c] = values[at, c]
-    to_order[to], to_marks[to] = order[at], marks[at]
+    to_order[to], to_marks[to] = order[at], hashes[at]
 
 
 @njit(cache=True)
-def _component(values: Floats, room: _HalvingWorkspace) -> None:
-    """The direction in which the rows vary most; its largest part (of equal ones the first) is positive.
+def _principal_component(values: Floats, work: _HalvingWorkspace) -> None:
+    """The first principal component; its largest coefficient (the first if several tie) is positive.
 
-    The covariance squared again and again becomes the projection on that direction, or on all that explain equally
-    much: then the one nearest to a column.
+    Repeated squaring turns the covariance matrix into the projection on that direction, or on all directions that
+    explain equal variance; then the one closest to a column is taken.
     """
-    mean, matrix = room.mean, room.matrix
+    mean, matrix = work.mean, work.matrix
     rows, columns = values.shape
     for c in range(columns):
         mean[c] = 0.0
@@ -454,24 +457,24 @@ def _component(values: Floats, room: _HalvingWorkspace) -> None:
         for other in range(c):
             matrix[other, c] = matrix[c, other]
     before = 0.0
-    for _ in range(_MOST_SQUARES):
+    for _ in range(_MAX_SQUARINGS):
         if trace <= 0.0:
             break
-        trace = _square(matrix, trace, room.square)
-        if trace - before < _STEADY:
+        trace = _square(matrix, trace, work.square)
+        if trace - before < _CONVERGED:
             break
         before = trace
     largest = 0
     for c in range(columns):
-        if matrix[c, c] > matrix[largest, largest] * (1.0 + _STEADY):
+        if matrix[c, c] > matrix[largest, largest] * (1.0 + _CONVERGED):
             largest = c
     for c in range(columns):
-        room.direction[c] = matrix[largest, c]
+        work.direction[c] = matrix[largest, c]
 
 
 @njit(cache=True)
 def _square(matrix: Floats, trace: float, square: Floats) -> float:
-    """Divide the matrix by its trace and multiply it by itself; the new trace."""
+    """Divide the matrix by its trace and square it; return the new trace."""
     size = len(matrix)
     for i in range(size):
         for j in range(size):
@@ -489,14 +492,14 @@ def _square(matrix: Floats, trace: float, square: Floats) -> float:
     return trace
 
 
-# The value at a place of sorted values, without sorting them all.
+# Quickselect and a stable radix sort.
 
 
 @njit(cache=True)
 def select(values: Floats, place: int) -> float:
-    """The value that would stand at a place if all were sorted; they are moved, none before it is larger.
+    """The value at a position of the sorted values (quickselect); reorders them so that no earlier value is larger.
 
-    numpy's takes eight seconds to compile.
+    numpy's partition takes eight seconds to compile.
     """
     low, high = 0, len(values) - 1
     while low < high:
@@ -521,16 +524,15 @@ def select(values: Floats, place: int) -> float:
     return values[place]
 
 
-# A stable order of 32-bit numbers in three counting passes; numpy's stable sort takes five times as long.
-
-
 _BITS = 11
 _SIZE = 1 << _BITS
 
 
 @njit(cache=True)
 def stable_order(values: Singles) -> Codes:
-    """Row numbers by ascending value, equal values in row order, missing ones last.
+    """Row numbers by ascending value, equal values in row order, missing values last.
+
+    A radix sort in three counting passes; numpy's stable sort takes five times as long.
 
     >>> stable_order(np.array([2.0, np.nan, -1.0, 2.0], np.float32)).tolist()
     [2, 0, 3, 1]
@@ -538,9 +540,11 @@ def stable_order(values: Singles) -> Codes:
     n = len(values)
     keys = np.empty(n, np.uint32)
     counts = np.zeros((3, _SIZE), np.int64)
-    bits = (values + np.float32(0.0)).view(np.uint32)  # the sum turns -0.0 into 0.0: equal values, equal keys
+    bits = (values + np.float32(0.0)).view(
+        np.uint32
+    )  # the sum turns -0.0 into 0.0, so that equal values have equal keys
     for i in range(n):
-        # the sign bit flipped, and all bits of a negative number: then unsigned order is the order of values
+        # Flip the sign bit, or all bits of a negative number: then unsigned order is the order of the values.
         word = bits[i]
         if np.isnan(values[i]):
             word = np.uint32(0xFFFFFFFF)
@@ -556,7 +560,7 @@ def stable_order(values: Singles) -> Codes:
     for turn in range(3):
         count = counts[turn]
         if count.max() == n:
-            continue  # all rows share these bits
+            continue  # all values share these bits
         below = 0
         for digit in range(_SIZE):
             count[digit], below = below, below + count[digit]

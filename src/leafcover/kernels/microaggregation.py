@@ -1,9 +1,9 @@
-"""MDAV: groups of k near rows, made from the outside to the inside.
+"""Microaggregation: MDAV, V-MDAV, optimal univariate groups, and the centres of cells.
 
-Domingo-Ferrer & Mateo-Sanz 2002, exactly: the row r farthest from the centroid of the rows that remain makes a group
-with its k - 1 nearest, the row farthest from r another, until fewer than 3k rows remain. Squared distances are added up
-in the order of columns and the centroid comes from running sums, so that every way to search gives the same groups; of
-equally near or far rows the lower one comes first.
+MDAV (Domingo-Ferrer and Mateo-Sanz 2002): the row r farthest from the centroid of the remaining rows forms a group with
+its k - 1 nearest rows, and the row farthest from r forms another, until fewer than 3k rows remain. Squared distances
+are summed in column order and the centroid is computed from running sums, so that every search strategy gives the same
+groups. Ties go to the lower row.
 """
 
 from typing import NamedTuple
@@ -14,40 +14,46 @@ from numba import njit
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance, squared_distances
-from leafcover.kernels.shrinking_index import Living, farthest_living, leave, nearest_living, settle
+from leafcover.kernels.shrinking_index import (
+    ShrinkingIndex,
+    build_index,
+    farthest_remaining,
+    nearest_remaining,
+    remove_row,
+)
 
-# Rows of a block at most: measured on 1,000,000 rows of ten columns with k = 10. Groups in blocks of 64,000 lose 1.21
-# times what exact ones lose, in a fifth of the time; in blocks of 8,000 they lose 1.33 times, in half of that time.
-BLOCK = 64_000
-_EMPTIED = 0.6  # share of rows that still live when they settle anew: measured; 0.4 to 0.8 cost the same
+# Measured on 1,000,000 rows of ten columns with k = 10: blocks of 64,000 rows lose 1.21 times as much information as
+# exact groups, in a fifth of the time; blocks of 8,000 rows lose 1.33 times as much, in half of that time.
+MAX_BLOCK_ROWS = 64_000
+_REBUILD_SHARE = 0.6  # the index is rebuilt when this share of its rows remains (measured: 0.4 to 0.8 cost the same)
 
 
 @njit(cache=True)
 def mdav(values: Floats, k: int) -> Rows:
-    """The group of each row of a matrix (rows, columns), numbered as they are made; k to 2k - 1 rows in each.
+    """The MDAV group of each row of a matrix (rows, columns), in order of creation, with k to 2k - 1 rows each.
 
-    Fewer than 2k rows are one group.
+    Fewer than 2k rows form one group.
     """
     label = np.full(len(values), -1)
-    remaining, group, settled, rows = len(values), 0, len(values), np.arange(len(values))
+    remaining, group, indexed_rows, rows = len(values), 0, len(values), np.arange(len(values))
     sums = np.zeros(values.shape[1])
     for row in range(len(values)):
         for c in range(len(sums)):
             sums[c] += values[row, c]
     near, who, centre = np.empty(k - 1), np.empty(k - 1, np.int64), sums / remaining
-    living, outermost = settle(values, rows, centre), by_distance(values, rows, centre)
+    index, by_distance = build_index(values, rows, centre), sort_by_distance(values, rows, centre)
     while remaining >= 2 * k:
         centre = sums / remaining
-        if remaining < _EMPTIED * settled:
+        if remaining < _REBUILD_SHARE * indexed_rows:
             rows = rows[label[rows] < 0]
-            living, settled = settle(values, rows, centre), remaining
-        if is_worn(outermost, remaining):
-            outermost = by_distance(values, rows[label[rows] < 0], centre)
-        seed = farthest_from(outermost, values, label, centre)
-        _gather(values, living, seed, label, group, sums, near, who)
+            index, indexed_rows = build_index(values, rows, centre), remaining
+        if needs_sorting(by_distance, remaining):
+            by_distance = sort_by_distance(values, rows[label[rows] < 0], centre)
+        seed = farthest_unlabelled(by_distance, values, label, centre)
+        _take_group(values, index, seed, label, group, sums, near, who)
         if remaining >= 3 * k:
-            opposite = farthest_living(living, values[seed])
-            _gather(values, living, opposite, label, group + 1, sums, near, who)
+            opposite = farthest_remaining(index, values[seed])
+            _take_group(values, index, opposite, label, group + 1, sums, near, who)
             remaining, group = remaining - k, group + 1
         remaining, group = remaining - k, group + 1
     for row in range(len(label)):
@@ -57,24 +63,24 @@ def mdav(values: Floats, k: int) -> Rows:
 
 
 @njit(cache=True)
-def _gather(
-    values: Floats, living: Living, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
+def _take_group(
+    values: Floats, index: ShrinkingIndex, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
 ) -> None:
-    """A row and its nearest become a group and leave, in this order."""
-    nearest_living(living, values[seed], seed, near, who)
+    """Make a group of a row and its nearest rows, and remove them in this order."""
+    nearest_remaining(index, values[seed], seed, near, who)
     for i in range(-1, len(who)):
         row = seed if i < 0 else who[i]
         label[row] = group
-        leave(living, row)
+        remove_row(index, row)
         for c in range(len(sums)):
             sums[c] -= values[row, c]
 
 
 @njit(cache=True)
 def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
-    """MDAV inside blocks of at most so many near rows, at least 2k - 1: the groups are others, k is kept.
+    """MDAV within blocks of at most ``largest`` similar rows (at least 2k - 1); groups still have at least k rows.
 
-    Blocks are numbers of rows that k divides, but for the last: only its last group is larger than k.
+    The sizes of all blocks but the last are multiples of k, so only one group is larger than k.
     """
     label, groups = np.empty(len(values), np.int64), 0
     order, starts = halve_into_blocks(values, np.arange(len(values)), k, largest)
@@ -85,52 +91,52 @@ def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
     return label
 
 
-# V-MDAV: groups of k near rows that take in further ones which are near them and far from all others.
+# V-MDAV (Solanas and Martínez-Ballesté 2006): groups of k rows that absorb rows close to them and far from others.
 #
-# Solanas & Martínez-Ballesté 2006. The centroid is that of all rows; the farthest row from it begins each group.
+# The centroid is that of all rows; the remaining row farthest from it starts each group.
 
 
 @njit(cache=True)
 def vmdav(values: Floats, k: int, gamma: float) -> Rows:
-    """The group of each row of a matrix (rows, columns), numbered as they are made.
+    """The V-MDAV group of each row of a matrix (rows, columns), numbered in order of creation.
 
-    A group of k rows takes in the row nearest to one of its members while it has fewer than 2k - 1 and the distance is
-    below gamma times the distance of that row to the nearest other one (inf when there is none). Fewer than k rows that
-    are left over join the group with the nearest centroid each, which may then have more than 2k - 1; fewer than k rows
-    in all are one group.
+    A group of k rows absorbs the row nearest to one of its members while it has fewer than 2k - 1 rows and the distance
+    is below gamma times the row's distance to the nearest other ungrouped row (inf if there is none). If fewer than k
+    rows are left over, each joins the group with the nearest centroid, which may then exceed 2k - 1 rows. Fewer than k
+    rows in total form one group.
     """
-    label, remaining, group, settled = np.full(len(values), -1), len(values), 0, len(values)
+    label, remaining, group, indexed_rows = np.full(len(values), -1), len(values), 0, len(values)
     rows, sums = np.arange(len(values)), np.zeros(values.shape[1])
     for row in range(len(values)):
         for c in range(len(sums)):
             sums[c] += values[row, c]
     centre, members = sums / len(values), np.empty(2 * k, np.int64)
-    living, seeds = settle(values, rows, centre), np.argsort(-squared_distances(values, centre), kind="mergesort")
+    index, seeds = build_index(values, rows, centre), np.argsort(-squared_distances(values, centre), kind="mergesort")
     for seed in seeds:
         if label[seed] >= 0:
             continue
         if remaining < k:
             break
-        if remaining < _EMPTIED * settled:
+        if remaining < _REBUILD_SHARE * indexed_rows:
             rows = rows[label[rows] < 0]
-            living, settled = settle(values, rows, centre), remaining
-        size = _group_around(values, living, seed, k, gamma, remaining, members)
+            index, indexed_rows = build_index(values, rows, centre), remaining
+        size = _group_around(values, index, seed, k, gamma, remaining, members)
         label[members[:size]] = group
         remaining, group = remaining - size, group + 1
     if remaining > 0:
-        _join(values, label, group)
+        _assign_leftovers(values, label, group)
     return label
 
 
 @njit(cache=True)
 def _group_around(
-    values: Floats, living: Living, seed: int, k: int, gamma: float, remaining: int, members: Rows
+    values: Floats, index: ShrinkingIndex, seed: int, k: int, gamma: float, remaining: int, members: Rows
 ) -> int:
-    """A row, its nearest, and those that the group takes in leave; how many they are."""
-    nearest_living(living, values[seed], seed, np.empty(k - 1), members[1:k])
+    """Remove a row, its nearest rows and those that the group absorbs; return the size of the group."""
+    nearest_remaining(index, values[seed], seed, np.empty(k - 1), members[1:k])
     members[0] = seed
     for member in members[:k]:
-        leave(living, member)
+        remove_row(index, member)
     size, left = k, remaining - k
     next_near, next_row = (
         np.full(2 * k, np.inf),
@@ -139,17 +145,17 @@ def _group_around(
     while size < 2 * k - 1 and left > 0:
         for i in range(size):
             if next_row[i] < 0:
-                nearest_living(living, values[members[i]], members[i], next_near[i : i + 1], next_row[i : i + 1])
+                nearest_remaining(index, values[members[i]], members[i], next_near[i : i + 1], next_row[i : i + 1])
         first = 0
         for i in range(1, size):
             tied = next_near[i] == next_near[first] and next_row[i] < next_row[first]
             if next_near[i] < next_near[first] or tied:
                 first = i
         row, apart = next_row[first], next_near[first]
-        nearest_living(living, values[row], row, next_near[size : size + 1], next_row[size : size + 1])
+        nearest_remaining(index, values[row], row, next_near[size : size + 1], next_row[size : size + 1])
         if gamma == 0.0 or np.sqrt(apart) >= gamma * np.sqrt(next_near[size]):
             break
-        leave(living, row)
+        remove_row(index, row)
         for i in range(size):
             if next_row[i] == row:
                 next_row[i] = -1
@@ -159,8 +165,8 @@ def _group_around(
 
 
 @njit(cache=True)
-def _join(values: Floats, label: Rows, groups: int) -> None:
-    """Rows without a group join the one with the nearest centroid, the first of equally near ones."""
+def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
+    """Assign ungrouped rows to the group with the nearest centroid; ties go to the first."""
     centroids, count = np.zeros((max(groups, 1), values.shape[1])), np.zeros(max(groups, 1))
     alone = np.flatnonzero(label < 0)
     for row in range(len(label)):
@@ -174,32 +180,32 @@ def _join(values: Floats, label: Rows, groups: int) -> None:
         label[lone] = np.argmin(squared_distances(centroids, values[lone]))
 
 
-# Groups of at least k neighbours among sorted values: of fixed size, or the best there are.
+# Univariate microaggregation of sorted values: groups of fixed size, or optimal groups.
 #
-# Hansen & Mukherjee 2003: the groups with the least squares inside have k to 2k - 1 values, so the best last group of
-# the first n values is among k candidates.
+# Hansen and Mukherjee (2003): the groups with the smallest within-group sum of squares have k to 2k - 1 values, so the
+# best last group of the first n values is one of k candidates.
 
 
 def fixed_groups(count: int, k: int) -> Rows:
-    """The group of each of so many sorted values: k in each, and the rest in the last."""
+    """The group of each of ``count`` sorted values: k values per group, and the remainder in the last."""
     label: Rows = np.minimum(np.arange(count, dtype=np.int64) // k, max(count // k, 1) - 1)
     return label
 
 
 @njit(cache=True)
 def optimal_groups(values: Floats, k: int) -> Rows:
-    """The group of each sorted value, such that the squares inside groups are least; fewer than 2k are one group.
+    """The groups of sorted values with the smallest within-group sum of squares; fewer than 2k values form one group.
 
-    Of equally good last groups the smallest is taken. Squares are added up from the last value of a group, so that
-    values far from zero lose no digits.
+    Ties go to the smallest last group. Squares are computed relative to the last value of a group, so that values far
+    from zero lose no precision.
     """
-    size = np.full(len(values) + 1, len(values))  # of the last group among the first so many values
+    size = np.full(len(values) + 1, len(values))  # size of the last group among the first n values
     if len(values) >= 2 * k:
         best = np.full(len(values) + 1, np.inf)
         best[0] = 0.0
         for end in range(k, len(values) + 1):
             if end % (2 * k) == 0:
-                # Only differences within reach count: beside the squares of an outlier far behind they would be lost.
+                # Keep only differences within reach: they would be lost next to the squares of a distant outlier.
                 reach = best[end - 2 * k + 1 : end]
                 reach -= reach.min()
             best[end], size[end] = _best_last(values, best, end, k)
@@ -208,7 +214,7 @@ def optimal_groups(values: Floats, k: int) -> Rows:
 
 @njit(cache=True)
 def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, int]:
-    """The least squares of the values before ``end``, and the size of the last group that gives them."""
+    """The smallest sum of squares of the values before ``end``, and the size of the last group that attains it."""
     last, total, squares = values[end - 1], 0.0, 0.0
     for i in range(end - k + 1, end):
         apart = last - values[i]
@@ -227,7 +233,7 @@ def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, i
 
 @njit(cache=True)
 def _labels(size: Rows) -> Rows:
-    """Follow last groups from the end, then number groups from the start."""
+    """Follow the last groups from the end, and number the groups from the start."""
     label, end, group = np.zeros(len(size) - 1, np.int64), len(size) - 1, 0
     while end > 0:
         label[end - size[end] : end] = group
@@ -236,41 +242,41 @@ def _labels(size: Rows) -> Rows:
     return group - 1 - label
 
 
-# The middle of each cell: mean, median or commonest code.
+# The centre of each cell: mean, median or mode.
 
 
-LARGE = 1e290  # sums of numbers beyond this could leave float64
-SHRINK = 2.0**-60  # so they are added up at this size, which loses nothing that counts
+LARGE = 1e290  # sums of larger numbers could overflow
+SHRINK = 2.0**-60  # scale at which they are summed, without relevant loss
 
-FEW = 16  # values sorted by insertion
+INSERTION_SORT_MAX = 16  # values sorted by insertion
 
 
 @njit(cache=True)
 def centres_of_cells(
     order: Rows, starts: Rows, values: Floats, divisor: float, median: bool
 ) -> tuple[Rows, Floats]:  # fmt: skip
-    """How many known values each cell has, and their mean or median over ``divisor`` (nan when there are none).
+    """The number of known values of each cell, and their mean or median over ``divisor`` (nan if there are none).
 
-    Cents as whole numbers and a divisor of 100 are rounded once: the mean of 0.1 and 0.3 is 0.2.
+    With integers and a divisor, such as cents and 100, the result is rounded once: the mean of 0.1 and 0.3 is 0.2.
 
-    A cell's values are sorted first, so the order of rows cannot matter, and added up with what rounding took away
-    kept beside the sum: about one rounding in all, whatever their size or offset.
+    A cell's values are sorted first, so that the order of rows does not matter, and added with compensated summation,
+    so that the total error is about one rounding.
     """
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
     centre = np.full(count, np.nan)
-    room = np.empty(_largest(starts))
+    buffer = np.empty(_largest_cell(starts))
     for c in range(count):
         size = 0
         for i in range(starts[c], starts[c + 1]):
             x = values[order[i]]
             if not np.isnan(x):
-                room[size] = x
+                buffer[size] = x
                 size += 1
         known[c] = size
         if size == 0:
             continue
-        here = room[:size]
+        here = buffer[:size]
         _sort(here)
         pair = here[(size - 1) // 2 : size // 2 + 1]
         middle = _mean(pair if median else here, divisor)
@@ -280,20 +286,20 @@ def centres_of_cells(
 
 @njit(cache=True)
 def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes]:
-    """How many known codes each cell has, and the commonest of them, the lowest of several (-1 when there is none)."""
+    """The number of known codes of each cell, and the mode, the lowest if several tie (-1 if there is none)."""
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
     mode = np.full(count, MISSING, np.int32)
-    room = np.empty(_largest(starts), np.int32)
+    buffer = np.empty(_largest_cell(starts), np.int32)
     for c in range(count):
         size = 0
         for i in range(starts[c], starts[c + 1]):
             code = codes[order[i]]
             if code != MISSING:
-                room[size] = code
+                buffer[size] = code
                 size += 1
         known[c] = size
-        here = room[:size]
+        here = buffer[:size]
         _sort(here)
         longest, run = 0, 0
         for i in range(size):
@@ -306,8 +312,8 @@ def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes
 
 @njit(cache=True)
 def _sort(values: Array) -> None:
-    """Sort in place; a few values by insertion: 0.8 s instead of 1.8 for ten columns of a million."""
-    if len(values) > FEW:
+    """Sort in place; short arrays by insertion: 0.8 s instead of 1.8 s for ten columns of a million rows."""
+    if len(values) > INSERTION_SORT_MAX:
         values.sort()
         return
     for i in range(1, len(values)):
@@ -326,60 +332,60 @@ def _mean(values: Floats, divisor: float) -> float:
     for x in values:
         new = total + x * scale
         part = new - total
-        lost += (total - (new - part)) + (x * scale - part)  # exactly what the addition rounded away
+        lost += (total - (new - part)) + (x * scale - part)  # the exact rounding error of the addition
         total = new
     return (total + lost) / (len(values) * divisor) / scale
 
 
 @njit(cache=True)
-def _largest(starts: Rows) -> int:
+def _largest_cell(starts: Rows) -> int:
     most = 0
     for c in range(len(starts) - 1):
         most = max(most, starts[c + 1] - starts[c])
     return most
 
 
-# The row farthest from a centroid that moves little: distances from where it was bound those from where it is.
+# The row farthest from a slowly moving centroid.
 #
-# Rows are kept by their distance from an old centroid, the farthest first. A row cannot be farther from the new one
-# than that distance and the way between the two; so a search ends soon, unless the centroid has moved far.
+# Rows are sorted by their distance from an old centroid, farthest first. By the triangle inequality, a row's distance
+# from the new centroid is at most that distance plus the distance between the centroids, so a search usually ends soon.
 
 
-_SLACK = 1.0 + 1e-10  # more than rounding can lift a distance
-_WORTH = 12  # so many rows looked at cost about what it costs to sort one anew
+_SLACK = 1.0 + 1e-10  # exceeds the rounding error of a distance
+_SORT_COST = 12  # examining this many rows costs about as much as sorting one
 _FIRST, _WORK = 0, 1
 
 
-class Outermost(NamedTuple):
-    """Rows by their distance from a centre, the farthest first; some may have left since."""
+class DistanceOrder(NamedTuple):
+    """Rows sorted by their distance from a centre, farthest first; some may have been grouped since."""
 
     centre: Floats  # (columns,)
     distance: Floats  # (rows,)
     row: Rows  # (rows,)
-    seen: Rows  # where the first row stands that has not left; how many rows searches have looked at
+    seen: Rows  # (2,) position of the first ungrouped row; number of rows examined by searches
 
 
 @njit(cache=True)
-def by_distance(values: Floats, rows: Rows, centre: Floats) -> Outermost:
+def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrder:
     """Sort rows of a matrix (rows, columns) by their distance from a point."""
     distance = np.empty(len(rows))
     for i in range(len(rows)):
         distance[i] = np.sqrt(squared_distance(values, rows[i], centre))
     order = np.argsort(-distance)
-    return Outermost(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
+    return DistanceOrder(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
 
 
 @njit(cache=True)
-def is_worn(outermost: Outermost, remaining: int) -> bool:
-    """Whether searches have cost as much as it costs to sort the remaining rows anew."""
-    return outermost.seen[_WORK] > _WORTH * remaining
+def needs_sorting(by_distance: DistanceOrder, remaining: int) -> bool:
+    """Whether searches have cost as much as sorting the remaining rows again."""
+    return by_distance.seen[_WORK] > _SORT_COST * remaining
 
 
 @njit(cache=True)
-def farthest_from(outermost: Outermost, values: Floats, label: Rows, point: Floats) -> int:
-    """The farthest row whose label is still -1, the lowest of equally far ones."""
-    distance, row, seen = outermost.distance, outermost.row, outermost.seen
-    moved = np.sqrt(np.sum((point - outermost.centre) ** 2))
+def farthest_unlabelled(by_distance: DistanceOrder, values: Floats, label: Rows, point: Floats) -> int:
+    """The farthest row whose label is still -1; ties go to the lowest row."""
+    distance, row, seen = by_distance.distance, by_distance.row, by_distance.seen
+    moved = np.sqrt(np.sum((point - by_distance.centre) ** 2))
     while label[row[seen[_FIRST]]] >= 0:
         seen[_FIRST] += 1
     farthest, root, who, i = -1.0, -1.0, -1, seen[_FIRST]

@@ -1,4 +1,4 @@
-"""Searches for near rows in a tree of boxes: exact, ties counted."""
+"""Exact nearest-neighbour search with ties, comparison weights of record linkage, and squared distances."""
 
 from typing import NamedTuple
 
@@ -7,34 +7,34 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 
-# A tree of boxes over rows of numbers and codes, so that a search for near rows looks at few of them.
+# A tree of bounding boxes over rows of numbers and codes, so that a search examines few rows.
 #
-# The distance of two rows is Gower's, summed over columns: the difference of numbers, 1 for codes that differ, and
-# for a missing number (nan) 0 to a missing one and 1 to a known one. Codes stand behind the numbers, as floats.
+# The distance of two rows is Gower's, summed over columns: the absolute difference of numbers, 1 for different codes,
+# and for a missing number (nan) 0 to another missing one and 1 to a known one. Codes follow the numbers, as floats.
 
 
-LEAF = 64  # rows compared without a further cut: measured; 8 to 16 cost twice as much, 128 about the same
-_TURNS = 8  # columns after which a search asks whether any row is still near enough
-_PAIRS = 32  # pairs of rows that show how far apart a column holds the rows of a node
+LEAF = 64  # maximum rows of a leaf (measured: 8 to 16 cost twice as much, 128 about the same)
+_CHECK_EVERY = 8  # columns after which a search checks whether any row is still within the limit
+_SAMPLE_PAIRS = 32  # pairs of rows that determine the column with the largest distances in a node
 
 
 class NeighborTree(NamedTuple):
-    """Rows in the order of leaves; a node holds a span of them, its children are ``child`` and the one after."""
+    """Rows in the order of leaves. A node has a span of them; its children are ``child`` and the next node."""
 
-    values: Floats  # leaf after leaf, column after column within it: what a search reads stands together
-    numbers: int  # so many of the columns are numbers
-    order: Rows  # (rows,) the row that stands at each place
-    start: Rows  # (nodes,) the first place of a node
-    stop: Rows  # (nodes,) the place after its last
-    child: Rows  # (nodes,) its first child, -1 for a leaf
-    low: Floats  # (nodes, columns) the least known value
-    high: Floats  # (nodes, columns) the greatest
+    values: Floats  # by leaf, then by column within the leaf, so that a search reads contiguous memory
+    numbers: int  # number of columns that are numbers
+    order: Rows  # (rows,) row number at each position
+    start: Rows  # (nodes,) first position of a node
+    stop: Rows  # (nodes,) position after its last
+    child: Rows  # (nodes,) first child, -1 for a leaf
+    low: Floats  # (nodes, columns) smallest known value
+    high: Floats  # (nodes, columns) largest known value
     holes: Bools  # (nodes, columns) whether a number is missing in some row
-    depth: int  # of the deepest node
+    depth: int  # depth of the deepest node
 
 
 def grow(values: Floats, numbers: int, leaf: int = LEAF) -> NeighborTree:
-    """The tree over a matrix (columns, rows) with at most so many rows in a leaf, except where rows are all alike."""
+    """The tree over a matrix (columns, rows) with at most ``leaf`` rows per leaf, except where all rows are equal."""
     columns, rows = values.shape
     order: Rows = np.arange(rows, dtype=np.int64)
     start, stop, child, depth = (np.zeros(2 * rows + 1, np.int64) for _ in range(4))
@@ -51,7 +51,7 @@ def grow(values: Floats, numbers: int, leaf: int = LEAF) -> NeighborTree:
 def _split(
     values: Floats, numbers: int, leaf: int, order: Rows, start: Rows, stop: Rows, child: Rows, depth: Rows
 ) -> int:
-    """Cut nodes near the middle of the column that holds their rows farthest apart; how many nodes there are."""
+    """Cut nodes near the median of the column with the largest distances; return the number of nodes."""
     stop[0], count, node = len(order), 1, 0
     while node < count:
         first, last = start[node], stop[node]
@@ -68,31 +68,31 @@ def _split(
 
 @njit(cache=True)
 def _cut(values: Floats, numbers: int, rows: Rows) -> int:
-    """Sort a node's rows into two parts; how many are in the first, 0 when all rows are alike."""
+    """Partition a node's rows; return the size of the first part, 0 if all rows are equal."""
     column = _widest(values, numbers, rows)
     if column < 0:
         return 0
-    sample = np.empty(2 * _PAIRS)
+    sample = np.empty(2 * _SAMPLE_PAIRS)
     for i in range(len(sample)):
         sample[i] = values[column, rows[i * len(rows) // len(sample)]]
-    sample.sort()  # missing ones last
-    cut = sample[_PAIRS]
+    sample.sort()  # missing values last
+    cut = sample[_SAMPLE_PAIRS]
     if np.isnan(cut):
         cut = np.inf
     below, through = 0, 0
     for value in sample:
         below += value < cut
         through += value <= cut
-    together = below == 0 or abs(through - _PAIRS) < abs(below - _PAIRS)
-    middle = _parted(values[column], rows, cut, together)
-    if middle in (0, len(rows)):  # the sample missed the others
-        middle = _parted(values[column], rows, cut, not together)
+    together = below == 0 or abs(through - _SAMPLE_PAIRS) < abs(below - _SAMPLE_PAIRS)
+    middle = _partition_rows(values[column], rows, cut, together)
+    if middle in (0, len(rows)):  # the sample did not contain values of the other part
+        middle = _partition_rows(values[column], rows, cut, not together)
     return middle % len(rows)
 
 
 @njit(cache=True)
-def _parted(column: Floats, rows: Rows, cut: float, together: bool) -> int:
-    """Rows below the cut first (with those at it, when together), missing ones behind; how many come first."""
+def _partition_rows(column: Floats, rows: Rows, cut: float, together: bool) -> int:
+    """Move rows below the cut (and those at it, if ``together``) first, missing values last; return how many."""
     first, last = 0, len(rows) - 1
     while first <= last:
         value = column[rows[first]]
@@ -106,18 +106,18 @@ def _parted(column: Floats, rows: Rows, cut: float, together: bool) -> int:
 
 @njit(cache=True)
 def _widest(values: Floats, numbers: int, rows: Rows) -> int:
-    """The column that holds some pairs of these rows farthest apart; -1 when all rows are alike."""
+    """The column with the largest distances in a sample of pairs; -1 if all rows are equal."""
     best, column, half = 0.0, -1, len(rows) // 2
     for c in range(len(values)):
         apart = 0.0
-        for pair in range(_PAIRS):
-            place = pair * half // _PAIRS
+        for pair in range(_SAMPLE_PAIRS):
+            place = pair * half // _SAMPLE_PAIRS
             apart += _distance(values[c, rows[place]], values[c, rows[half + place]], c < numbers)
         if apart > best:
             best, column = apart, c
     if column >= 0:
         return column
-    for c in range(len(values)):  # the pairs were alike
+    for c in range(len(values)):  # the sampled pairs were equal
         for row in rows:
             if _distance(values[c, rows[0]], values[c, row], c < numbers) > 0.0:
                 return c
@@ -139,7 +139,7 @@ def _bound_boxes(
     values: Floats, order: Rows, start: Rows, stop: Rows, child: Rows, low: Floats, high: Floats, holes: Bools,
     packed: Floats,
 ) -> None:  # fmt: skip
-    """Pack the leaves and find the box of each node; children have higher numbers."""
+    """Pack the leaves and compute the bounding box of each node; children have higher numbers."""
     for node in range(len(start) - 1, -1, -1):
         below, to = child[node], start[node] * len(values)
         for c in range(len(values)):
@@ -161,9 +161,9 @@ def _bound_boxes(
 
 @njit(cache=True)
 def least_distance(query: Floats, boxes: NeighborTree, node: int) -> float:
-    """No row of the node is nearer than this.
+    """A lower bound on the distance to the rows of a node.
 
-    Added up in the order of `distances`, so that rounding cannot lift it above the distance of a row.
+    Summed in the same order as in `distances`, so that rounding cannot raise it above the distance of a row.
     """
     low, high, holes = boxes.low[node], boxes.high[node], boxes.holes[node]
     total = 0.0
@@ -182,9 +182,9 @@ def least_distance(query: Floats, boxes: NeighborTree, node: int) -> float:
 
 @njit(cache=True)
 def next_leaf(query: Floats, boxes: NeighborTree, nodes: Rows, least: Floats, limit: float) -> int:
-    """The next leaf to look at, nearer children first, -1 when no node is left within the limit.
+    """The next leaf to examine, nearer children first; -1 if no node is left within the limit.
 
-    ``nodes`` and ``least`` are the nodes put aside and their least distances; nodes[0] tells how many there are.
+    ``nodes`` and ``least`` are the stack of pending nodes and their lower bounds; nodes[0] is the size of the stack.
     """
     while nodes[0] > 0:
         node, bound = nodes[nodes[0]], least[nodes[0]]
@@ -205,9 +205,9 @@ def next_leaf(query: Floats, boxes: NeighborTree, nodes: Rows, least: Floats, li
 
 @njit(cache=True)
 def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: float, found: Floats) -> int:
-    """Distances to a leaf's rows from a place on, as many as there is room for; how many they are.
+    """Distances to a leaf's rows from position ``start`` on, up to the size of ``found``; return their number.
 
-    Column by column, so that the processor takes several rows at a time; 0 when no row is within the limit.
+    Computed column by column, so that the loops vectorise; 0 if no row is within the limit.
     """
     rows, count = boxes.stop[leaf] - boxes.start[leaf], min(len(found), boxes.stop[leaf] - start)
     here = boxes.start[leaf] * (len(query) - 1) + start
@@ -226,7 +226,7 @@ def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: 
             for i in range(count):
                 apart = abs(column[i] - value)
                 found[i] += 1.0 if np.isnan(apart) else apart
-        if turn % _TURNS == _TURNS - 1:
+        if turn % _CHECK_EVERY == _CHECK_EVERY - 1:
             within = 0
             for i in range(count):
                 within += found[i] <= limit
@@ -235,14 +235,14 @@ def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: 
     return count
 
 
-TIE = 1e-9  # distances this close are equal but for rounding
+TIE = 1e-9  # distances closer than this are equal up to rounding
 
 
 @njit(cache=True)
 def nearest_rows(queries: Floats, boxes: NeighborTree, own: Rows, count: int) -> tuple[Floats, Rows]:
-    """The nearest rows of each query, by distance in whole units of TIE, then by row; row ``own`` is left out.
+    """The nearest rows of each query, by distance rounded to multiples of TIE, then by row; row ``own`` is excluded.
 
-    They come as a heap, the last of them first; inf and -1 where there are fewer.
+    They form a heap with the last of them first; inf and -1 if there are fewer.
     """
     near, rows = np.full((len(queries), count), np.inf), np.full((len(queries), count), -1)
     nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
@@ -262,7 +262,7 @@ def nearest_rows(queries: Floats, boxes: NeighborTree, own: Rows, count: int) ->
 
 @njit(cache=True)
 def _insert(best: Floats, who: Rows, distance: float, row: int) -> None:
-    """Put a row in the place of the last of the nearest, if it comes before it, and keep the heap."""
+    """Replace the last of the nearest rows if the new row precedes it, and restore the heap."""
     if not _before(distance, row, best[0], who[0]):
         return
     place, child = 0, 1
@@ -286,7 +286,7 @@ def _before(distance: float, row: int, other: float, other_row: int) -> bool:
 def shares_among_nearest(
     queries: Floats, boxes: NeighborTree, own: Rows, wanted: Floats, tolerance: Floats, labels: Floats
 ) -> Floats:
-    """For each query the share of the nearest rows whose label is the wanted one; row ``own`` is left out."""
+    """For each query, the share of its nearest rows (with ties) that have the wanted label; row ``own`` is excluded."""
     found = np.zeros(len(queries))
     nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
     for i in range(len(queries)):
@@ -307,30 +307,30 @@ def shares_among_nearest(
                             if best > distance + TIE:
                                 ties, hits, farthest, unclear = 0, 0, distance, False
                             elif farthest > distance + TIE:
-                                unclear = True  # some counted rows tie no longer: search again from the new best
+                                unclear = True  # some counted rows no longer tie: search again from the new best
                             best = distance
                         farthest = max(farthest, distance)
                         ties += 1
-                        hits += _alike(labels[row], wanted[i], tolerance[i])
+                        hits += _is_match(labels[row], wanted[i], tolerance[i])
         if ties > 0:
             found[i] = hits / ties
     return found
 
 
 @njit(cache=True)
-def _alike(label: float, wanted: float, tolerance: float) -> bool:
+def _is_match(label: float, wanted: float, tolerance: float) -> bool:
     return label == wanted or abs(label - wanted) <= tolerance or (np.isnan(label) and np.isnan(wanted))
 
 
 @njit(cache=True)
 def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int) -> tuple[Floats, Floats]:
-    """How many rows are nearer than a query's own, and how many others are tied with it.
+    """The number of rows that are nearer than a query's own row, and the number of others that tie with it.
 
-    The search of a query ends at ``enough`` nearer rows; ties are then not counted.
+    The search stops at ``enough`` nearer rows; ties are then not counted.
     """
     closer, tied = np.zeros(len(queries)), np.zeros(len(queries))
     nodes, least, block = np.empty(boxes.depth + 3, np.int64), np.empty(boxes.depth + 3), np.empty(LEAF)
-    home, place = _homes(boxes)
+    home, place = _leaves_and_positions(boxes)
     for i in range(len(queries)):
         query, before, ties = queries[i], 0, 0
         distances(query, boxes, home[own[i]], place[own[i]], np.inf, block)
@@ -352,8 +352,8 @@ def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int
 
 
 @njit(cache=True)
-def _homes(boxes: NeighborTree) -> tuple[Rows, Rows]:
-    """The leaf of each row, and its place."""
+def _leaves_and_positions(boxes: NeighborTree) -> tuple[Rows, Rows]:
+    """The leaf of each row, and its position."""
     home, place = np.empty(len(boxes.order), np.int64), np.empty(len(boxes.order), np.int64)
     for node in range(len(boxes.start)):
         if boxes.child[node] < 0:
@@ -362,19 +362,19 @@ def _homes(boxes: NeighborTree) -> tuple[Rows, Rows]:
     return home, place
 
 
-# How two values compare, and the weight that a table of weights gives to the comparison; for many pairs of rows.
+# Comparison classes of pairs of values, and sums of their weights over many pairs of rows.
 
 
-FINEST = 30  # halvings of a number's range that are told apart
-COMPARISONS = FINEST + 3  # equal, each halving, and one missing
-_EXPONENT = 1022  # of a float64 between a half and one
+MAX_HALVINGS = 30  # halvings of a number's range that are distinguished
+COMPARISONS = MAX_HALVINGS + 3  # equal, each halving, and one value missing
+_EXPONENT = 1022  # biased exponent of a float64 between one half and one
 _INFINITE = 0x7FF0000000000000  # the bits of infinity
-_AT_ONCE = 4_096  # distances kept beside each other, so that their bits can be read
+_BATCH = 4_096  # distances stored contiguously, so that their bits can be read
 
 
 @njit(cache=True)
-def compared(one: Floats, other: Floats) -> Array:
-    """A number for how two numbers compare: 0 equal, then by halvings of their distance, last when one is missing."""
+def compare_numbers(one: Floats, other: Floats) -> Array:
+    """The comparison class of two numbers: 0 if equal, then by halvings of their distance, last if one is missing."""
     found = np.empty(len(one), np.int64)
     bits = np.abs(one - other).view(np.int64)
     for i in range(len(one)):
@@ -385,10 +385,10 @@ def compared(one: Floats, other: Floats) -> Array:
 @njit(cache=True)
 def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of each comparison of numbers."""
-    apart = np.empty(_AT_ONCE)
+    apart = np.empty(_BATCH)
     bits = apart.view(np.int64)
-    for start in range(0, len(theirs), _AT_ONCE):
-        some = theirs[start : start + _AT_ONCE]
+    for start in range(0, len(theirs), _BATCH):
+        some = theirs[start : start + _BATCH]
         for i in range(len(ours)):
             for j in range(len(some)):
                 apart[j] = abs(ours[i] - some[j])
@@ -398,7 +398,7 @@ def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats
 
 @njit(cache=True)
 def add_by_level(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
-    """Add to (ours, theirs) the weight of each pair of codes; a missing one, -1, stands last."""
+    """Add to (ours, theirs) the weight of each pair of codes; a missing code, -1, refers to the last weight."""
     for i in range(len(ours)):
         mine = weights[ours[i]]
         for j in range(len(theirs)):
@@ -406,8 +406,8 @@ def add_by_level(total: Floats, ours: Array, theirs: Array, weights: Floats) -> 
 
 
 @njit(cache=True)
-def add_by_sameness(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
-    """Add to (ours, theirs) the weight of equal codes and of others."""
+def add_by_equality(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
+    """Add to (ours, theirs) the weight of equal or of different codes."""
     for i in range(len(ours)):
         for j in range(len(theirs)):
             total[i, j] += weights[0] if ours[i] == theirs[j] else weights[1]
@@ -415,20 +415,20 @@ def add_by_sameness(total: Floats, ours: Array, theirs: Array, weights: Floats) 
 
 @njit(cache=True)
 def _comparison(bits: int, one: float, other: float) -> int:
-    """By the bits of the distance: its exponent is read from them, a tenth of the cost of a logarithm."""
+    """The comparison class from the exponent bits of the distance, at a tenth of the cost of a logarithm."""
     if bits == 0:
         return 0
-    if bits > _INFINITE:  # not a number
-        return 0 if np.isnan(one) and np.isnan(other) else FINEST + 2
-    return min(max(1 + _EXPONENT - (bits >> 52), 0), FINEST) + 1
+    if bits > _INFINITE:  # nan
+        return 0 if np.isnan(one) and np.isnan(other) else MAX_HALVINGS + 2
+    return min(max(1 + _EXPONENT - (bits >> 52), 0), MAX_HALVINGS) + 1
 
 
-# Squared distances, added up in the order of columns: every search that must give the same groups takes them here.
+# Squared distances, summed in column order. All searches use them, so that they all give the same groups.
 
 
 @njit(cache=True)
 def squared_distance(values: Floats, row: int, point: Floats) -> float:
-    """Of one row of a matrix from a point."""
+    """The squared distance of one row of a matrix from a point."""
     total = 0.0
     for c in range(len(point)):
         apart = values[row, c] - point[c]
@@ -438,7 +438,7 @@ def squared_distance(values: Floats, row: int, point: Floats) -> float:
 
 @njit(cache=True)
 def squared_distances(values: Floats, point: Floats) -> Floats:
-    """Of every row from a point."""
+    """The squared distances of all rows from a point."""
     found = np.empty(len(values))
     for row in range(len(values)):
         found[row] = squared_distance(values, row, point)

@@ -1,4 +1,4 @@
-"""Permute rows inside cells by one random word a row."""
+"""Permutation of rows within cells by one random word per row, and hashes and majorities of cell values."""
 
 import numpy as np
 from numba import njit
@@ -8,7 +8,7 @@ from leafcover.arrays import Array, Bools, Rows, Words
 
 @njit(cache=True)
 def rows_by_cell(label: Rows, count: int) -> tuple[Rows, Rows]:
-    """Rows in order of cell, then of row; and where each cell starts (count + 1 places)."""
+    """Rows sorted by cell, then by row number, and the start of each cell (count + 1 entries)."""
     starts = np.zeros(count + 1, np.int64)
     for i in range(len(label)):
         starts[label[i] + 1] += 1
@@ -23,11 +23,11 @@ def rows_by_cell(label: Rows, count: int) -> tuple[Rows, Rows]:
 
 
 @njit(cache=True)
-def mix(order: Rows, starts: Rows, words: Words) -> Rows:
-    """For each row the row it takes its value from: inside each cell, rows sorted by their word.
+def permute_within_cells(order: Rows, starts: Rows, words: Words) -> Rows:
+    """For each row, the row it takes its value from: within each cell, rows sorted by their word.
 
-    One counting sort by cell and a small sort in each cell: 60 ms for a million rows, a sort of
-    (cell, word) pairs 350.
+    A counting sort by cell and a small sort in each cell take 60 ms for a million rows; sorting (cell, word) pairs
+    takes 350 ms.
     """
     source = np.empty(len(order), np.int64)
     for c in range(len(starts) - 1):
@@ -39,8 +39,8 @@ def mix(order: Rows, starts: Rows, words: Words) -> Rows:
 
 
 @njit(cache=True)
-def marks_by_cell(label: Rows, bits: Array, count: int) -> Words:
-    """A mark of the values each cell holds, whatever their order: the sum of a 64-bit hash of each."""
+def hash_by_cell(label: Rows, bits: Array, count: int) -> Words:
+    """An order-independent hash of the values in each cell: the sum of the 64-bit hashes of the values."""
     marks = np.zeros(count, np.uint64)
     for i in range(len(label)):
         x = np.uint64(bits[i]) + np.uint64(0x9E3779B97F4A7C15)
@@ -51,8 +51,8 @@ def marks_by_cell(label: Rows, bits: Array, count: int) -> Words:
 
 
 @njit(cache=True)
-def held_by_nearly_all(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
-    """Rows whose value at least ``share`` (above one half) of their cell has: a majority vote, then a count."""
+def has_majority_value(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
+    """Rows whose value is shared by at least ``share`` (above one half) of their cell: majority vote, then count."""
     found = np.zeros(len(order), np.bool_)
     for c in range(len(starts) - 1):
         start, stop = starts[c], starts[c + 1]

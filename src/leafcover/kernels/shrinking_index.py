@@ -1,8 +1,9 @@
-"""Rows that leave one by one, in blocks of near rows with boxes around them, so that a search looks at few.
+"""A shrinking spatial index: exact nearest and farthest rows among those that have not been removed.
 
-Blocks stand in districts, which have boxes too. A box shrinks as rows leave; when many have left, settle anew. Values
-are kept in single precision, seen from a centre in units of the greatest distance from it: half the memory to read, and
-twice as many rows at a time. They only tell which rows to look at in the matrix.
+Rows are stored in blocks of similar rows, and blocks in groups; both have bounding boxes, so that a search examines few
+rows. Boxes shrink as rows are removed; after many removals the caller rebuilds the index. Values are stored in single
+precision, relative to a centre and in units of the largest distance from it: half the memory to read, and twice as many
+rows per vector instruction. They only determine which rows to compare in the matrix.
 """
 
 from typing import NamedTuple
@@ -14,144 +15,144 @@ from leafcover.arrays import Floats, Rows, Singles
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance
 
-PLACES = 64  # rows of a block: measured; 32 cost a tenth more, 16 a quarter
-BLOCKS = 64  # blocks of a district: measured; 32 cost a tenth more, 16 a fifth
-_ALIKE = 1e-280  # squared distances below it lose digits: such rows are all at the centre, and a search looks at each
+ROWS_PER_BLOCK = 64  # measured: 32 cost a tenth more, 16 a quarter
+BLOCKS_PER_GROUP = 64  # measured: 32 cost a tenth more, 16 a fifth
+_MIN_SQUARED_RADIUS = 1e-280  # smaller squared distances lose precision: all rows count as being at the centre
 
 
 class BlockBounds(NamedTuple):
-    """The least and greatest values of blocks or districts; inf and -inf when nobody lives there."""
+    """Bounding boxes of blocks or of groups; inf and -inf for an empty box."""
 
-    low: Singles  # (sets of boxes, columns, boxes): what is read together stands together
+    low: Singles  # (sets of boxes, columns, boxes): contiguous as it is read
     high: Singles  # (sets of boxes, columns, boxes)
-    reach: Singles  # (sets of boxes, boxes) the greatest squared distance from the centre, -1 when nobody lives there
+    squared_radius: Singles  # (sets of boxes, boxes) largest squared distance from the centre, -1 if empty
 
 
-class Living(NamedTuple):
-    """Where rows live. The first ``taken`` places of a block are taken; the values of the others are inf."""
+class ShrinkingIndex(NamedTuple):
+    """The remaining rows in blocks. The first ``sizes`` places of a block are in use; the others have the value inf."""
 
     matrix: Floats  # (rows, columns)
-    centre: Floats  # (columns,) any point amid the rows
-    unit: float  # 1 over the greatest distance from the centre
+    centre: Floats  # (columns,) any point among the rows
+    unit: float  # 1 over the largest distance from the centre
     values: Singles  # (blocks, columns, places)
     row: Rows  # (blocks, places)
-    reach: Singles  # (blocks, places) squared distance from the centre
-    taken: Rows  # (blocks,)
-    place: Rows  # (rows,) block * PLACES + place, for rows that live
-    block: BlockBounds  # a set for each district
-    district: BlockBounds  # one set
+    squared_radius: Singles  # (blocks, places) squared distance from the centre
+    sizes: Rows  # (blocks,)
+    place: Rows  # (rows,) block * ROWS_PER_BLOCK + place of the remaining rows
+    block: BlockBounds  # one set of boxes per group
+    group: BlockBounds  # a single set of boxes
 
 
 @njit(cache=True)
-def settle(matrix: Floats, rows: Rows, centre: Floats) -> Living:
-    """Let these rows of a matrix live in blocks."""
-    columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, PLACES, PLACES)[0]
-    districts = max(1, -(-len(rows) // (PLACES * BLOCKS)))
-    blocks = districts * BLOCKS
-    living = Living(
+def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
+    """Build an index over the given rows of a matrix."""
+    columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, ROWS_PER_BLOCK, ROWS_PER_BLOCK)[0]
+    groups = max(1, -(-len(rows) // (ROWS_PER_BLOCK * BLOCKS_PER_GROUP)))
+    blocks = groups * BLOCKS_PER_GROUP
+    index = ShrinkingIndex(
         matrix,
         centre,
         _unit(matrix, rows, centre),
-        np.full((blocks, columns, PLACES), np.inf, np.float32),
-        np.full((blocks, PLACES), -1),
-        np.full((blocks, PLACES), -1.0, np.float32),
+        np.full((blocks, columns, ROWS_PER_BLOCK), np.inf, np.float32),
+        np.full((blocks, ROWS_PER_BLOCK), -1),
+        np.full((blocks, ROWS_PER_BLOCK), -1.0, np.float32),
         np.zeros(blocks, np.int64),
         np.empty(len(matrix), np.int64),
-        _boxes(districts, columns, BLOCKS),
-        _boxes(1, columns, districts),
+        _empty_boxes(groups, columns, BLOCKS_PER_GROUP),
+        _empty_boxes(1, columns, groups),
     )
-    for start in range(0, len(order), PLACES):
-        _move_in(living, order[start : start + PLACES], start // PLACES)
-        _bound(living, start // PLACES)
-    for district in range(districts):
-        _bound_district(living, district)
-    return living
+    for start in range(0, len(order), ROWS_PER_BLOCK):
+        _fill_block(index, order[start : start + ROWS_PER_BLOCK], start // ROWS_PER_BLOCK)
+        _bound_block(index, start // ROWS_PER_BLOCK)
+    for group in range(groups):
+        _bound_group(index, group)
+    return index
 
 
 @njit(cache=True)
 def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
-    """1 over the greatest distance from the centre."""
+    """1 over the largest distance from the centre."""
     greatest = 0.0
     for row in rows:
         total = 0.0
         for c in range(len(centre)):
             total += (matrix[row, c] - centre[c]) ** 2
         greatest = max(greatest, total)
-    return 1.0 / np.sqrt(greatest) if greatest > _ALIKE else 1.0
+    return 1.0 / np.sqrt(greatest) if greatest > _MIN_SQUARED_RADIUS else 1.0
 
 
 @njit(cache=True)
-def _boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
-    """Boxes in which nobody lives."""
+def _empty_boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
+    """Empty bounding boxes."""
     shape = (sets, columns, boxes)
     low, high = np.full(shape, np.inf, np.float32), np.full(shape, -np.inf, np.float32)
     return BlockBounds(low, high, np.full((sets, boxes), -1.0, np.float32))
 
 
 @njit(cache=True)
-def _move_in(living: Living, rows: Rows, block: int) -> None:
-    """Rows take the places of a block."""
-    own, matrix, centre, unit = living.values[block], living.matrix, living.centre, living.unit
-    living.taken[block] = len(rows)
+def _fill_block(index: ShrinkingIndex, rows: Rows, block: int) -> None:
+    """Store rows in a block."""
+    own, matrix, centre, unit = index.values[block], index.matrix, index.centre, index.unit
+    index.sizes[block] = len(rows)
     for i in range(len(rows)):
-        reach = 0.0
+        squared_radius = 0.0
         for c in range(len(centre)):
             value = (matrix[rows[i], c] - centre[c]) * unit
             own[c, i] = value
-            reach += value * value
-        living.row[block, i], living.reach[block, i] = rows[i], reach
-        living.place[rows[i]] = block * PLACES + i
+            squared_radius += value * value
+        index.row[block, i], index.squared_radius[block, i] = rows[i], squared_radius
+        index.place[rows[i]] = block * ROWS_PER_BLOCK + i
 
 
 @njit(cache=True)
-def _bound(living: Living, block: int) -> None:
-    """Draw the box of a block."""
-    boxes, count, district, box = living.block, living.taken[block], block // BLOCKS, block % BLOCKS
-    for c in range(len(living.centre)):
-        boxes.low[district, c, box] = _least(living.values[block, c, :count])
-        boxes.high[district, c, box] = _greatest(living.values[block, c, :count], -np.inf)
-    boxes.reach[district, box] = _greatest(living.reach[block, :count], -1.0)
+def _bound_block(index: ShrinkingIndex, block: int) -> None:
+    """Compute the bounding box of a block."""
+    boxes, count, group, box = index.block, index.sizes[block], block // BLOCKS_PER_GROUP, block % BLOCKS_PER_GROUP
+    for c in range(len(index.centre)):
+        boxes.low[group, c, box] = _least(index.values[block, c, :count])
+        boxes.high[group, c, box] = _greatest(index.values[block, c, :count], -np.inf)
+    boxes.squared_radius[group, box] = _greatest(index.squared_radius[block, :count], -1.0)
 
 
 @njit(cache=True)
-def _bound_district(living: Living, district: int) -> None:
-    """Draw the box of a district around those of its blocks."""
-    small, large = living.block, living.district
-    for c in range(len(living.centre)):
-        large.low[0, c, district] = _least(small.low[district, c])
-        large.high[0, c, district] = _greatest(small.high[district, c], -np.inf)
-    large.reach[0, district] = _greatest(small.reach[district], -1.0)
+def _bound_group(index: ShrinkingIndex, group: int) -> None:
+    """Compute the bounding box of a group from those of its blocks."""
+    small, large = index.block, index.group
+    for c in range(len(index.centre)):
+        large.low[0, c, group] = _least(small.low[group, c])
+        large.high[0, c, group] = _greatest(small.high[group, c], -np.inf)
+    large.squared_radius[0, group] = _greatest(small.squared_radius[group], -1.0)
 
 
 @njit(cache=True)
-def leave(living: Living, row: int) -> None:
-    """A row leaves: the last of its block takes its place, and boxes that it held open shrink."""
-    at = living.place[row]
-    block, place = at // PLACES, at % PLACES
-    district, box, last = block // BLOCKS, block % BLOCKS, living.taken[block] - 1
-    living.taken[block] = last
-    small, large = living.block, living.district
-    for c in range(len(living.centre)):
-        held = living.values[block, c]
+def remove_row(index: ShrinkingIndex, row: int) -> None:
+    """Remove a row: the last row of its block takes its place, and boxes shrink if it was on their boundary."""
+    at = index.place[row]
+    block, place = at // ROWS_PER_BLOCK, at % ROWS_PER_BLOCK
+    group, box, last = block // BLOCKS_PER_GROUP, block % BLOCKS_PER_GROUP, index.sizes[block] - 1
+    index.sizes[block] = last
+    small, large = index.block, index.group
+    for c in range(len(index.centre)):
+        held = index.values[block, c]
         value = held[place]
         held[place], held[last] = held[last], np.inf
-        if value == small.low[district, c, box]:
-            small.low[district, c, box] = _least(held[:last])
-            if value == large.low[0, c, district]:
-                large.low[0, c, district] = _least(small.low[district, c])
-        if value == small.high[district, c, box]:
-            small.high[district, c, box] = _greatest(held[:last], -np.inf)
-            if value == large.high[0, c, district]:
-                large.high[0, c, district] = _greatest(small.high[district, c], -np.inf)
-    held = living.reach[block]
-    reach = held[place]
+        if value == small.low[group, c, box]:
+            small.low[group, c, box] = _least(held[:last])
+            if value == large.low[0, c, group]:
+                large.low[0, c, group] = _least(small.low[group, c])
+        if value == small.high[group, c, box]:
+            small.high[group, c, box] = _greatest(held[:last], -np.inf)
+            if value == large.high[0, c, group]:
+                large.high[0, c, group] = _greatest(small.high[group, c], -np.inf)
+    held = index.squared_radius[block]
+    squared_radius = held[place]
     held[place], held[last] = held[last], -1.0
-    if reach == small.reach[district, box]:
-        small.reach[district, box] = _greatest(held[:last], -1.0)
-        if reach == large.reach[0, district]:
-            large.reach[0, district] = _greatest(small.reach[district], -1.0)
-    moved = living.row[block, last]
-    living.row[block, place], living.place[moved] = moved, at
+    if squared_radius == small.squared_radius[group, box]:
+        small.squared_radius[group, box] = _greatest(held[:last], -1.0)
+        if squared_radius == large.squared_radius[0, group]:
+            large.squared_radius[0, group] = _greatest(small.squared_radius[group], -1.0)
+    moved = index.row[block, last]
+    index.row[block, place], index.place[moved] = moved, at
 
 
 @njit(cache=True)
@@ -170,71 +171,79 @@ def _greatest(values: Singles, none: float) -> np.float32:
     return greatest
 
 
-# Searches among rows that live: the nearest to a row and the farthest from it, as exact as comparing all.
+# Searches among the remaining rows, exactly as if all were compared.
 #
-# Single precision, several rows at a time, finds the few rows whose squared distances are added up in the order of
-# columns; of equal ones the lower row comes first. Functions for a block take arrays, not the tuple of them all:
-# handing that over costs twice what the distances cost.
+# A vectorised pass in single precision selects the few rows whose exact squared distances are then summed in column
+# order; ties go to the lower row. Functions for a block take arrays rather than the whole index, because passing the
+# tuple costs twice as much as computing the distances.
 
 
-_NOBODY = np.iinfo(np.int64).max  # comes after every row
-_STEEP = 0.5  # half of what is best for a ball without a box: measured; 0.25 or 1 look at up to twice as many blocks
-_ROUNDED = 1e-6  # more than single precision moves a row and a query, which are within one unit of the centre
-_ROUNDING = 2e-7  # for each column, more than it changes a sum of squares, of which roots are compared
+_NO_ROW = np.iinfo(np.int64).max  # sorts after every row
+_STEEPNESS = 0.5  # half the optimum for a ball without a box (measured: 0.25 or 1 examine up to twice the blocks)
+_POSITION_ERROR = 1e-6  # exceeds the rounding of a row and a query, both within one unit of the centre
+_SUM_ERROR = 2e-7  # per column, exceeds the relative rounding error of a sum of squares
 _ZERO = np.float32(0.0)
 
 
 @njit(cache=True)
-def nearest_living(living: Living, query: Floats, own: int, near: Floats, who: Rows) -> None:
-    """As many rows as there is room for in ``near`` (squared distances) and ``who``, nearest first, without ``own``.
+def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floats, who: Rows) -> None:
+    """Fill ``near`` (squared distances) and ``who`` with the nearest rows, nearest first, excluding ``own``.
 
-    The search begins in the block where row ``own`` lives, or lived.
+    The search starts in the block where row ``own`` is, or was before its removal.
     """
-    near[:], who[:] = np.inf, _NOBODY
+    near[:], who[:] = np.inf, _NO_ROW
     if len(near) == 0:
         return
-    matrix, values, row, taken, unit = living.matrix, living.values, living.row, living.taken, living.unit
-    low, high = living.block.low, living.block.high
-    found, bounds, districts = np.empty(PLACES, np.float32), np.empty(BLOCKS, np.float32), _like(living.district.reach)
-    seen, home = _seen(query, living.centre, unit), living.place[own] // PLACES
-    limit = _look(query, seen, matrix, values, row, taken, unit, home, own, np.float32(np.inf), near, who, found)
-    _least_distances(seen, living.district.low, living.district.high, 0, districts)
+    matrix, values, row, sizes, unit = index.matrix, index.values, index.row, index.sizes, index.unit
+    low, high = index.block.low, index.block.high
+    found, bounds, groups = (
+        np.empty(ROWS_PER_BLOCK, np.float32),
+        np.empty(BLOCKS_PER_GROUP, np.float32),
+        _empty_bounds(index.group.squared_radius),
+    )
+    scaled, home = _to_index_units(query, index.centre, unit), index.place[own] // ROWS_PER_BLOCK
+    limit = _search_block(
+        query, scaled, matrix, values, row, sizes, unit, home, own, np.float32(np.inf), near, who, found
+    )
+    _least_distances(scaled, index.group.low, index.group.high, 0, groups)
     while True:
-        district = int(np.argmin(districts))
-        if districts[district] == np.inf or districts[district] > limit:
+        group = int(np.argmin(groups))
+        if groups[group] == np.inf or groups[group] > limit:
             return
-        districts[district] = np.inf
-        _least_distances(seen, low, high, district, bounds)
-        start = district * BLOCKS
-        for block in range(start, start + BLOCKS):
+        groups[group] = np.inf
+        _least_distances(scaled, low, high, group, bounds)
+        start = group * BLOCKS_PER_GROUP
+        for block in range(start, start + BLOCKS_PER_GROUP):
             if bounds[block - start] <= limit and block != home:
-                limit = _look(query, seen, matrix, values, row, taken, unit, block, own, limit, near, who, found)
+                limit = _search_block(
+                    query, scaled, matrix, values, row, sizes, unit, block, own, limit, near, who, found
+                )
 
 
 @njit(cache=True)
-def _like(reach: Singles) -> Singles:
-    return np.empty(reach.size, np.float32)
+def _empty_bounds(squared_radius: Singles) -> Singles:
+    return np.empty(squared_radius.size, np.float32)
 
 
 @njit(cache=True)
-def _seen(query: Floats, centre: Floats, unit: float) -> Singles:
-    """The query as rows are kept."""
-    seen = np.empty(len(query), np.float32)
+def _to_index_units(query: Floats, centre: Floats, unit: float) -> Singles:
+    """The query in the units of the index."""
+    scaled = np.empty(len(query), np.float32)
     for c in range(len(query)):
-        seen[c] = (query[c] - centre[c]) * unit
-    return seen
+        scaled[c] = (query[c] - centre[c]) * unit
+    return scaled
 
 
 @njit(cache=True)
-def _look(
-    query: Floats, seen: Singles, matrix: Floats, values: Singles, row: Rows, taken: Rows, unit: float, block: int,
+def _search_block(
+    query: Floats, scaled: Singles, matrix: Floats, values: Singles, row: Rows, sizes: Rows, unit: float, block: int,
     own: int, limit: np.float32, near: Floats, who: Rows, found: Singles,
 ) -> np.float32:  # fmt: skip
-    """Take up the rows of a block that are among the nearest so far; the new limit in single precision."""
-    _distances(seen, values, block, found)
+    """Insert the rows of a block that are among the nearest so far; return the new limit in single precision."""
+    _distances(scaled, values, block, found)
     if _count_within(found, limit) == 0:
         return limit
-    for i in range(taken[block]):
+    for i in range(sizes[block]):
         if found[i] > limit or row[block, i] == own:
             continue
         other, distance, place = row[block, i], squared_distance(matrix, row[block, i], query), len(near) - 1
@@ -244,18 +253,18 @@ def _look(
             near[place], who[place] = near[place - 1], who[place - 1]
             place -= 1
         near[place], who[place] = distance, other
-        root = (np.sqrt(near[-1]) * unit + _ROUNDED) * (1.0 + _ROUNDING * (len(query) + 4))
+        root = (np.sqrt(near[-1]) * unit + _POSITION_ERROR) * (1.0 + _SUM_ERROR * (len(query) + 4))
         limit = np.float32(root * root)
     return limit
 
 
 @njit(cache=True)
-def _distances(seen: Singles, values: Singles, block: int, found: Singles) -> None:
-    """Column by column, so that the processor takes several rows at a time."""
+def _distances(scaled: Singles, values: Singles, block: int, found: Singles) -> None:
+    """Squared distances to the rows of a block, column by column, so that the loop vectorises."""
     for i in range(len(found)):
         found[i] = _ZERO
-    for c in range(len(seen)):
-        value = seen[c]
+    for c in range(len(scaled)):
+        value = scaled[c]
         for i in range(len(found)):
             apart = values[block, c, i] - value
             found[i] += apart * apart
@@ -263,7 +272,7 @@ def _distances(seen: Singles, values: Singles, block: int, found: Singles) -> No
 
 @njit(cache=True)
 def _count_within(found: Singles, limit: np.float32) -> int:
-    """Counted, not asked for: a loop without a way out takes several rows at a time."""
+    """The number of distances within the limit; a loop without an early exit vectorises."""
     count = 0
     for i in range(len(found)):
         count += found[i] <= limit
@@ -271,20 +280,20 @@ def _count_within(found: Singles, limit: np.float32) -> int:
 
 
 @njit(cache=True)
-def _count_at_least(found: Singles, taken: int, limit: np.float32) -> int:
+def _count_at_least(found: Singles, rows: int, limit: np.float32) -> int:
     count = 0
-    for i in range(taken):
+    for i in range(rows):
         count += found[i] >= limit
     return count
 
 
 @njit(cache=True)
-def _least_distances(seen: Singles, low: Singles, high: Singles, among: int, found: Singles) -> None:
-    """No row in the boxes of a set is nearer; added up as in `_distances`, so rounding cannot lift it."""
+def _least_distances(scaled: Singles, low: Singles, high: Singles, among: int, found: Singles) -> None:
+    """Lower bounds on the distances to the boxes of a set, summed as in `_distances`, so that rounding is safe."""
     for i in range(len(found)):
         found[i] = _ZERO
-    for c in range(len(seen)):
-        value = seen[c]
+    for c in range(len(scaled)):
+        value = scaled[c]
         for i in range(len(found)):
             below, above = low[among, c, i] - value, value - high[among, c, i]
             apart = below if below > above else above
@@ -293,61 +302,75 @@ def _least_distances(seen: Singles, low: Singles, high: Singles, among: int, fou
 
 
 @njit(cache=True)
-def farthest_living(living: Living, query: Floats) -> int:
-    """The row that is farthest from a point."""
-    matrix, values, row, taken, unit = living.matrix, living.values, living.row, living.taken, living.unit
-    low, high, reach, wide = living.block.low, living.block.high, living.block.reach, living.district
-    found, bounds, districts = np.empty(PLACES, np.float32), np.empty(BLOCKS, np.float32), _like(wide.reach)
-    seen, greatest_reach = _seen(query, living.centre, unit), wide.reach.max()
-    from_centre = np.sum(seen * seen)
-    steep = np.float32(_STEEP * np.sqrt(from_centre / greatest_reach) if from_centre * greatest_reach > 0.0 else 1.0)
-    _greatest_distances(seen, steep, wide.low, wide.high, wide.reach, 0, districts)
+def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
+    """The remaining row that is farthest from a point."""
+    matrix, values, row, sizes, unit = index.matrix, index.values, index.row, index.sizes, index.unit
+    low, high, squared_radius, wide = index.block.low, index.block.high, index.block.squared_radius, index.group
+    found, bounds, groups = (
+        np.empty(ROWS_PER_BLOCK, np.float32),
+        np.empty(BLOCKS_PER_GROUP, np.float32),
+        _empty_bounds(wide.squared_radius),
+    )
+    scaled, greatest_squared_radius = _to_index_units(query, index.centre, unit), wide.squared_radius.max()
+    from_centre = np.sum(scaled * scaled)
+    steepness = np.float32(
+        _STEEPNESS * np.sqrt(from_centre / greatest_squared_radius)
+        if from_centre * greatest_squared_radius > 0.0
+        else 1.0
+    )
+    _greatest_distances(scaled, steepness, wide.low, wide.high, wide.squared_radius, 0, groups)
     farthest, who, limit = -1.0, -1, _ZERO
     while True:
-        district = int(np.argmax(districts))
-        if districts[district] < limit:
+        group = int(np.argmax(groups))
+        if groups[group] < limit:
             return who
-        districts[district] = -1.0
-        _greatest_distances(seen, steep, low, high, reach, district, bounds)
-        start = district * BLOCKS
-        for block in range(start, start + BLOCKS):
+        groups[group] = -1.0
+        _greatest_distances(scaled, steepness, low, high, squared_radius, group, bounds)
+        start = group * BLOCKS_PER_GROUP
+        for block in range(start, start + BLOCKS_PER_GROUP):
             if bounds[block - start] < limit:
                 continue
-            _distances(seen, values, block, found)
-            if _count_at_least(found, taken[block], limit) == 0:
+            _distances(scaled, values, block, found)
+            if _count_at_least(found, sizes[block], limit) == 0:
                 continue
-            for i in range(taken[block]):
+            for i in range(sizes[block]):
                 if found[i] < limit:
                     continue
                 distance, other = squared_distance(matrix, row[block, i], query), row[block, i]
                 if distance > farthest or (distance == farthest and other < who):
                     farthest, who = distance, other
-                    root = np.sqrt(farthest) * unit * (1.0 - _ROUNDING * (len(query) + 4)) - _ROUNDED
+                    root = np.sqrt(farthest) * unit * (1.0 - _SUM_ERROR * (len(query) + 4)) - _POSITION_ERROR
                     limit = np.float32(root * root if root > 0.0 else 0.0)
 
 
 @njit(cache=True)
 def _greatest_distances(
-    seen: Singles, steep: np.float32, low: Singles, high: Singles, reach: Singles, among: int, found: Singles
+    scaled: Singles,
+    steepness: np.float32,
+    low: Singles,
+    high: Singles,
+    squared_radius: Singles,
+    among: int,
+    found: Singles,
 ) -> None:
-    """No row in the boxes of a set is farther from the query; -1: nobody lives there.
+    """Upper bounds on the distances to the boxes of a set; -1 for an empty box.
 
-    A row y, seen from the centre, is in its box, and y² is at most the reach. So for any steepness s >= 0
-    (q - y)² = q² + y² - 2qy <= q² + (1 + s) reach - (s y² + 2qy), and the last term is least, column by column, at the
-    point of the box next to -q / s. Corners of boxes alone lie far out: a search looks at twice as many blocks.
+    A row y, relative to the centre, is in its box, and y² is at most the squared radius r². So for any steepness s >= 0
+    (q - y)² = q² + y² - 2qy <= q² + (1 + s) r² - (s y² + 2qy), and the last term is smallest, column by column, at the
+    point of the box closest to -q / s. Using only the corners of boxes, a search examines twice as many blocks.
     """
     for i in range(len(found)):
         found[i] = _ZERO
     square = _ZERO
-    for c in range(len(seen)):
-        twice, best = seen[c] + seen[c], -seen[c] / steep
-        square += seen[c] * seen[c]
+    for c in range(len(scaled)):
+        twice, best = scaled[c] + scaled[c], -scaled[c] / steepness
+        square += scaled[c] * scaled[c]
         for i in range(len(found)):
             least, greatest = low[among, c, i], high[among, c, i]
             point = least if least > best else best
             point = greatest if greatest < point else point
-            found[i] -= point * (steep * point + twice)
-    slack, more = np.float32(1.0 + 4.0 * _ROUNDING * (len(seen) + 4)), np.float32(1.0 + steep)
+            found[i] -= point * (steepness * point + twice)
+    slack, more = np.float32(1.0 + 4.0 * _SUM_ERROR * (len(scaled) + 4)), np.float32(1.0 + steepness)
     for i in range(len(found)):
-        whole = square + more * reach[among, i]
-        found[i] = whole * slack + found[i] if reach[among, i] >= _ZERO else np.float32(-1.0)
+        whole = square + more * squared_radius[among, i]
+        found[i] = whole * slack + found[i] if squared_radius[among, i] >= _ZERO else np.float32(-1.0)

@@ -17,8 +17,8 @@ from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow_from
 from leafcover.tree.predict import classify, classify_forest
-from leafcover.tree.sysfor import ENOUGH_COMPLETE, grow_forest_from
-from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, take
+from leafcover.tree.sysfor import MIN_COMPLETE_SHARE, grow_forest_from
+from leafcover.tree.training import MAX_NUMERIC_CLASSES, Training, attribute_names, take_rows
 from leafcover.tree.tree import Attribute
 
 MOST_LEVELS = 50  # of one category with their own feature; rarer ones share one
@@ -288,7 +288,7 @@ def work_of_forest(columns: Sequence[Column], classes: int) -> int:
     for column in columns:
         if not (missing := column.missing).all():
             complete &= ~missing
-    return max(1, len(columns) * classes) * (1 if complete.mean() >= ENOUGH_COMPLETE else SHARED)
+    return max(1, len(columns) * classes) * (1 if complete.mean() >= MIN_COMPLETE_SHARE else SHARED)
 
 
 def rows_of_forest(work: int) -> int:
@@ -307,7 +307,7 @@ def _c45(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
 def _sysfor(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
     work = work_of_forest(training.columns, int(labels.max()) + 1)
     rows = sample_rows(len(labels), rows_of_forest(work))
-    trees = grow_forest_from(take(_training(training, labels), rows), n_trees=SYSFOR)
+    trees = grow_forest_from(take_rows(_training(training, labels), rows), n_trees=SYSFOR)
     return classify_forest(trees, [column.values for column in test.columns])
 
 
@@ -431,7 +431,7 @@ def mostly_unique(column: Column) -> bool:
 def _edges(known: Floats, bins: int) -> Floats:
     """The edges of a number: between its few values, or after the last value of each group."""
     distinct, counts = np.unique(known, return_counts=True)
-    if len(distinct) <= MOST_CLASSES_OF_A_NUMBER:
+    if len(distinct) <= MAX_NUMERIC_CLASSES:
         between: Floats = distinct[:-1] / 2 + distinct[1:] / 2
         return between
     below = np.cumsum(counts)

@@ -12,10 +12,10 @@ from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, methods, partition
 from leafcover.partition.leaves import MOST_ROWS, mixed_cells
 from leafcover.table.table import Column, Table
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.sysfor import check_settings, grow_forest
 from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY, LeafMembership, Tree, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, leaf_boxes, set_boxes
 
 
 @partition("forest")
@@ -148,19 +148,19 @@ class _Met:
 
 
 def _met(table: Table, trees: Sequence[Tree], *, keep_places: bool) -> _Met:
-    from leafcover.kernels.forest_cells import TOGETHER, split_cells
+    from leafcover.kernels.forest_cells import SAME_CELL, split_cells
 
     rows = len(table)
-    apart = np.full(rows, TOGETHER, np.int32)
+    apart = np.full(rows, SAME_CELL, np.int32)
     apart[:1] = 0
     kept = np.empty((rows, len(trees)), np.int32) if keep_places else None
     met = _Met(np.arange(rows), apart, _rooms(table, trees), kept)
     for number, tree in enumerate(trees):
-        reached = places(tree, table)
-        split_cells(met.order, met.apart, reached.place, len(reached), number)
+        reached = leaf_membership(tree, table)
+        split_cells(met.order, met.apart, reached.set_of_row, len(reached), number)
         _narrow(met.rooms, tree, reached)
         if kept is not None:
-            kept[:, number] = reached.place
+            kept[:, number] = reached.set_of_row
     return met
 
 
@@ -198,15 +198,15 @@ def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Allowed]:
 
 def _narrow(rooms: dict[str, _Allowed], tree: Tree, reached: LeafMembership) -> None:
     """Leave of the rooms what one more tree leaves."""
-    from leafcover.kernels.forest_cells import narrow
+    from leafcover.kernels.forest_cells import narrow_ranges
 
     boxes = set_boxes(leaf_boxes(tree), reached)
     for a in np.unique(tree.tested[tree.tested >= 0]):
         room = rooms[tree.attributes[a].name]
         if tree.attributes[a].is_number:
-            narrow(reached.place, boxes.low[:, a], boxes.high[:, a], room.low, room.high)
+            narrow_ranges(reached.set_of_row, boxes.low[:, a], boxes.high[:, a], room.low, room.high)
         else:
-            np.logical_or(room.named, (boxes.allowed[:, a] != ANY)[reached.place], out=room.named)
+            np.logical_or(room.named, (boxes.allowed[:, a] != ANY_LEVEL)[reached.set_of_row], out=room.named)
 
 
 def _side(room: _Allowed, column: Column, label: Rows, count: int) -> Side:

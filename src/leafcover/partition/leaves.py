@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.cells import Cells, LevelSet, Range, Side, whole
+from leafcover.cells import Cells, LevelSet, Range, Side, one_cell
 from leafcover.errors import ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, methods, partition
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow
-from leafcover.tree.predict import places
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
 
 MOST_ROWS = 1_000_000_000  # that a parameter may ask for
 DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
@@ -37,7 +37,7 @@ class Whole(PartitionMethod):
 
     def cells(self, table: Table) -> Partition:
         """One cell."""
-        return Partition(whole(len(table)))
+        return Partition(one_cell(len(table)))
 
 
 @partition("leaves")
@@ -104,11 +104,11 @@ class Leaves(PartitionMethod):
 
 def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
     """The cells of a tree that is already grown."""
-    reached = places(tree, table)
-    sizes = np.bincount(reached.place, minlength=len(reached))
+    reached = leaf_membership(tree, table)
+    sizes = np.bincount(reached.set_of_row, minlength=len(reached))
     number = pool(tree, reached, sizes, min_cell)
     count = int(number.max()) + 1
-    label = number[reached.place]
+    label = number[reached.set_of_row]
     pooled = np.bincount(number[number >= 0], minlength=count) > 1
     cells = Cells(
         label,
@@ -172,7 +172,7 @@ def _hulls(tree: Tree, reached: LeafMembership, number: Array, count: int) -> di
             sides[attribute.name] = Range(low, high)
         else:
             code = box.allowed[used, a]
-            one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY)
+            one = (code[:, None] == np.arange(len(attribute.levels))) | (code[:, None] == ANY_LEVEL)
             allowed = np.zeros((count, len(attribute.levels)), np.bool_)
             np.logical_or.at(allowed, cell, one)
             sides[attribute.name] = LevelSet(allowed, np.arange(count))

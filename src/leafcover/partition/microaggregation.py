@@ -11,12 +11,12 @@ from typing import ClassVar, Literal, TypeAlias, get_args
 import numpy as np
 
 from leafcover.arrays import MISSING, Floats, Rows
-from leafcover.cells import Cells, Range, finer, inside
+from leafcover.cells import Cells, Range, intersect_labels, refine_cells
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Column, Table
-from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, grow_kd, own_order, scales, working
+from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, canonical_order, column_scales, grow_kd, kd_matrix
 from leafcover.tree.tree import Tree, leaf_boxes
 
 # Rows as points, so that "similar" is a squared distance: numbers in their deviations, categories by their levels.
@@ -113,7 +113,7 @@ class Strata(PartitionMethod):
         label = np.zeros(len(table), np.int64)
         for name in self.by:
             values = np.unique(table[name].values, return_inverse=True)[1].ravel()
-            label = finer(label, values)
+            label = intersect_labels(label, values)
         sizes = np.bincount(label)
         number, joined = together(sizes, self.min_cell)
         notes: tuple[str, ...] = ()
@@ -277,10 +277,10 @@ class Halves(PartitionMethod):
         """Halve the rows."""
         from leafcover.kernels.kd import halve_by_component
 
-        matrix, steps = working(table, self.by)
-        order, marks = own_order(matrix)
+        matrix, steps = kd_matrix(table, self.by)
+        order, marks = canonical_order(matrix)
         values = matrix[order]
-        scaled = scales(values, steps, self.scale)
+        scaled = column_scales(values, steps, self.scale)
         values *= scaled.factor
         values -= scaled.shift
         values *= np.sqrt(scaled.weight)
@@ -342,9 +342,9 @@ class Mdav(PartitionMethod):
         return grouped(table, self.start, self.by, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
-        from leafcover.kernels.microaggregation import BLOCK, blocked_mdav, mdav
+        from leafcover.kernels.microaggregation import MAX_BLOCK_ROWS, blocked_mdav, mdav
 
-        block = (0 if len(some) <= EXACT else max(BLOCK, 2 * self.k)) if self.block is None else self.block
+        block = (0 if len(some) <= EXACT else max(MAX_BLOCK_ROWS, 2 * self.k)) if self.block is None else self.block
         return blocked_mdav(some, self.k, block) if block else mdav(some, self.k)
 
 
@@ -454,7 +454,7 @@ def grouped(
         found = labels(where[rows])
         label[rows] = found + count
         count += int(found.max(initial=-1)) + 1
-    cells = inside(outer.cells, label, count)
+    cells = refine_cells(outer.cells, label, count)
     if outer.cells.count > 1:  # groups of one outer cell are siblings
         of_group = np.empty(count, np.int64)
         of_group[label] = outer.cells.label

@@ -7,7 +7,7 @@ other is kept as far as the floor lets the cells go.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from leafcover.cells import inside
+from leafcover.cells import refine_cells
 from leafcover.errors import ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.partition.forest import Forest
@@ -69,4 +69,4 @@ class Refine(PartitionMethod):
         """The same from outer cells that are already made."""
         columns = [table[name] for name in self.by]
         found = refine_jointly(columns, outer.cells.label, outer.cells.count, floor=self.floor)
-        return Partition(inside(outer.cells, found.label, found.count), outer.trees, outer.notes)
+        return Partition(refine_cells(outer.cells, found.label, found.count), outer.trees, outer.notes)

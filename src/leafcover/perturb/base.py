@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.cells import Cells, LevelSet, Range, finer
+from leafcover.cells import Cells, LevelSet, Range, intersect_labels
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
 from leafcover.rng import Draws
@@ -245,7 +245,7 @@ def by_missing(label: Rows, columns: tuple[Column, ...]) -> Rows:
     for column in columns:
         missing = column.missing
         if missing.any():
-            found = finer(found, missing)
+            found = intersect_labels(found, missing)
     return found
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, NamedTuple
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
-from leafcover.cells import Cells, finer
+from leafcover.cells import Cells, intersect_labels
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
 from leafcover.rng import Draws
@@ -124,11 +124,11 @@ class Centroid(Perturbation):
         full = [c for c in part.columns if not c.missing.any()]
         cells = np.zeros(part.cells.count, np.int64)
         for column in full:  # cells are fewer than rows
-            cells = finer(cells, codes[column.name])
+            cells = intersect_labels(cells, codes[column.name])
         found: Rows = cells[part.cells.label]
         for column in part.columns:
             if column.missing.any():
-                found = finer(found, np.where(column.missing, 0, codes[column.name][part.cells.label]))
+                found = intersect_labels(found, np.where(column.missing, 0, codes[column.name][part.cells.label]))
         return found
 
     @property

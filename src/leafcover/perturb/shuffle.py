@@ -79,12 +79,12 @@ class Shuffle(Perturbation):
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values that nearly every row of the cell has."""
-        from leafcover.kernels.permute import held_by_nearly_all, rows_by_cell
+        from leafcover.kernels.permute import has_majority_value, rows_by_cell
 
         label = self.observable_class(part)
         order, starts = rows_by_cell(label, int(label.max()) + 1)
         return {
-            c.name: ~c.missing & held_by_nearly_all(order, starts, _comparable(c.values), FIXED_PROBABILITY)
+            c.name: ~c.missing & has_majority_value(order, starts, _comparable(c.values), FIXED_PROBABILITY)
             for c in part.columns
         }
 
@@ -112,12 +112,12 @@ def shuffle(label: Rows, words: Array) -> Rows:
     >>> shuffle(np.array([0, 1, 0, 0]), np.array([7, 1, 9, 3], np.uint64))
     array([3, 1, 0, 2])
     """
-    from leafcover.kernels.permute import mix, rows_by_cell
+    from leafcover.kernels.permute import permute_within_cells, rows_by_cell
 
     if not len(label):
         return np.empty(0, np.int64)
     order, starts = rows_by_cell(label, int(label.max()) + 1)
-    source: Rows = mix(order, starts, words)
+    source: Rows = permute_within_cells(order, starts, words)
     return source
 
 
@@ -130,8 +130,8 @@ def _comparable(values: Array) -> Array:
 
 def _same_values(label: Rows, before: Array, after: Array) -> bool:
     """Whether each cell holds the same values, in any order (wrong with probability 2^-64 a cell)."""
-    from leafcover.kernels.permute import marks_by_cell
+    from leafcover.kernels.permute import hash_by_cell
 
     count = int(label.max()) + 1 if len(label) else 0
-    old = marks_by_cell(label, _comparable(before), count)
-    return bool((old == marks_by_cell(label, _comparable(after), count)).all())
+    old = hash_by_cell(label, _comparable(before), count)
+    return bool((old == hash_by_cell(label, _comparable(after), count)).all())

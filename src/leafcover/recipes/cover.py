@@ -84,12 +84,12 @@ def _leaves(
 
 def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:
     """The columns whose own trees explain something of them inside the target's leaves."""
-    from leafcover.tree.joint import explained
+    from leafcover.tree.joint import explained_shares
 
     every = max(1, -(-len(table) // SAMPLE))
     rows = np.arange(0, len(table), every)
     columns = [c for c in table if table.roles.get(c.name) != "unit"]
-    shares = explained([c.take(rows) for c in columns], cells.label[rows], cells.count, floor=floor)
+    shares = explained_shares([c.take(rows) for c in columns], cells.label[rows], cells.count, floor=floor)
     return tuple(c.name for c, share in zip(columns, shares, strict=True) if share >= LEAST_EXPLAINED)
 
 
@@ -176,7 +176,7 @@ def _distinct(table: Table, name: str) -> int:
 
 def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssociation:
     """Measure every pair on whole cells, as many as the work allows."""
-    from leafcover.kernels.joint import bits, pair_bits
+    from leafcover.kernels.joint import pair_bits, value_bits
     from leafcover.kernels.permute import rows_by_cell
 
     if len(names) < 2:
@@ -187,8 +187,8 @@ def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssocia
     counts = np.arange(int(np.diff(starts).max()) + 1, dtype=np.float64)
     terms = counts * np.log2(np.maximum(counts, 1))
     growth = np.diff(terms, prepend=0.0)  # what the n-th row of a value adds to n log2 n
-    whole = bits(np.zeros(len(rows), np.int32), 1, order, starts, growth)
-    alone = np.array([bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
+    whole = value_bits(np.zeros(len(rows), np.int32), 1, order, starts, growth)
+    alone = np.array([value_bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
     entropy = whole - alone  # bits over all rows
     same = np.arange(len(rows), dtype=np.int64)
 

@@ -33,7 +33,7 @@ from leafcover.reporting.components import (
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import FEWEST, RARE, curled, rare_levels, started
 from leafcover.table.table import Table
-from leafcover.tree.export import Spell, asked, largest_branch, rule_text, spelling
+from leafcover.tree.export import ValueFormatter, largest_branch, node_text, rule_text, value_formatter
 from leafcover.tree.plot import picture
 from leafcover.tree.sysfor import shared_rules
 from leafcover.tree.tree import Attribute, Tree
@@ -187,7 +187,7 @@ def _rules(subject: ReportContext, found: Sequence[Difference], table: Table) ->
         for one in found
         if subject.internal or (one.rows >= few and not _names_rare_value(one, rare, subject.target))
     ]
-    spell = spelling(table)
+    spell = value_formatter(table)
     rows: list[tuple[str | Cell, ...]] = [
         (
             say("rules-outcome", kind=_key(one.kind)),
@@ -204,7 +204,7 @@ def _rules(subject: ReportContext, found: Sequence[Difference], table: Table) ->
     return listing(say("rules-table"), head, rows, note)
 
 
-def _rule_cell(one: Difference, spell: Spell) -> Cell:
+def _rule_cell(one: Difference, spell: ValueFormatter) -> Cell:
     """A rule, and where the release's form of it differs."""
     rule = one.original or one.released
     changes = ", ".join(_rule_changes(one, spell))
@@ -212,7 +212,7 @@ def _rule_cell(one: Difference, spell: Spell) -> Cell:
     return Cell(text, say("rules-in-release", changes=changes) if changes else "")
 
 
-def _rule_changes(one: Difference, spell: Spell) -> Iterator[str]:
+def _rule_changes(one: Difference, spell: ValueFormatter) -> Iterator[str]:
     before, after = one.original, one.released
     if before is None or after is None:
         return
@@ -270,7 +270,7 @@ def _guiding_forest(subject: ReportContext, release: Release) -> Iterator[Part]:
     table = subject.pair.original
     if subject.internal:
         yield _shared_rules(trees, table)
-    if (each := fold(say("forest-trees-fold"), _tree_by_tree(subject, trees, spelling(table)))) is not None:
+    if (each := fold(say("forest-trees-fold"), _tree_by_tree(subject, trees, value_formatter(table)))) is not None:
         yield each
 
 
@@ -279,13 +279,13 @@ def _trees_of_forest(subject: ReportContext, release: Release) -> tuple[Tree, ..
     return tuple(tree for tree in found.values() if tree.target == subject.target)
 
 
-def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
+def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: ValueFormatter) -> Listing | None:
     rows: list[list[str | Cell]] = []
     for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
         kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
         if subject.internal:
-            then = asked(tree, largest_branch(tree), spell)
-            rows.append([f"{number}. {asked(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
+            then = node_text(tree, largest_branch(tree), spell)
+            rows.append([f"{number}. {node_text(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
         else:
             rows.append([f"{number}", kept])
     tests = [say("forest-head-first-test"), say("forest-head-second-test"), say("forest-head-leaves")]
@@ -296,7 +296,7 @@ def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell)
 def _shared_rules(trees: tuple[Tree, ...], table: Table) -> Part:
     """The rules that most trees hold."""
     every = [rule for rule in shared_rules(trees) if len(rule.trees) > 1]
-    spell = spelling(table)
+    spell = value_formatter(table)
     rows = [
         [rule_text(rule.tests, rule.label, spell, at_most="≤"), f"{len(rule.trees):,}", f"{rule.rows:,.0f}"]
         for rule in every[:MAX_SHARED_RULES_LISTED]

@@ -1,5 +1,5 @@
-# ruff: noqa: N803, N806 -- scikit-learn calls the attributes X
-"""What all classifiers here share: rows become a table, classes become codes, answers become classes again."""
+# ruff: noqa: N803, N806 -- scikit-learn names the attribute matrix X
+"""Base classes of the scikit-learn classifiers: input validation, conversion of rows and labels, and predictions."""
 
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -21,109 +21,141 @@ from leafcover.errors import LeafcoverError
 from leafcover.table.arrow import from_typed
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, Table
-from leafcover.tree.export import short
+from leafcover.tree.export import shortest_text
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree, depths
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier that learns from a table, with categories and missing values.
+    """Base class of classifiers that learn from tables with categories and missing values.
 
-    Its kind grows (`_grow`), and answers codes (`_answers`) and shares (`_shares`) of the classes by their text.
+    A subclass implements `_grow`, `_predict_codes` and `_predict_shares`. These see the classes as codes, in code point
+    order of their text.
     """
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
-        # Text is taken, but `string` stays False: check_dtype_object reads it as "any object is", and a dict is not.
+        # Text is accepted, but `string` stays False: check_dtype_object takes it to mean that any object is accepted.
         return tags
 
     @abstractmethod
     def _grow(self, training: Training) -> None:
-        """Learn from arrays, and keep what was learned in attributes that end in an underscore."""
+        """Fit to the training rows, and store the result in attributes that end in an underscore."""
 
     @abstractmethod
-    def _answers(self, table: Table) -> Codes:
-        """The code of the class of each row."""
+    def _predict_codes(self, table: Table) -> Codes:
+        """The code of the predicted class of each row."""
 
     @abstractmethod
-    def _shares(self, table: Table) -> Floats:
-        """What speaks for each class (rows, classes), each row summing to one."""
+    def _predict_shares(self, table: Table) -> Floats:
+        """The estimated class probabilities (rows, classes); each row sums to one."""
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from rows ``X`` and their classes ``y``."""
+        """Fit the classifier.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            A pandas, polars or pyarrow frame, or an array. Text, booleans and categoricals are categories.
+        y : array-like of shape (n_samples,)
+            The class labels.
+
+        Returns
+        -------
+        self
+        """
         name = type(self).__name__
         if y is None:
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
         table = self._table(X, reset=True)
         labels = labels_of(y, model=name)
         check_consistent_length(table.columns[0].values, labels)
-        self.classes_, place = np.unique(labels, return_inverse=True)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
         texts = [text_of_label(label) for label in self.classes_.tolist()]
-        self._order = np.array(sorted(range(len(texts)), key=texts.__getitem__))  # class of a tree -> of classes_
+        self._order = np.array(sorted(range(len(texts)), key=texts.__getitem__))  # class code of a tree -> classes_
         target = getattr(y, "name", None)
         training = Training(
             target=target if isinstance(target, str) and target else "class",
             classes=tuple(texts[i] for i in self._order),
-            labels=np.argsort(self._order)[place].astype(np.int32),
+            labels=np.argsort(self._order)[codes].astype(np.int32),
             attributes=tuple(Attribute(c.name, c.levels, not c.is_category) for c in table),
             columns=tuple(c.values for c in table),
             rows=np.arange(len(table)),
         )
         with value_errors():
             self._grow(training)
-        # The columns without their rows: what they must be in `predict`, and how their cuts are written.
+        # The columns without rows: the kinds that `predict` expects, and the text format of cuts.
         self._header = Table(tuple(replace(c, values=c.values[:0], stored=None) for c in table))
         return self
 
     def predict(self, X: Any) -> Array:
-        """The class of each row."""
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
         table = self._known(X)
         with value_errors():
-            return self.classes_[self._order[self._answers(table)]]
+            return self.classes_[self._order[self._predict_codes(table)]]
 
     def predict_proba(self, X: Any) -> Floats:
-        """What speaks for each class of ``classes_``, as shares that sum to one."""
+        """Estimate class probabilities.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of ``classes_``; each row sums to one.
+        """
         table = self._known(X)
         with value_errors():
-            shares = self._shares(table)
+            shares = self._predict_shares(table)
         probabilities = np.empty_like(shares)
         probabilities[:, self._order] = shares
         return probabilities
 
     def _known(self, X: Any) -> Table:
-        """The rows to answer, in columns of the kinds that were learned from."""
+        """The rows to predict, checked to have the kinds of column that the classifier was fitted to."""
         check_is_fitted(self)
         table, name = self._table(X, reset=False), type(self).__name__
         pairs = zip(table, self._header, strict=True)
-        return Table(tuple(alike(column, fitted, model=name) for column, fitted in pairs))
+        return Table(tuple(match_kind(column, fitted, model=name) for column, fitted in pairs))
 
     def _table(self, X: Any, *, reset: bool) -> Table:
-        """A frame or an array as a table; columns are named as in ``feature_names_in_``, else x0, x1, ..."""
+        """A frame or array as a table; columns are named as in ``feature_names_in_``, otherwise x0, x1, …"""
         if nw.dependencies.is_into_dataframe(X):
             frame = nw.from_native(X, eager_only=True)
-            # scikit-learn before 1.9 finds no names in a frame of today's polars, but in arrow's.
+            # scikit-learn before 1.9 does not find the column names of recent polars frames, but those of pyarrow.
             named = frame.head(0).to_arrow() if frame.implementation.is_polars() else X
             validate_data(self, named, reset=reset, skip_check_array=True)
             columns = columns_of_frame(frame, model=type(self).__name__)
         else:
             if isinstance(X, (list, tuple)) and np.asarray(X).dtype.kind in "US":
-                X = np.array(X, object)  # numpy would turn the numbers beside a text into texts
+                X = np.array(X, object)  # numpy would convert numbers to text if any value is text
             columns = columns_of_array(validate_data(self, X, reset=reset, dtype=None, ensure_all_finite="allow-nan"))
         names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(columns))])
         return Table(tuple(replace(c, name=str(name)) for c, name in zip(columns, names, strict=True)))
 
 
-# What scikit-learn's users hand over, as columns and labels: frames, arrays, objects, with gaps.
+# Conversion of the input: frames and arrays to columns, labels to class codes.
 
 
-PLAIN = (str, bool, np.bool_, Real)  # what an array of objects may hold; dates come typed
+PLAIN_TYPES = (str, bool, np.bool_, Real)  # types allowed in an array of objects; dates must be typed
 
 
 @contextmanager
 def value_errors() -> Iterator[None]:
-    """Leafcover's errors as the one that scikit-learn's users expect."""
+    """Raise Leafcover's errors as ValueError, which scikit-learn's users expect."""
     try:
         yield
     except LeafcoverError as error:
@@ -131,19 +163,19 @@ def value_errors() -> Iterator[None]:
 
 
 def columns_of_frame(frame: nw.DataFrame[Any], *, model: str) -> tuple[Column, ...]:
-    """The columns of a frame with at least one row; ``model`` is named in errors."""
+    """The columns of a frame with at least one row; ``model`` appears in error messages."""
     if not len(frame):
         raise ValueError(f"Found a frame with 0 sample(s), while a minimum of 1 is required by {model}.")
     with value_errors():
-        if len(frame) == 1:  # too few for a table to release, enough to be answered
+        if len(frame) == 1:  # a table needs two rows, a prediction only one
             return from_frame(frame[[0, 0]].to_native()).take(np.zeros(1, np.int64)).columns
         return from_frame(frame.to_native()).columns
 
 
 def columns_of_array(array: Array) -> tuple[Column, ...]:
-    """The columns of a checked array: numbers at once, all else by the types that pyarrow finds.
+    """The columns of a validated array: numbers directly, everything else with the types that pyarrow infers.
 
-    A float32 is taken by its shortest text, as in a frame: 0.1 is at most 0.1.
+    A float32 is read as its shortest text, as in a frame, so that 0.1 <= 0.1 holds.
     """
     names = [f"x{i}" for i in range(array.shape[1])]
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.dtype.itemsize >= 8):
@@ -154,7 +186,7 @@ def columns_of_array(array: Array) -> tuple[Column, ...]:
 
 
 def _typed(values: Array, name: str) -> Any:
-    """An arrow array of one column; objects are numbers if all are, else texts."""
+    """One column as a pyarrow array; objects are numbers if all of them are, otherwise text."""
     try:
         array = pa.array(np.ascontiguousarray(values), from_pandas=True)
     except (pa.ArrowException, OverflowError):
@@ -163,10 +195,10 @@ def _typed(values: Array, name: str) -> Any:
         return array
     known = [value for value in values if _is_known(value)]
     for value in known:
-        if not isinstance(value, PLAIN):
+        if not isinstance(value, PLAIN_TYPES):
             raise TypeError(
-                f"Column {name!r} holds a {type(value).__name__}; each value given as argument must be a string or a "
-                f"number. Convert or drop the column."
+                f"Column {name!r} contains a {type(value).__name__}; each value given as argument must be a string or "
+                f"a number. Convert or drop the column."
             )
     is_number = all(isinstance(value, Real) and not isinstance(value, bool) for value in known)
     if is_number:
@@ -175,48 +207,48 @@ def _typed(values: Array, name: str) -> Any:
 
 
 def _is_known(value: Any) -> bool:
-    """Whether an object is a value: not None, nan, NaT or pandas' NA."""
+    """Whether an object is a value rather than None, nan, NaT or pandas.NA."""
     try:
-        return value is not None and bool(value == value)  # noqa: PLR0124 -- nan is not itself
-    except TypeError:  # NA is neither equal to itself nor different
+        return value is not None and bool(value == value)  # noqa: PLR0124 -- nan does not equal itself
+    except TypeError:  # comparing pandas.NA gives NA, which has no truth value
         return False
 
 
 def labels_of(y: Any, *, model: str) -> Array:
-    """The classes of the rows, one known label each."""
+    """The labels as a one-dimensional array without missing values."""
     labels = column_or_1d(np.asarray(y), warn=True)
     if labels.dtype == object:
         for row, label in enumerate(labels):
             if not _is_known(label):
-                raise ValueError(f"Input y contains NaN or None: row {row} has no class. Drop such rows.")
+                raise ValueError(f"Input y contains NaN or None in row {row}. Drop rows without a label.")
     assert_all_finite(labels, input_name="y", estimator_name=model)
     check_classification_targets(labels)
     return labels
 
 
 def text_of_label(label: Any) -> str:
-    """The text of a class as a table has it: 2, not 2.0; true, not True."""
+    """A label as a table writes it: 2, not 2.0; true, not True."""
     if isinstance(label, bool):
         return str(label).lower()
-    return short(label) if isinstance(label, float) else str(label)
+    return shortest_text(label) if isinstance(label, float) else str(label)
 
 
-def alike(column: Column, fitted: Column, *, model: str) -> Column:
-    """A column to answer from, of the kind it had in training; else an error, since every answer would be wrong."""
+def match_kind(column: Column, fitted: Column, *, model: str) -> Column:
+    """The column, checked to have the kind it had in training: otherwise every prediction would be wrong."""
     if column.missing.all() or (fitted.is_category and not fitted.levels):
-        nothing = np.full(len(column), MISSING, np.int32) if fitted.is_category else np.full(len(column), np.nan)
-        return replace(fitted, values=nothing)
-    # Codes that were declared categories may come back as plain numbers: they are matched by their text.
-    codes = fitted.is_category and column.kind == "number" and any(_is_number(level) for level in fitted.levels)
+        no_values = np.full(len(column), MISSING, np.int32) if fitted.is_category else np.full(len(column), np.nan)
+        return replace(fitted, values=no_values)
+    # Codes that were declared categories may now be plain numbers: they are matched by their text.
+    codes = fitted.is_category and column.kind == "number" and any(_is_numeric_text(level) for level in fitted.levels)
     if column.kind != fitted.kind and not codes:
         raise ValueError(
-            f"Column {fitted.name!r} was a {fitted.kind} when {model} was fitted; now it is a {column.kind}. "
-            f"Give it the type it had."
+            f"Column {fitted.name!r} is a {column.kind}, but {model} was fitted to a {fitted.kind}. "
+            f"Convert it to the type it had in fit."
         )
     return column
 
 
-def _is_number(level: str) -> bool:
+def _is_numeric_text(level: str) -> bool:
     try:
         float(level)
     except ValueError:
@@ -224,20 +256,17 @@ def _is_number(level: str) -> bool:
     return True
 
 
-# What a classifier tells of the one tree that it grew.
-
-
-class OneTree:
-    """Depth and leaves of ``tree_``."""
+class SingleTreeMixin:
+    """Depth and number of leaves of a classifier with one tree, ``tree_``."""
 
     tree_: Tree
 
     def get_depth(self) -> int:
-        """The most tests on a way from the root to a leaf."""
+        """The depth of the tree: the largest number of tests on a path from the root to a leaf."""
         check_is_fitted(self)
         return int(depths(self.tree_).max())
 
     def get_n_leaves(self) -> int:
-        """How many leaves the tree has, empty ones included."""
+        """The number of leaves of the tree, including empty ones."""
         check_is_fitted(self)
         return len(self.tree_.leaves)

@@ -14,15 +14,15 @@ from leafcover.arrays import MISSING, Array, Codes, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.randomized_response.estimate import ProportionEstimate, Scheme
 from leafcover.randomized_response.tree import Criterion, StoppingRules, accuracy, grow_tree
-from leafcover.sklearn.base import OneTree, TableClassifier, labels_of, text_of_label, value_errors
+from leafcover.sklearn.base import SingleTreeMixin, TableClassifier, labels_of, text_of_label, value_errors
 from leafcover.table.table import Column, Table
-from leafcover.tree.export import short, text
+from leafcover.tree.export import shortest_text, text
 from leafcover.tree.predict import classify, distribution
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Tree
 
 
-class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
+class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
     """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
 
     ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by
@@ -109,10 +109,10 @@ class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
         self.tree_ = grow_tree(table, self._coins, target=training.target, rules=rules)
         self._of_tree = _places(self.tree_, training.classes)
 
-    def _answers(self, table: Table) -> Codes:
+    def _predict_codes(self, table: Table) -> Codes:
         return self._of_tree[classify(self.tree_, self._coding.table(table))]
 
-    def _shares(self, table: Table) -> Floats:
+    def _predict_shares(self, table: Table) -> Floats:
         shares = distribution(self.tree_, self._coding.table(table))
         found = np.empty_like(shares)
         found[:, self._of_tree] = shares
@@ -194,7 +194,7 @@ def as_levels(column: Column) -> Column:
     """A number as a category of its values: 1, not 1.0."""
     known = ~column.missing
     distinct, place = np.unique(column.values[known], return_inverse=True)
-    texts = [short(value) for value in distinct.tolist()]
+    texts = [shortest_text(value) for value in distinct.tolist()]
     order = sorted(range(len(texts)), key=texts.__getitem__)
     rank = np.empty(len(texts), np.int32)
     rank[order] = np.arange(len(texts), dtype=np.int32)
@@ -212,7 +212,7 @@ def _edges(values: Array, bins: int) -> Floats:
 
 
 def _names(edges: Floats) -> tuple[str, ...]:
-    texts = [short(edge) for edge in edges.tolist()]
+    texts = [shortest_text(edge) for edge in edges.tolist()]
     if not texts:
         return ("any",)
     between = (f"above {low} to {high}" for low, high in pairwise(texts))

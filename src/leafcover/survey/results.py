@@ -19,10 +19,10 @@ from leafcover.randomized_response.estimate import DEVIATIONS, of_weights, recod
 from leafcover.randomized_response.tree import StoppingRules, accuracy, grow_tree
 from leafcover.survey.schema import Question, Survey
 from leafcover.survey.storage.base import Store
-from leafcover.table.identifiers import mixed
+from leafcover.table.identifiers import splitmix64
 from leafcover.table.io import read, write
 from leafcover.table.table import Column, Grid, Table
-from leafcover.tree.export import nested
+from leafcover.tree.export import nested_nodes
 from leafcover.tree.export import rules as rules_of
 from leafcover.tree.export import text as text_of
 from leafcover.tree.histogram import quantile_codes
@@ -362,7 +362,7 @@ class SurveyTree:
                 **estimate_json(self.accuracy),
             },
             "guessing": self.guessing.share,
-            "root": nested(self.tree),
+            "root": nested_nodes(self.tree),
         }
 
     @property
@@ -406,12 +406,12 @@ def _set_aside(table: Table, share: float) -> Bools:
     """
     words = np.zeros(len(table), np.uint64)
     for column in table:
-        words = mixed(words ^ column.values.astype(np.uint64))
+        words = splitmix64(words ^ column.values.astype(np.uint64))
     order = np.argsort(words, kind="stable")
     first = np.flatnonzero(np.diff(words[order], prepend=words[order[:1]] ^ np.uint64(1)))
     nth = np.empty(len(words), np.uint64)
     nth[order] = np.arange(len(words)) - np.repeat(first, np.diff(first, append=len(words)))
-    return np.asarray(mixed(words ^ mixed(nth)) < np.uint64(share * 2**63) * np.uint64(2))
+    return np.asarray(splitmix64(words ^ splitmix64(nth)) < np.uint64(share * 2**63) * np.uint64(2))
 
 
 def _grouped(question: Question, column: Column) -> Column:

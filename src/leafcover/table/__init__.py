@@ -1,1 +1,1 @@
-"""Tables: what they are, how they are read and written."""
+"""Tables: columns with kinds and roles, and the file formats and data frames they are read from and written to."""

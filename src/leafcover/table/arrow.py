@@ -1,4 +1,7 @@
-"""Parquet and Arrow files: typed columns in, typed columns out, without metadata or statistics."""
+"""Parquet, Arrow and Feather files, and columns from typed pyarrow arrays.
+
+Files are written without metadata or statistics, which could disclose original values.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,24 +13,32 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import TableError
-from leafcover.table.formatting import SECOND_DIGITS, as_floats, grid_of, time_grid
-from leafcover.table.infer import Read, beyond, coded, finite_or_refuse, missing_in, single
-from leafcover.table.table import MOST_POINTS, Column, Grid, Raw, Source, Spelling
+from leafcover.table.formatting import SECOND_DIGITS, as_floats, infer_grid, infer_time_grid
+from leafcover.table.infer import (
+    InferredColumn,
+    category_column,
+    check_finite,
+    combine_chunks,
+    is_missing,
+    large_integer_warning,
+    no_values_warning,
+)
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
 
 
-def read_parquet(path: Path) -> tuple[list[Raw], Source]:
+def read_parquet(path: Path) -> tuple[list[RawColumn], Source]:
     """The typed columns of a Parquet file."""
     import pyarrow.parquet
 
     try:
         table = pyarrow.parquet.ParquetFile(path).read()
     except (pa.ArrowException, OSError) as error:
-        raise _broken(path, "Parquet", error) from error
-    return _raws(table), Source("parquet")
+        raise _read_error(path, "Parquet", error) from error
+    return _raw_columns(table), Source("parquet")
 
 
-def read_arrow(path: Path) -> tuple[list[Raw], Source]:
-    """The typed columns of an Arrow file (or stream) or a Feather file."""
+def read_arrow(path: Path) -> tuple[list[RawColumn], Source]:
+    """The typed columns of an Arrow file or stream, or of a Feather file."""
     import pyarrow.feather
     import pyarrow.ipc
 
@@ -43,20 +54,20 @@ def read_arrow(path: Path) -> tuple[list[Raw], Source]:
             with pa.OSFile(str(path)) as data:
                 table = pyarrow.ipc.open_stream(data).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise _broken(path, "Arrow", error) from error
-    return _raws(table), Source("arrow")
+        raise _read_error(path, "Arrow", error) from error
+    return _raw_columns(table), Source("arrow")
 
 
-def _broken(path: Path, kind: str, error: Exception) -> TableError:
-    why = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
-    return TableError(f"'{path}' is not a whole {kind} file ({why}). Write it again, or use the suffix of its format.")
+def _read_error(path: Path, kind: str, error: Exception) -> TableError:
+    reason = str(error).strip().splitlines()[0].rstrip(".") if str(error).strip() else type(error).__name__
+    return TableError(f"'{path}' is not a complete {kind} file ({reason}). Export it again, or correct its suffix.")
 
 
-def _raws(table: Any) -> list[Raw]:
-    # A pandas index that was stored as a column is no column of the table.
+def _raw_columns(table: Any) -> list[RawColumn]:
+    # A pandas index that was stored as a column is not part of the table.
     hidden = _index_names(table.schema.metadata)
     return [
-        Raw(name, plain_type(column), typed=True)
+        RawColumn(name, plain_type(column), typed=True)
         for name, column in zip(table.column_names, table.columns, strict=True)
         if name not in hidden
     ]
@@ -75,7 +86,7 @@ def _index_names(metadata: dict[bytes, bytes] | None) -> set[str]:
 
 
 def plain_type(column: Any) -> Any:
-    """The storage of an extension type, and unions of encodings made plain."""
+    """The column without extension type or run-end encoding."""
     if isinstance(column.type, pa.BaseExtensionType):
         return column.cast(column.type.storage_type)
     if pa.types.is_run_end_encoded(column.type):
@@ -84,7 +95,7 @@ def plain_type(column: Any) -> Any:
 
 
 def write_parquet(names: list[str], columns: list[Any], target: Path) -> None:
-    """Write typed columns as Parquet; time zones other than UTC become UTC, as Parquet itself has no other."""
+    """Write typed columns as Parquet. Parquet stores only UTC, so other time zones become UTC."""
     import pyarrow.parquet
 
     pyarrow.parquet.write_table(
@@ -93,7 +104,7 @@ def write_parquet(names: list[str], columns: list[Any], target: Path) -> None:
 
 
 def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
-    """Write typed columns as an Arrow file (which is a Feather file, version 2)."""
+    """Write typed columns as an Arrow file (identical to Feather, version 2)."""
     import pyarrow.ipc
 
     table = pa.table(columns, names=names)
@@ -101,15 +112,17 @@ def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
         out.write_table(table)
 
 
-# From typed arrow columns (Parquet, Arrow, frames) to columns: a type is a declaration, so nothing is guessed.
+# Columns from typed arrays (Parquet, Arrow, frames). A type is a declaration, so nothing is inferred from the values.
 #
-# Whole numbers, floats and decimals are numbers; dates and timestamps keep unit and zone; booleans, text, a time of
-# day and whatever is dictionary-encoded (a pandas or polars categorical) are categories. Text that looks like a number
-# stays text: whoever typed it had the choice.
+# Integers, floats and decimals are numbers. Dates and timestamps keep their unit and time zone. Booleans, text, times
+# of day and dictionary-encoded columns (pandas or polars categoricals) are categories. Text that looks like a number
+# stays text.
 
 
-def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False) -> Read:
-    """A column from a typed arrow array; ``tokens`` are texts that stand for no value (none by default).
+def from_typed(
+    name: str, stored: Any, *, tokens: Sequence[str] | None = None, category: bool = False
+) -> InferredColumn:
+    """A column from a typed pyarrow array; ``tokens`` are texts that mean a missing value (none by default).
 
     >>> from_typed("married", pa.array([True, None, False])).column.levels
     ('false', 'true')
@@ -118,25 +131,27 @@ def from_typed(name: str, stored: Any, *, tokens: Sequence[str] | None = None, c
     """
     kind = stored.type
     if pa.types.is_dictionary(kind):
-        return _category(name, _one_dictionary(stored), tokens)
+        return _category(name, _unify_dictionary(stored), tokens)
     _refuse_nested(name, kind)
-    stored = single(stored)
+    stored = combine_chunks(stored)
     if stored.null_count == len(stored):
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
+        return InferredColumn(column, (no_values_warning(name),))
     if category or _is_label(kind):
         return _category(name, stored, tokens)
     if pa.types.is_integer(kind) or pa.types.is_duration(kind):
         return _integers(name, stored)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return _reals(name, stored)
+        return _floats(name, stored)
     if pa.types.is_date(kind):
         days = as_floats(stored.cast(pa.date32()).cast(pa.int32()))
-        return Read(Column(name, "date", days, (), Grid(0), None, stored))
+        return InferredColumn(Column(name, "date", days, (), Grid(0), None, stored))
     if pa.types.is_timestamp(kind):
         seconds = as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
         return _times(name, stored, seconds)
-    raise TableError(f"Column {name!r} has type {kind}, which is no number, text, date or time. Convert or drop it.")
+    raise TableError(
+        f"Column {name!r} has the unsupported type {kind}. Convert it to a number, text or date, or drop it."
+    )
 
 
 def _is_label(kind: Any) -> bool:
@@ -151,72 +166,74 @@ def _is_label(kind: Any) -> bool:
 
 def _refuse_nested(name: str, kind: Any) -> None:
     if pa.types.is_nested(kind):
-        raise TableError(f"Column {name!r} is nested ({kind}). Give every row one plain value, or drop the column.")
+        raise TableError(f"Column {name!r} has the nested type {kind}. Convert it to single values, or drop it.")
 
 
-def _one_dictionary(stored: Any) -> Any:
+def _unify_dictionary(stored: Any) -> Any:
     if isinstance(stored, pa.ChunkedArray):
         chunks = stored.unify_dictionaries().chunks
         return pa.concat_arrays(chunks) if chunks else pa.array([], stored.type)
     return stored
 
 
-def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> Read:
-    """Levels are the text of the values; the stored array stays as it is typed."""
+def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredColumn:
+    """A category whose levels are the values as text; the stored array keeps its type."""
     encoded = stored if pa.types.is_dictionary(stored.type) else stored.dictionary_encode()
     values = encoded.dictionary
     _refuse_nested(name, values.type)
     try:
         texts = values.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise TableError(f"Column {name!r} has type {values.type}, which is no text. Convert or drop it.") from error
+        raise TableError(
+            f"Column {name!r} has the unsupported type {values.type}. Convert it to text, or drop it."
+        ) from error
     used = np.zeros(len(texts), np.bool_)
     used[np.asarray(encoded.indices.drop_null(), np.int64)] = True
     empty = np.asarray(texts.is_null())
     missing: Bools = ~used | empty
     if tokens is not None:
-        missing |= missing_in(texts.fill_null(""), tokens)
+        missing |= is_missing(texts.fill_null(""), tokens)
     indices = encoded.indices.cast(pa.int32())
     plain = pa.DictionaryArray.from_arrays(indices, texts.fill_null(""))
-    column = coded(name, plain, missing)
-    warnings = () if column.levels else (f"Column {name!r} has no known value; it is left as it is.",)
-    return Read(Column(name, "category", column.values, column.levels, stored=stored), warnings)
+    column = category_column(name, plain, missing)
+    warnings = () if column.levels else (no_values_warning(name),)
+    return InferredColumn(Column(name, "category", column.values, column.levels, stored=stored), warnings)
 
 
-def _integers(name: str, stored: Any) -> Read:
+def _integers(name: str, stored: Any) -> InferredColumn:
     whole = stored.cast(pa.int64()) if pa.types.is_duration(stored.type) else stored
     values = as_floats(whole)
     largest = max(abs(end or 0) for end in pc.min_max(whole).as_py().values())
-    if largest >= MOST_POINTS:
-        return Read(Column(name, "number", values, (), None, None, stored), (beyond(name),))
-    return Read(Column(name, "number", values, (), Grid(0), None, stored))
+    if largest >= MAX_GRID_POINTS:
+        return InferredColumn(Column(name, "number", values, (), None, None, stored), (large_integer_warning(name),))
+    return InferredColumn(Column(name, "number", values, (), Grid(0), None, stored))
 
 
-def _reals(name: str, stored: Any) -> Read:
+def _floats(name: str, stored: Any) -> InferredColumn:
     values: Floats = np.asarray(stored.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     if pa.types.is_decimal(stored.type):
-        # Through text, which parses to the nearest float64; arrow's own cast of 0.69 does not.
+        # Via text, which parses to the nearest float64; pyarrow's own cast of 0.69 does not.
         values = np.asarray(stored.cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False))
     if pa.types.is_float32(stored.type) or pa.types.is_float16(stored.type):
-        # The shortest text of a float32 is what its owner sees: 0.1, not 0.10000000149011612.
+        # Users see the shortest text of a float32: 0.1, not 0.10000000149011612.
         values = np.asarray(
             stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         )
-    finite_or_refuse(name, values)
+    check_finite(name, values)
     known = values[~np.isnan(values)]
     if not len(known):
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
-        return Read(column, (f"Column {name!r} has no known value; it is left as it is.",))
-    return Read(Column(name, "number", values, (), grid_of(known), None, stored))
+        return InferredColumn(column, (no_values_warning(name),))
+    return InferredColumn(Column(name, "number", values, (), infer_grid(known), None, stored))
 
 
-def _times(name: str, stored: Any, seconds: Floats) -> Read:
-    """Whole seconds where every time is one; else the decimals the times have, down to microseconds.
+def _times(name: str, stored: Any, seconds: Floats) -> InferredColumn:
+    """Times on a grid of whole seconds or of their decimal fractions, down to microseconds.
 
-    Nanoseconds of today need more than 53 bits, so such times have no grid: they move exactly, and a new one is
-    written to the microsecond.
+    Today's time in nanoseconds needs more than 53 bits, so such a column has no grid: existing values are moved
+    exactly, and a new value is written to the microsecond.
     """
-    grid = time_grid(seconds[~np.isnan(seconds)])
+    grid = infer_time_grid(seconds[~np.isnan(seconds)])
     places = 6 if grid is None else min(grid.decimals, 6)
     pattern = "%Y-%m-%d %H:%M:%S" + ("%f" if places else "") + ("Z" if stored.type.tz else "")
-    return Read(Column(name, "time", seconds, (), grid, Spelling(decimals=places, pattern=pattern), stored))
+    return InferredColumn(Column(name, "time", seconds, (), grid, TextFormat(decimals=places, pattern=pattern), stored))

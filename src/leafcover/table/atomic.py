@@ -1,4 +1,7 @@
-"""An output appears whole or not at all: written beside its place, synced, renamed."""
+"""Atomic file writes: write a temporary file in the same directory, sync it, rename it.
+
+An output therefore appears complete or not at all, whether the program fails, is interrupted or is killed.
+"""
 
 import contextlib
 import errno
@@ -13,105 +16,105 @@ from typing import Any, TypeAlias
 
 from leafcover.errors import OutputError
 
-Part: TypeAlias = Callable[[Path, bool], Path]  # of a place, and whether it is private: the file to write to
+StageFile: TypeAlias = Callable[[Path, bool], Path]  # (output path, private) -> temporary path to write to
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-NO_RIGHT = (errno.EACCES, errno.EPERM, errno.EROFS)
+NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+PERMISSION_ERRNOS = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @contextmanager
 def atomic_write(path: str | Path, *, force: bool = False, private: bool = False) -> Iterator[Path]:
-    """A file to write to that becomes ``path`` when the block ends well, and vanishes when it does not.
+    """Yield a temporary file that replaces ``path`` when the block succeeds and is deleted when it fails.
 
-    ``private`` gives it mode 0600 (where the system has modes), from its first byte on. A link stays a link: the file
-    it points at is replaced.
+    With ``private`` the file has mode 0600 from its first byte (on systems with modes). A symbolic link stays a link:
+    the file it points to is replaced.
     """
-    check_place(Path(path), force=force)
+    check_output_path(Path(path), force=force)
     target = Path(os.path.realpath(path))
-    part = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     try:
-        # Exclusive, so that nobody's file is followed; the system's mask decides the mode of a public file.
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
-        yield part
-        _sync(part)
-        # Between the check above and now another program may have written the target.
-        check_place(target, force=force)
-        part.replace(target)
+        # O_EXCL never follows an existing file or link; the umask decides the mode of a public file.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666))
+        yield temporary
+        _sync(temporary)
+        # Another program may have created the target since the first check.
+        check_output_path(target, force=force)
+        temporary.replace(target)
     except OSError as error:
-        raise _said(Path(path), error) from error
+        raise _output_error(Path(path), error) from error
     finally:
-        with unbroken(), contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # not every file system can sync a directory
+        with defer_sigint(), contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # some file systems cannot sync a directory
         _sync(target.parent)
 
 
 @contextmanager
-def atomic_group(*, force: bool = False) -> Iterator[Part]:
-    """Several outputs that appear all or none, the first one asked for last: Ctrl-C cannot come between them."""
-    with ExitStack() as after, ExitStack() as parts:
+def atomic_group(*, force: bool = False) -> Iterator[StageFile]:
+    """Write several outputs together: all of them appear, or none does.
 
-        def part(path: Path, private: bool) -> Path:
-            return parts.enter_context(atomic_write(path, force=force, private=private))
+    Yields a function that opens an output and returns its temporary path. Files are renamed in reverse order of
+    opening, so the first one opened appears last. Ctrl-C is deferred until all of them are renamed.
+    """
+    with ExitStack() as after, ExitStack() as writes:
 
-        yield part
-        after.enter_context(unbroken())
+        def stage(path: Path, private: bool) -> Path:
+            return writes.enter_context(atomic_write(path, force=force, private=private))
+
+        yield stage
+        after.enter_context(defer_sigint())
 
 
 @contextmanager
-def unbroken() -> Iterator[None]:
-    """A short block that Ctrl-C does not break: it takes effect when the block has ended."""
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or before is None:
+def defer_sigint() -> Iterator[None]:
+    """Defer Ctrl-C until the end of a short block."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or handler is None:
         yield
         return
-    pressed: list[Any] = []
-    signal.signal(signal.SIGINT, lambda *got: pressed.append(got))
+    received: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *arguments: received.append(arguments))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if pressed:
+        signal.signal(signal.SIGINT, handler)
+        if received:
             signal.raise_signal(signal.SIGINT)
 
 
-def check_place(target: Path, *, force: bool) -> None:
-    """Say no to a place that cannot be written to: before the work is done, not after."""
+def check_output_path(target: Path, *, force: bool) -> None:
+    """Refuse an output path that cannot be written, before the work is done."""
     if target == Path("-"):
-        raise OutputError(
-            "Output '-' is no file name, and this does not go to standard output. Give the name of a file."
-        )
+        raise OutputError("Output '-': writing to standard output is not supported. Give a file name.")
     if target.is_dir():
-        raise OutputError(f"Output '{target}' is a directory. Give the name of a file in it.")
+        raise OutputError(f"Output '{target}' is a directory. Give a file name inside it.")
     if target.exists() and (not target.is_file() or _is_stream(target)):
-        raise OutputError(
-            f"Output '{target}' is a device or a pipe, which cannot be replaced. Give the name of a file."
-        )
+        raise OutputError(f"Output '{target}' is a device or a pipe and cannot be replaced. Give a file name.")
     if target.exists() and not force:
-        raise OutputError(f"Output '{target}' exists. Add --force to overwrite it.")
+        raise OutputError(f"Output '{target}' already exists. Use force (--force) to overwrite it.")
     if not target.parent.is_dir():
-        raise OutputError(f"Output '{target}' cannot be written: there is no directory '{target.parent}'. Create it.")
+        raise OutputError(f"Output '{target}' cannot be written: directory '{target.parent}' does not exist.")
 
 
 def _is_stream(target: Path) -> bool:
-    """Whether a name such as /dev/stdout stands for what is open: replaced, that would be lost, be it a file."""
+    """Whether a path such as /dev/stdout refers to an open stream, which must not be replaced even if it is a file."""
     parts = target.absolute().parts
     return parts[1:2] in (("proc",), ("dev",)) and parts[2:3] != ("shm",)
 
 
 def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows syncs only what it may write
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)  # Windows syncs only writable handles
     try:
         os.fsync(handle)
     finally:
         os.close(handle)
 
 
-def _said(target: Path, error: OSError) -> OutputError:
-    why = error.strerror or str(error).splitlines()[0]
-    todo = "Choose another place"
-    if error.errno in FULL or error.errno is None:  # arrow tells no number
-        todo = "Free the space or choose another place"
-    elif error.errno in NO_RIGHT:
-        todo = "Choose a place where you may write"
-    return OutputError(f"Output '{target}' cannot be written: {why}. {todo}.")
+def _output_error(target: Path, error: OSError) -> OutputError:
+    reason = error.strerror or str(error).splitlines()[0]
+    advice = "Choose another path"
+    if error.errno in NO_SPACE_ERRNOS or error.errno is None:  # pyarrow's errors have no errno
+        advice = "Free some space or choose another path"
+    elif error.errno in PERMISSION_ERRNOS:
+        advice = "Choose a directory where you may write"
+    return OutputError(f"Output '{target}' cannot be written: {reason}. {advice}.")

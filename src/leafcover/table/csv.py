@@ -1,7 +1,7 @@
-"""CSV and TSV: every cell is read as text once, and written back from that text.
+"""CSV and TSV files. Every cell is read as text, and unchanged cells are written back from that text.
 
-Rules: a byte order mark, the line ending, the delimiter and the encoding are written back as they were read; a cell is
-quoted only where it must be; empty lines are skipped; a newline inside quotes belongs to its cell.
+Output keeps the byte order mark, line ending, delimiter and encoding of the input. A cell is quoted only when it must
+be. Empty lines are skipped. A newline inside quotes belongs to its cell.
 """
 
 import csv
@@ -17,96 +17,96 @@ import pyarrow.csv
 
 from leafcover.errors import TableError
 from leafcover.table.formatting import has_byte, is_text, plain_text
-from leafcover.table.table import Raw, Source, check_names
+from leafcover.table.table import RawColumn, Source, check_names
 
 BOM = b"\xef\xbb\xbf"
-ROWS_AT_ONCE = 65_536
-ONE_BLOCK = 2**20  # bytes that arrow reads at once
+BATCH_ROWS = 65_536
+ARROW_BLOCK_BYTES = 2**20  # block size of pyarrow's reader
 
 
-def contents(path: Path) -> bytes:
-    """The bytes of a file, unpacked when it ends in .gz."""
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, decompressed if its name ends in .gz."""
     data = path.read_bytes()
     if path.suffix.lower() != ".gz":
         return data
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, gzip.zlib.error) as error:  # type: ignore[attr-defined]
-        raise TableError(f"'{path}' is not a whole gzip file ({error}). Pack it again.") from error
+        raise TableError(f"'{path}' is not a complete gzip file ({error}). Compress it again.") from error
 
 
-def decoded(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]:
+def decode_to_utf8(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]:
     """The same text in UTF-8 without a byte order mark, and whether there was one."""
-    if not data[:4096].strip() and not data.strip():  # the first test copies no large file
-        raise TableError(f"'{path}' is empty. Give a table with a header line and at least 2 rows.")
+    if not data[:4096].strip() and not data.strip():  # the first test avoids copying a large file
+        raise TableError(f"'{path}' is empty. A table needs a header line and at least 2 rows.")
     try:
         utf8 = "".encode(encoding) is not None and _is_utf8(encoding)
     except LookupError as error:
-        raise TableError(f"There is no encoding {encoding!r}. Use a name such as utf-8, latin-1 or cp1252.") from error
+        raise TableError(f"Unknown encoding {encoding!r}. Use a name such as utf-8, latin-1 or cp1252.") from error
     if not utf8:
         try:
             text = data.decode(encoding)
         except UnicodeError as error:
             raise TableError(
-                f"'{path}' is not {encoding} text ({_place(error)}). Add --encoding with its encoding."
+                f"'{path}' is not {encoding} text ({_byte_position(error)}). Set encoding (--encoding) to its encoding."
             ) from error
-        marked = text.startswith("\ufeff")
+        has_bom = text.startswith("\ufeff")
         data = text.removeprefix("\ufeff").encode()
     else:
-        marked = data.startswith(BOM)
-        data = data[3:] if marked else data
+        has_bom = data.startswith(BOM)
+        data = data[3:] if has_bom else data
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TableError(f"'{path}' looks like UTF-16 text. Add --encoding utf-16.")
+        raise TableError(f"'{path}' looks like UTF-16 text. Set the encoding: --encoding utf-16.")
     if b"\0" in data:
-        raise TableError(f"'{path}' is not text: it holds NUL bytes. Give a CSV file, or use the suffix of its format.")
-    return data, marked
+        raise TableError(f"'{path}' is not text: it contains NUL bytes. Give a CSV file, or use its format's suffix.")
+    return data, has_bom
 
 
 def _is_utf8(encoding: str) -> bool:
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def _place(error: UnicodeError) -> str:
+def _byte_position(error: UnicodeError) -> str:
     return f"byte {error.start + 1}" if isinstance(error, UnicodeDecodeError) else str(error)
 
 
-def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:
-    """The text columns of a CSV or TSV file, and how it was written."""
-    data, marked = decoded(contents(path), path, encoding)
+def read_delimited(path: Path, *, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
+    """The text columns of a CSV or TSV file, and the source description needed to write it back."""
+    data, has_bom = decode_to_utf8(read_bytes(path), path, encoding)
     header_end = data.find(b"\n")
     newline = "\r\n" if header_end > 0 and data[header_end - 1 : header_end] == b"\r" else "\n"
     if header_end < 0 and b"\r" in data:
         newline = "\r"
     if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
-        raise TableError(f"--delimiter must be one plain character, such as ';'. Got {delimiter!r}.")
+        raise TableError(f"delimiter must be a single ASCII character, such as ';'. Got {delimiter!r}.")
     by_suffix = delimiter is None and ".tsv" in [suffix.lower() for suffix in path.suffixes]
     delimiter = "\t" if by_suffix else delimiter or _delimiter(data)
     names = _header(data, path, delimiter)
     quoted = b'"' in data
-    if quoted and data.count(b'"') % 2:  # arrow takes the rest of the file for one cell
-        _refuse_open_quote(data, path, delimiter)
+    if quoted and data.count(b'"') % 2:  # pyarrow would read the rest of the file as one cell
+        _check_open_quote(data, path, delimiter)
     check_names(names, path)
     try:
         read = pyarrow.csv.read_csv(
             pa.BufferReader(data),
-            # Arrow's threads, when a mistake ends the process while they start, can end it with an abort.
-            read_options=pyarrow.csv.ReadOptions(use_threads=len(data) > ONE_BLOCK),
+            # If an error ends the process while pyarrow's threads are starting, they can abort it.
+            read_options=pyarrow.csv.ReadOptions(use_threads=len(data) > ARROW_BLOCK_BYTES),
             parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _explained(error, data, path, delimiter, names) from error
+        raise _parse_error(error, data, path, delimiter, names) from error
     if read.column_names != names:
-        raise TableError(f"The header of '{path}' cannot be read. Check its quotes and delimiter.")
-    raws = [Raw(name, column) for name, column in zip(names, read.columns, strict=True)]
+        raise TableError(f"The header of '{path}' cannot be read. Check its quotes and its delimiter.")
+    raws = [RawColumn(name, column) for name, column in zip(names, read.columns, strict=True)]
     encoding = "utf-8" if _is_utf8(encoding) else encoding
-    return raws, Source("csv", "" if by_suffix else delimiter, newline, encoding, marked)
+    return raws, Source("csv", "" if by_suffix else delimiter, newline, encoding, has_bom)
 
 
 def _delimiter(data: bytes) -> str:
-    """The comma, unless the header has none and has a semicolon, tab or bar."""
+    """A comma, unless the header has no comma but a semicolon, tab or vertical bar."""
     first = data[: data.find(b"\n") if b"\n" in data else None]
     if b"," in first:
         return ","
@@ -132,7 +132,7 @@ def _first_wrong_byte(data: bytes) -> int:
     return 0
 
 
-def _refuse_open_quote(data: bytes, path: Path, delimiter: str) -> None:
+def _check_open_quote(data: bytes, path: Path, delimiter: str) -> None:
     reader = csv.reader(io.StringIO(data.decode(errors="replace"), newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
@@ -141,20 +141,20 @@ def _refuse_open_quote(data: bytes, path: Path, delimiter: str) -> None:
     except csv.Error as error:
         if "unexpected end" in str(error):
             raise TableError(
-                f"Line {line} of '{path}' opens a quote that is never closed. Close it, or double it if it is text."
+                f"Line {line} of '{path}' opens a quote that is never closed. Close it, or double a literal quote."
             ) from error
 
 
 def _not_utf8(path: Path, byte: int) -> TableError:
-    return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Add --encoding, such as --encoding latin-1.")
+    return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Set the encoding, such as --encoding latin-1.")
 
 
-def _explained(error: Exception, data: bytes, path: Path, delimiter: str, names: list[str]) -> TableError:
-    """Read again, slowly, to say where it went wrong."""
+def _parse_error(error: Exception, data: bytes, path: Path, delimiter: str, names: list[str]) -> TableError:
+    """Parse the file again with the slower csv module to find the line at fault."""
     try:
         text = data.decode()
-    except UnicodeDecodeError as wrong:
-        return _not_utf8(path, wrong.start)
+    except UnicodeDecodeError as decode_error:
+        return _not_utf8(path, decode_error.start)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     line = 1
     try:
@@ -163,21 +163,21 @@ def _explained(error: Exception, data: bytes, path: Path, delimiter: str, names:
                 found = "1 cell" if len(row) == 1 else f"{len(row)} cells"
                 return TableError(
                     f"Line {line} of '{path}' has {found}, but the header has {len(names)}. "
-                    f"Mend the line, or give the --delimiter."
+                    f"Fix the line, or set the delimiter (--delimiter)."
                 )
             line = reader.line_num + 1
-    except csv.Error as wrong:
-        return TableError(f"Line {line} of '{path}' cannot be read: {wrong}. Check its quotes.")
-    return TableError(f"'{path}' cannot be read: {str(error).splitlines()[0]}. Check its quotes and delimiter.")
+    except csv.Error as csv_error:
+        return TableError(f"Line {line} of '{path}' cannot be read: {csv_error}. Check its quotes.")
+    return TableError(f"'{path}' cannot be read: {str(error).splitlines()[0]}. Check its quotes and its delimiter.")
 
 
 def write_delimited(
     header: str | None, columns: list[Any], source: Source, target: Path, *, packed: bool = False, quotes: bool = True
 ) -> None:
-    """Write text columns below a header; whoever calls makes the file appear whole."""
+    """Write text columns below a header. The caller is responsible for writing atomically."""
     with target.open("wb") as raw:
         if packed:
-            # No name and no time in the header: the same table gives the same bytes.
+            # Neither name nor time in the gzip header: the same table gives the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as out:
                 _write(header or "", columns, source, cast(BinaryIO, out), quotes=quotes)
         else:
@@ -185,8 +185,8 @@ def write_delimited(
 
 
 def header_line(names: list[str], source: Source) -> str:
-    """The names as the first line of a CSV file."""
-    texts: list[str] = _quoted(pa.array(names, pa.string()), source.delimiter).to_pylist()
+    """The header line of a CSV file."""
+    texts: list[str] = _quote(pa.array(names, pa.string()), source.delimiter).to_pylist()
     return source.delimiter.join(texts) + source.newline
 
 
@@ -197,38 +197,38 @@ def _write(header: str, columns: list[Any], source: Source, out: BinaryIO, *, qu
         out.write(BOM)
     out.write(header.encode(encoding))
     if recode and encoding.lower().replace("-", "").replace("_", "") in ("utf16", "utf32"):
-        encoding += "-le" if header.encode(encoding)[:1] == b"\xff" else "-be"  # one mark at the start only
+        encoding += "-le" if header.encode(encoding)[:1] == b"\xff" else "-be"  # only one byte order mark, at the start
     if not quotes:
         ready = columns
     else:
-        ready = [_quoted(column, source.delimiter) for column in columns]
-        if len(ready) == 1:  # an empty line would be skipped when read again
+        ready = [_quote(column, source.delimiter) for column in columns]
+        if len(ready) == 1:  # an empty line would be skipped on reading
             ready = [pc.if_else(pc.equal(plain_text(ready[0]), ""), '""', plain_text(ready[0]))]
-    for start in range(0, len(columns[0]), ROWS_AT_ONCE):
-        part = [plain_text(column.slice(start, ROWS_AT_ONCE)).cast(pa.string()) for column in ready]
-        part[-1] = pc.binary_join_element_wise(part[-1], "", source.newline)
-        lines = pc.binary_join_element_wise(*part, source.delimiter)
+    for start in range(0, len(columns[0]), BATCH_ROWS):
+        batch = [plain_text(column.slice(start, BATCH_ROWS)).cast(pa.string()) for column in ready]
+        batch[-1] = pc.binary_join_element_wise(batch[-1], "", source.newline)
+        lines = pc.binary_join_element_wise(*batch, source.delimiter)
         data = _bytes(lines)
         out.write(bytes(data).decode().encode(encoding) if recode else data)
 
 
 def _bytes(lines: Any) -> Any:
-    """The bytes of a string array, one value after another, without a copy."""
+    """The concatenated bytes of a string array, without a copy."""
     width = np.int64 if pa.types.is_large_string(lines.type) else np.int32
     _, offsets, data = lines.buffers()
     ends = np.frombuffer(offsets, width)
     return data.slice(int(ends[lines.offset]), int(ends[lines.offset + len(lines)] - ends[lines.offset]))
 
 
-def _quoted(column: Any, delimiter: str) -> Any:
-    """The column with quotes around the texts that need them; a dictionary is quoted as a dictionary."""
+def _quote(column: Any, delimiter: str) -> Any:
+    """The column with quotes around the texts that need them; a dictionary-encoded column stays encoded."""
     if pa.types.is_dictionary(column.type):
-        texts = _quoted(column.dictionary, delimiter)
+        texts = _quote(column.dictionary, delimiter)
         return column if texts is column.dictionary else pa.DictionaryArray.from_arrays(column.indices, texts)
     assert is_text(column)
     if not has_byte(column, b'"\r\n' + delimiter.encode()):
         return column
     special = pc.match_substring_regex(column, '["\r\n' + ("\\" if delimiter in "|^]" else "") + delimiter + "]")
     inner = pc.replace_substring(column, '"', '""') if has_byte(column, b'"') else column
-    quote, nothing = (pa.scalar(text, column.type) for text in ('"', ""))  # a frame's texts may be of the large type
+    quote, nothing = (pa.scalar(text, column.type) for text in ('"', ""))  # text of a frame may be large_string
     return pc.if_else(special, pc.binary_join_element_wise(quote, inner, quote, nothing), column)

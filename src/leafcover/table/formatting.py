@@ -1,6 +1,6 @@
-"""Numbers as text: how a column's text is parsed, which grid its values stand on, how it spells them.
+"""Numbers, dates and times as text: parsing, the grid of possible values, and writing values in a column's own format.
 
-Everything works on whole arrow arrays; a column with few distinct texts is handed in as those texts only.
+Everything works on whole pyarrow arrays. Callers pass only the distinct texts of a column when these are few.
 """
 
 from dataclasses import dataclass
@@ -11,31 +11,31 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.table.table import MOST_DECIMALS, MOST_POINTS, Column, Grid, Kind, Spelling
+from leafcover.table.table import MAX_DECIMALS, MAX_GRID_POINTS, Column, Grid, Kind, TextFormat
 
 PLAIN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 GROUPED = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?\s*$"  # 1,234,567.8
-SAMPLE = 1000  # values looked at before the whole column is
+SAMPLE = 1000  # values examined before the whole column is
 
 
 @dataclass(frozen=True, eq=False)
-class Parsed:
-    """Text that is a column of numbers: the values (nan where missing) and the text they were parsed from."""
+class ParsedNumbers:
+    """Numbers parsed from text: the values (nan where missing) and the text they were parsed from."""
 
     values: Floats
-    text: Any  # pyarrow.StringArray, null where missing, without spaces around
+    text: Any  # pyarrow.StringArray, null where missing, without surrounding spaces
     thousands: bool
 
 
-def parsed(text: Any, missing: Bools | None) -> Parsed | None:
-    """The numbers a text array holds, or None when some known value is not a number.
+def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
+    """Parse a text array as numbers, or return None if a known value is not a number.
 
-    Spaces around, a sign and an exponent are allowed; so are correct thousands commas. Infinities are
-    parsed, for the caller to refuse; ``missing`` says which texts stand for no value (None: not one).
+    Surrounding spaces, a sign, an exponent and correctly placed thousands commas are allowed. Infinities are parsed;
+    the caller refuses them. ``missing`` marks the texts that mean a missing value (None: there are no such texts).
 
-    >>> parsed(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
+    >>> parse_numbers(pa.array(["1", " +2.50", "?", "1,000"]), np.array([False, False, True, False])).values
     array([   1. ,    2.5,    nan, 1000. ])
-    >>> parsed(pa.array(["1", "x"]), None) is None
+    >>> parse_numbers(pa.array(["1", "x"]), None) is None
     True
     """
     known = text if missing is None else pc.if_else(pa.array(missing), None, text)
@@ -52,9 +52,9 @@ def parsed(text: Any, missing: Bools | None) -> Parsed | None:
     if values is None:
         return None
     nan = np.isnan(values)
-    if int(nan.sum()) != known.null_count:  # a text 'nan' that is not one of the missing tokens
+    if int(nan.sum()) != known.null_count:  # a text 'nan' that is not a missing token
         return None
-    return Parsed(values, known, thousands)
+    return ParsedNumbers(values, known, thousands)
 
 
 def _floats(text: Any) -> Floats | None:
@@ -65,13 +65,13 @@ def _floats(text: Any) -> Floats | None:
     return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def grid_of(known: Floats) -> Grid | None:
-    """The coarsest decimal grid all values stand on; None when it would need too many places or points.
+def infer_grid(known: Floats) -> Grid | None:
+    """The coarsest decimal grid that contains all values; None if it would need too many decimal places or points.
 
-    The grid comes from the values and not from the text, so that CSV and Parquet of one table agree:
-    '2.50' and '3.10' stand on tenths, and are still written with two places.
+    The grid is inferred from the values, not from the text, so that a CSV and a Parquet file of the same table agree:
+    '2.50' and '3.10' are on a grid of tenths but are still written with two decimal places.
 
-    >>> grid_of(np.array([2.5, 3.1])), grid_of(np.array([1 / 3])), grid_of(np.array([2.0**60]))
+    >>> infer_grid(np.array([2.5, 3.1])), infer_grid(np.array([1 / 3])), infer_grid(np.array([2.0**60]))
     (Grid(decimals=1, every=1), None, None)
     """
     if not len(known):
@@ -81,13 +81,13 @@ def grid_of(known: Floats) -> Grid | None:
     return None if decimals is None else Grid(decimals)
 
 
-def time_grid(seconds: Floats) -> Grid | None:
-    """The grid of times: whole days where all stand at midnight, whole hours or minutes where all do.
+def infer_time_grid(seconds: Floats) -> Grid | None:
+    """The grid of times: whole days if all times are at midnight, otherwise whole hours, minutes or seconds.
 
-    >>> time_grid(np.array([0.0, 172_800.0])), time_grid(np.array([0.0, 90.0]))
+    >>> infer_time_grid(np.array([0.0, 172_800.0])), infer_time_grid(np.array([0.0, 90.0]))
     (Grid(decimals=0, every=86400), Grid(decimals=0, every=1))
     """
-    grid = grid_of(seconds)
+    grid = infer_grid(seconds)
     if grid is None or grid.decimals or not seconds.any():
         return grid
     return Grid(0, every=next(every for every in (86_400, 3_600, 60, 1) if not np.remainder(seconds, every).any()))
@@ -95,36 +95,36 @@ def time_grid(seconds: Floats) -> Grid | None:
 
 def _decimals(known: Floats, start: int) -> int | None:
     largest = float(max(abs(known.min()), abs(known.max())))
-    for decimals in range(start, MOST_DECIMALS + 1):
+    for decimals in range(start, MAX_DECIMALS + 1):
         scale = float(10**decimals)
-        # Both the range and every index must be countable, or index and value stop being inverse.
-        if not largest * scale < MOST_POINTS:
+        # Range and index must both be exact in float64, or `Grid.index` and `Grid.value` are not inverse.
+        if not largest * scale < MAX_GRID_POINTS:
             return None
         if bool(np.array_equal(np.rint(known * scale) / scale, known)):
             return decimals
     return None
 
 
-def spelling_of(number: Parsed, grid: Grid | None) -> Spelling:
-    """How the text of a number column is written: places, leading zeros, thousands."""
+def infer_text_format(number: ParsedNumbers, grid: Grid | None) -> TextFormat:
+    """How a column writes its numbers: decimal places, leading zeros, thousands separators."""
     text = number.text
     if has_byte(text, b"eE"):
-        return Spelling(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
+        return TextFormat(decimals=grid.decimals if grid else 0, fixed=False, thousands=number.thousands)
     dotted = has_byte(text, b".")
-    if grid is None and dotted:  # shortest text; nobody asks how many places there were
-        return Spelling(decimals=MOST_DECIMALS, fixed=False, thousands=number.thousands)
+    if grid is None and dotted:  # written as the shortest text, whatever the number of places
+        return TextFormat(decimals=MAX_DECIMALS, fixed=False, thousands=number.thousands)
     width = _leading_zero_width(text)
     if not dotted:
-        return Spelling(width=width, thousands=number.thousands)
+        return TextFormat(width=width, thousands=number.thousands)
     least, most = _places(text)
-    return Spelling(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
+    return TextFormat(decimals=most, fixed=least == most, width=width, thousands=number.thousands)
 
 
 def _places(text: Any) -> tuple[int, int]:
-    """Fewest and most decimal places of numbers of which some have a point."""
+    """Smallest and largest number of decimal places, when at least one number has a decimal point."""
     starts, ends, data = spans(text)
     dots = np.flatnonzero(data[starts[0] : ends[-1]] == ord(".")) + starts[0]
-    if len(dots) == len(text):  # one each, in order
+    if len(dots) == len(text):  # one per value, in order
         places = ends - 1 - dots
         return int(places.min()), int(places.max())
     places = ends[np.searchsorted(ends, dots, side="right")] - 1 - dots
@@ -133,7 +133,7 @@ def _places(text: Any) -> tuple[int, int]:
 
 
 def _leading_zero_width(text: Any) -> int:
-    """Digits of the whole part where a zero stands before another digit; 0 when it never does."""
+    """Number of digits of the integer part if some value has a leading zero, otherwise 0."""
     starts, ends, data = spans(text)
     if not len(data):
         return 0
@@ -151,7 +151,7 @@ def _leading_zero_width(text: Any) -> int:
 
 
 def spans(text: Any) -> tuple[Array, Array, Array]:
-    """Start and end of every value in the bytes of a string array, and those bytes (no copy)."""
+    """Start and end of every value in the data buffer of a string array, and the buffer itself (no copy)."""
     width = np.int64 if pa.types.is_large_string(text.type) else np.int32
     _, offsets, data = text.buffers()
     if offsets is None or data is None:
@@ -166,27 +166,27 @@ def has_byte(text: Any, wanted: bytes) -> bool:
     starts, ends, data = spans(text)
     if not len(starts):
         return False
-    part = data[starts[0] : ends[-1]].tobytes()  # a copy and memchr: a third of the time of comparing in numpy
-    return any(byte in part for byte in wanted)
+    copied = data[starts[0] : ends[-1]].tobytes()  # a copy and memchr take a third of the time of a numpy comparison
+    return any(byte in copied for byte in wanted)
 
 
-# How a value is written: the text of numbers, dates and times, spelled as their column spells them.
+# Writing values: the text of numbers, dates and times in the format of their column.
 
 
-FEW = 32  # values looked up one by one
+LOOKUP_LIMIT = 32  # up to this many values are looked up one by one
 
 
 def text_of(column: Column, values: Floats) -> list[str]:
-    """The text of some values of a number, date or time column, as the file has it.
+    """The text of some values of a number, date or time column, as the file writes them.
 
-    A value that stands in the column is given by its own text there (the shortest, when it is written in
-    several ways, so that the order of rows cannot matter); others are spelled as the column spells.
+    A value that occurs in the column gets its text from there (the shortest if there are several, so that the result
+    does not depend on the order of rows). Other values are written in the column's format.
     """
     wanted = np.asarray(values, np.float64)
-    texts: list[str] = spelled(column, wanted).to_pylist()
+    texts: list[str] = format_values(column, wanted).to_pylist()
     if column.stored is None or not is_text(column.stored) or column.kind != "number":
         return texts
-    if len(wanted) <= FEW:  # a tree asks for one cut at a time, of a column with a million rows
+    if len(wanted) <= LOOKUP_LIMIT:  # a tree looks up one cut at a time, in a column of perhaps a million rows
         own = [_shortest_text(column.stored.take(np.flatnonzero(column.values == value))) for value in wanted]
     else:
         own = _own_texts(column, wanted)
@@ -199,7 +199,7 @@ def _shortest_text(stored: Any) -> str | None:
 
 
 def _own_texts(column: Column, wanted: Floats) -> list[str | None]:
-    """What `_shortest_text` says of each value, for many values at once."""
+    """`_shortest_text` for many values at once."""
     known = np.flatnonzero(~column.missing)
     first = column.stored.take(known).dictionary_encode() if len(known) else None
     if first is None:
@@ -209,10 +209,10 @@ def _own_texts(column: Column, wanted: Floats) -> list[str | None]:
     value[np.asarray(first.indices)] = column.values[known]
     short = pc.utf8_trim_whitespace(texts)
     order = np.lexsort((np.asarray(pc.rank(short, tiebreaker="first")), np.asarray(pc.binary_length(short)), value))
-    place = np.searchsorted(value[order], wanted)
-    at = order[np.minimum(place, len(order) - 1)]
+    position = np.searchsorted(value[order], wanted)
+    at = order[np.minimum(position, len(order) - 1)]
     own: list[str | None] = short.take(pa.array(at)).to_pylist()
-    return [text if value[row] == asked else None for text, row, asked in zip(own, at, wanted, strict=True)]
+    return [text if value[row] == sought else None for text, row, sought in zip(own, at, wanted, strict=True)]
 
 
 def is_text(stored: Any) -> bool:
@@ -231,60 +231,60 @@ def plain_text(stored: Any) -> Any:
 
 
 def distinct_texts(stored: Any) -> Any:
-    """The texts that occur in a stored text array (a dictionary may hold some that no longer do)."""
+    """The texts that occur in a stored text array (its dictionary may hold others)."""
     if pa.types.is_dictionary(stored.type):
         return stored.dictionary.take(stored.indices.unique().drop_null())
     return stored.unique().drop_null()
 
 
-def spelled(column: Column, values: Floats) -> Any:
-    """A pyarrow array of text for values of a number, date or time column; nan becomes null.
+def format_values(column: Column, values: Floats) -> Any:
+    """Format values of a number, date or time column as a pyarrow text array; nan becomes null.
 
-    >>> price = Column("price", "number", np.array([]), grid=Grid(1), spelling=Spelling(2, thousands=True))
-    >>> spelled(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
+    >>> price = Column("price", "number", np.array([]), grid=Grid(1), text_format=TextFormat(2, thousands=True))
+    >>> format_values(price, np.array([1234.5, -7.0, 1 / 3])).to_pylist()
     ['1,234.50', '-7.00', '0.3333333333333333']
     """
     known = ~np.isnan(values)
     if not known.all():
         places = np.where(known, np.cumsum(known) - 1, 0)
-        return spelled(column, values[known]).take(pa.array(places, mask=~known))
+        return format_values(column, values[known]).take(pa.array(places, mask=~known))
     if column.kind == "date":
-        return date_text(values, column.spelling)
+        return date_text(values, column.text_format)
     if column.kind == "time":
-        return time_text(values, column.spelling)
-    spelling = column.spelling or Spelling(decimals=column.grid.decimals if column.grid else 0, fixed=False)
+        return time_text(values, column.text_format)
+    text_format = column.text_format or TextFormat(decimals=column.grid.decimals if column.grid else 0, fixed=False)
     if column.grid is None:
-        return _whole_floats(values) if spelling.fixed and not spelling.decimals else _shortest(values)
+        return _whole_floats(values) if text_format.fixed and not text_format.decimals else _shortest(values)
     index = column.grid.index(values)
-    off = column.grid.value(index) != values  # a mean may stand between the grid's points
-    text = _on_grid(index, column.grid, spelling)
+    off = column.grid.value(index) != values  # a mean may lie between grid points
+    text = _on_grid(index, column.grid, text_format)
     if off.any():
         text = pc.replace_with_mask(text, pa.array(off), _shortest(values[off]))
     return text
 
 
-def _on_grid(index: Rows, grid: Grid, spelling: Spelling) -> Any:
+def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
     size = np.abs(index)
     scale = 10**grid.decimals
-    whole = _grouped(size // scale) if spelling.thousands else pa.array(size // scale).cast(pa.string())
-    if spelling.width:
-        whole = pc.utf8_lpad(whole, spelling.width, "0")
+    whole = _grouped(size // scale) if text_format.thousands else pa.array(size // scale).cast(pa.string())
+    if text_format.width:
+        whole = pc.utf8_lpad(whole, text_format.width, "0")
     sign = pc.if_else(pa.array(index < 0), "-", "")
     parts = [sign, whole]
     if grid.decimals:
         places = pa.array(size % scale).cast(pa.string())
         parts += [".", pc.utf8_lpad(places, grid.decimals, "0")]
-    extra = spelling.decimals - grid.decimals
-    if spelling.fixed and extra > 0:
+    extra = text_format.decimals - grid.decimals
+    if text_format.fixed and extra > 0:
         parts += ["0" * extra if grid.decimals else "." + "0" * extra]
     text = pc.binary_join_element_wise(*parts, "")
-    if not spelling.fixed and grid.decimals:
+    if not text_format.fixed and grid.decimals:
         text = pc.utf8_rtrim(pc.utf8_rtrim(text, "0"), ".")
     return text
 
 
 def _grouped(size: Rows) -> Any:
-    """Whole numbers with a comma before every third digit."""
+    """Whole numbers with thousands separators."""
     text = pa.array(size).cast(pa.string())
     if not len(size) or size.max() < 1000:
         return text
@@ -298,7 +298,7 @@ def _shortest(values: Floats) -> Any:
 
 def _whole_floats(values: Floats) -> Any:
     """Whole numbers beyond 2^53: all digits, no exponent."""
-    if len(values) and np.abs(values).max() >= MOST_POINTS * 512:  # no longer an int64
+    if len(values) and np.abs(values).max() >= MAX_GRID_POINTS * 512:  # no longer an int64
         return pa.array([str(int(value)) if value == int(value) else repr(value) for value in values.tolist()])
     whole = np.rint(values)
     text = pa.array(whole.astype(np.int64)).cast(pa.string())
@@ -306,10 +306,10 @@ def _whole_floats(values: Floats) -> Any:
     return pc.replace_with_mask(text, pa.array(off), _shortest(values[off])) if off.any() else text
 
 
-# Dates and times as text: the forms that are read, and the way back.
+# Dates and times as text: the patterns that are recognised, and formatting.
 #
-# A form is taken only when every known value has it, so one column never mixes two. Forms whose day and month
-# could change places (03/04/2020) are read only when some value settles it.
+# A pattern is used only if every known value matches it, so a column never mixes two patterns. If day and month are
+# ambiguous (03/04/2020), the column is read as dates only if some value resolves the ambiguity.
 
 
 SECOND_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
@@ -320,8 +320,8 @@ TIME = (
 
 
 @dataclass(frozen=True)
-class Form:
-    """One way to write a day: its strptime pattern, and regular expressions from and to ISO."""
+class DatePattern:
+    """One way to write a date: its strptime pattern, and regular expressions from and to ISO format."""
 
     pattern: str
     regex: str
@@ -329,53 +329,53 @@ class Form:
     back: str = r"\1-\2-\3"  # from the ISO parts year, month, day
 
 
-ISO = Form("%Y-%m-%d", r"^([0-9]{4})-([0-9]{2})-([0-9]{2})$", r"\1-\2-\3")
-FORMS = (
+ISO = DatePattern("%Y-%m-%d", r"^([0-9]{4})-([0-9]{2})-([0-9]{2})$", r"\1-\2-\3")
+DATE_PATTERNS = (
     ISO,
-    Form("%Y/%m/%d", r"^([0-9]{4})/([0-9]{2})/([0-9]{2})$", r"\1-\2-\3", r"\1/\2/\3"),
-    Form("%Y.%m.%d", r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})$", r"\1-\2-\3", r"\1.\2.\3"),
-    Form("%d.%m.%Y", r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", r"\3.\2.\1"),
+    DatePattern("%Y/%m/%d", r"^([0-9]{4})/([0-9]{2})/([0-9]{2})$", r"\1-\2-\3", r"\1/\2/\3"),
+    DatePattern("%Y.%m.%d", r"^([0-9]{4})\.([0-9]{2})\.([0-9]{2})$", r"\1-\2-\3", r"\1.\2.\3"),
+    DatePattern("%d.%m.%Y", r"^([0-9]{2})\.([0-9]{2})\.([0-9]{4})$", r"\3-\2-\1", r"\3.\2.\1"),
 )
-# These two shapes look alike: one is taken only when the other is impossible for some value.
-RIVALS = (
-    Form("%d/%m/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\2-\1", r"\3/\2/\1"),
-    Form("%m/%d/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\1-\2", r"\2/\3/\1"),
+# These two patterns match the same texts: one is used only if the other is impossible for some value.
+AMBIGUOUS_DATE_PATTERNS = (
+    DatePattern("%d/%m/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\2-\1", r"\3/\2/\1"),
+    DatePattern("%m/%d/%Y", r"^([0-9]{2})/([0-9]{2})/([0-9]{4})$", r"\3-\1-\2", r"\2/\3/\1"),
 )
 
 
 @dataclass(frozen=True, eq=False)
 class Timestamps:
-    """Text that is a column of dates or times: days or seconds since 1970, nan where missing."""
+    """Dates or times parsed from text: days or seconds since 1970, nan where missing."""
 
     kind: Kind
     values: Floats
-    spelling: Spelling
+    text_format: TextFormat
 
 
-def moments(text: Any, missing: Bools | None) -> Timestamps | None:
-    """The dates or times a text array holds, or None when some known value is neither.
+def parse_timestamps(text: Any, missing: Bools | None) -> Timestamps | None:
+    """Parse a text array as dates or as times, or return None if a known value is neither.
 
-    >>> found = moments(pa.array(["31.12.1969", "02.01.1970"]), None)
-    >>> found.kind, found.values, found.spelling.pattern
+    >>> found = parse_timestamps(pa.array(["31.12.1969", "02.01.1970"]), None)
+    >>> found.kind, found.values, found.text_format.pattern
     ('date', array([-1.,  1.]), '%d.%m.%Y')
-    >>> moments(pa.array(["01/02/2020"]), None) is None  # a day in January or in February?
+    >>> parse_timestamps(pa.array(["01/02/2020"]), None) is None  # a day in January or in February?
     True
     """
     known = text if missing is None else pc.if_else(pa.array(missing), None, text)
     first = known.drop_null()[:1]
     if not len(first):
         return None
-    for form in FORMS:
+    for form in DATE_PATTERNS:
         if pc.match_substring_regex(first, form.regex)[0].as_py():
             return _date(known, form)
-    if pc.match_substring_regex(first, RIVALS[0].regex)[0].as_py():
-        read = [date for form in RIVALS if (date := _date(known, form)) is not None]
+    if pc.match_substring_regex(first, AMBIGUOUS_DATE_PATTERNS[0].regex)[0].as_py():
+        read = [date for form in AMBIGUOUS_DATE_PATTERNS if (date := _date(known, form)) is not None]
         return read[0] if len(read) == 1 else None
     parts = pc.extract_regex(first, TIME)[0].as_py()
     return None if parts is None else _time(known, parts)
 
 
-def _date(known: Any, form: Form) -> Timestamps | None:
+def _date(known: Any, form: DatePattern) -> Timestamps | None:
     if pc.any(pc.invert(pc.match_substring_regex(known, form.regex))).as_py():
         return None
     iso = known if form is ISO else pc.replace_substring_regex(known, form.regex, form.iso)
@@ -383,7 +383,7 @@ def _date(known: Any, form: Form) -> Timestamps | None:
         days = iso.cast(pa.date32()).cast(pa.int32())
     except pa.ArrowInvalid:  # the 30th of February
         return None
-    return Timestamps("date", as_floats(days), Spelling(pattern=form.pattern))
+    return Timestamps("date", as_floats(days), TextFormat(pattern=form.pattern))
 
 
 def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
@@ -405,15 +405,15 @@ def _time(known: Any, parts: dict[str, str]) -> Timestamps | None:
         count = local.cast(pa.timestamp("us" if places else "s")).cast(pa.int64())
     except pa.ArrowInvalid:  # 25 o'clock
         return None
-    seconds = as_floats(count) / (1e6 if places else 1.0) - offset(zone)
+    seconds = as_floats(count) / (1e6 if places else 1.0) - utc_offset(zone)
     pattern = f"%Y-%m-%d{parts['between']}%H:%M:%S" + ("%f" if places else "") + zone
-    return Timestamps("time", seconds, Spelling(decimals=places, pattern=pattern))
+    return Timestamps("time", seconds, TextFormat(decimals=places, pattern=pattern))
 
 
-def offset(zone: str) -> float:
-    """Seconds that local time is ahead of UTC.
+def utc_offset(zone: str) -> float:
+    """Seconds by which local time is ahead of UTC.
 
-    >>> offset("+01:30"), offset("Z")
+    >>> utc_offset("+01:30"), utc_offset("Z")
     (5400.0, 0.0)
     """
     if not zone or zone == "Z":
@@ -423,39 +423,39 @@ def offset(zone: str) -> float:
 
 
 def zone_of(pattern: str) -> str:
-    """The time zone a time's pattern ends with: empty, Z or +hh:mm."""
+    """The time zone at the end of a time pattern: empty, Z or +hh:mm."""
     return pattern.partition("%S")[2].removeprefix("%f")
 
 
 def as_floats(counts: Any) -> Floats:
-    """Whole numbers with nulls as float64 with nan."""
+    """Integers with nulls as float64 with nan."""
     return np.asarray(counts.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
 
 
-def date_text(days: Floats, spelling: Spelling | None) -> Any:
-    """Days since 1970 as text, by the column's pattern (ISO when it has none).
+def date_text(days: Floats, text_format: TextFormat | None) -> Any:
+    """Format days since 1970 with the column's pattern (ISO if it has none).
 
-    >>> date_text(np.array([-1.0, 1.0]), Spelling(pattern="%d.%m.%Y")).to_pylist()
+    >>> date_text(np.array([-1.0, 1.0]), TextFormat(pattern="%d.%m.%Y")).to_pylist()
     ['31.12.1969', '02.01.1970']
     """
     iso = pa.array(np.rint(days).astype(np.int32)).cast(pa.date32()).cast(pa.string())
-    pattern = spelling.pattern if spelling else ""
-    for form in (*FORMS[1:], *RIVALS):
+    pattern = text_format.pattern if text_format else ""
+    for form in (*DATE_PATTERNS[1:], *AMBIGUOUS_DATE_PATTERNS):
         if form.pattern == pattern:
             return pc.replace_substring_regex(iso, ISO.regex, form.back)
     return iso
 
 
-def time_text(seconds: Floats, spelling: Spelling | None) -> Any:
-    """Seconds since 1970 as text, by the column's pattern (ISO with a space when it has none).
+def time_text(seconds: Floats, text_format: TextFormat | None) -> Any:
+    """Format seconds since 1970 with the column's pattern (ISO with a space if it has none).
 
-    >>> time_text(np.array([0.5]), Spelling(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
+    >>> time_text(np.array([0.5]), TextFormat(decimals=3, pattern="%Y-%m-%dT%H:%M:%S%fZ")).to_pylist()
     ['1970-01-01T00:00:00.500Z']
     """
-    places = spelling.decimals if spelling else 0
-    pattern = (spelling.pattern if spelling else "") or "%Y-%m-%d %H:%M:%S"
+    places = text_format.decimals if text_format else 0
+    pattern = (text_format.pattern if text_format else "") or "%Y-%m-%d %H:%M:%S"
     zone = zone_of(pattern)
-    local = seconds + offset(zone)
+    local = seconds + utc_offset(zone)
     count = np.rint(local * 1e6 if places else local).astype(np.int64)
     text = pa.array(count).cast(pa.timestamp("us" if places else "s")).cast(pa.string())
     if places:

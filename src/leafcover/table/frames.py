@@ -1,6 +1,7 @@
-"""Frames of pandas, polars and pyarrow: taken as tables, and given back by the same library.
+"""Conversion between tables and pandas, polars or pyarrow frames.
 
-A type is kept, except that unused levels go. An index is no column: it is dropped, and the result has a fresh one.
+A table from a frame is converted back to the same library and the same column types, except that unused levels are
+dropped. A pandas index is not a column: it is dropped, and the result has a new one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +15,9 @@ from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
 from leafcover.table.arrow import plain_type
-from leafcover.table.io import assembled
+from leafcover.table.io import build_table
 from leafcover.table.output import as_typed
-from leafcover.table.table import Column, Raw, Role, Source, Table
+from leafcover.table.table import Column, RawColumn, Role, Source, Table
 
 
 def from_frame(
@@ -27,34 +28,54 @@ def from_frame(
     drop: Sequence[str] = (),
     roles: Mapping[str, Role] | None = None,
 ) -> Table:
-    """The table in a pandas, polars or pyarrow frame; a `Table` is returned as it is.
+    """Convert a pandas, polars or pyarrow frame to a table.
 
-    >>> from_frame(pa.table({"age": [31, 4], "job": ["b", "a"]})).names
-    ('age', 'job')
+    Parameters
+    ----------
+    frame : data frame or Table
+        A pandas, polars or pyarrow frame. A `Table` is returned unchanged.
+    missing : mapping of str to sequence of str, optional
+        For each column, the texts that mean a missing value, in addition to nulls.
+    category : sequence of str, optional
+        Columns to read as categories whatever their type.
+    drop : sequence of str, optional
+        Columns to leave out.
+    roles : mapping of str to str, optional
+        Roles of columns; see `Table`.
+
+    Returns
+    -------
+    Table
+
+    Examples
+    --------
+    >>> table = from_frame(pa.table({"age": [31, 4], "job": ["b", "a"]}))
+    >>> table.names, table["job"].levels
+    (('age', 'job'), ('a', 'b'))
     """
     if isinstance(frame, Table):
         return frame
     if isinstance(frame, str | Path):
-        raise TableError(f"A table is needed, and {str(frame)!r} is a path. Read it first: leafcover.read(path).")
+        raise TableError(f"Expected a table, got the path {str(frame)!r}. Read the file first: leafcover.read(path).")
     try:
         native = nw.from_native(frame, eager_only=True)
     except DuplicateError as error:
-        raise TableError("The frame has two columns of one name. Rename one of them.") from error
+        raise TableError("The frame has two columns with the same name. Rename one of them.") from error
     except TypeError as error:
         got = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__name__}"
         raise TableError(
-            f"A table is needed: a pandas, polars or pyarrow frame, or what leafcover.read gives. Got {got}."
+            f"Expected a table from leafcover.read or a pandas, polars or pyarrow frame. Got {got}."
         ) from error
     library = native.implementation.value
     if library == "pandas":
         raws, source = _from_pandas(frame)
     elif library in ("polars", "pyarrow"):
         arrow = frame if library == "pyarrow" else native.to_arrow()
-        raws = [Raw(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
+        raws = [RawColumn(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
         source = Source("frame", library=library, types=_types(frame, library))
     else:
-        raise TableError(f"A table is needed: a pandas, polars or pyarrow frame. Got one of {library}.")
-    return assembled(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
+        raise TableError(f"Expected a pandas, polars or pyarrow frame. Got a {library} frame.")
+    return build_table(raws, source, "frame", missing=missing, category=category, drop=drop, roles=roles)
 
 
 def _types(frame: Any, library: str) -> dict[str, Any]:
@@ -63,51 +84,53 @@ def _types(frame: Any, library: str) -> dict[str, Any]:
     return {field.name: field.type for field in frame.schema}
 
 
-def _from_pandas(frame: Any) -> tuple[list[Raw], Source]:
+def _from_pandas(frame: Any) -> tuple[list[RawColumn], Source]:
     raws, types, labels = [], {}, {}
-    for place, label in enumerate(frame.columns):
-        series = frame.iloc[:, place]
+    for position, label in enumerate(frame.columns):
+        series = frame.iloc[:, position]
         name = str(label)
-        if str(series.dtype).startswith("period"):  # inside they are whole numbers, and would be taken for such
-            raise TableError(f"Column {name!r} holds periods. Turn it into times with .dt.to_timestamp().")
+        if str(series.dtype).startswith("period"):  # stored as integers, and would be read as such
+            raise TableError(f"Column {name!r} contains periods. Convert it to times with .dt.to_timestamp().")
         array, mixed = _series_array(name, series)
-        warnings = (f"Column {name!r} mixes types; it is read as a category of their texts.",) if mixed else ()
-        raws.append(Raw(name, array, typed=True, warnings=warnings))
+        warnings = (f"Column {name!r} mixes types and is read as a category of their texts.",) if mixed else ()
+        raws.append(RawColumn(name, array, typed=True, warnings=warnings))
         types[name], labels[name] = series.dtype, label
     return raws, Source("frame", library="pandas", types=types, labels=labels)
 
 
 def _series_array(name: str, series: Any) -> tuple[Any, bool]:
-    """A series in arrow, and whether it mixed types: then every value is taken by its text."""
+    """A series as a pyarrow array, and whether it mixes types; if so, every value is converted to text."""
     try:
         return plain_type(pa.Array.from_pandas(series)), False
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         known = series[series.notna()]
         if not all(isinstance(value, (str, int, float, bool, np.generic)) for value in known):
-            raise TableError(f"Column {name!r} holds objects that are no plain values. Convert or drop it.") from error
+            raise TableError(
+                f"Column {name!r} contains objects other than text, numbers and booleans. Convert or drop it."
+            ) from error
         gone = series.isna().to_numpy()
         return pa.array([None if no else str(value) for value, no in zip(series, gone, strict=True)]), True
 
 
 def to_frame(table: Table) -> Any:
-    """The table as a frame of the library it came from; pyarrow when it came from a file."""
+    """The table as a frame of the library it came from; a pyarrow table if it came from a file."""
     source = table.source if isinstance(table.source, Source) else Source("frame", library="pyarrow")
     arrays = {column.name: as_typed(column, own_type=source.is_typed) for column in table}
     if source.library == "pandas":
         return _to_pandas(table, arrays, source)
     if source.library == "polars":
         return _to_polars(arrays, source)
-    return pa.table({name: _alike(array, source.types.get(name)) for name, array in arrays.items()})
+    return pa.table({name: _restore_type(array, source.types.get(name)) for name, array in arrays.items()})
 
 
-def _alike(array: Any, kind: Any) -> Any:
+def _restore_type(array: Any, kind: Any) -> Any:
     if kind is None or array.type == kind or pa.types.is_floating(array.type):
         return array
-    return array if _wider(array, kind) else array.cast(kind)
+    return array if _was_widened(array, kind) else array.cast(kind)
 
 
-def _wider(array: Any, kind: Any) -> bool:
-    """Whether noise needed more room than the whole numbers of the original had: then the type is int64."""
+def _was_widened(array: Any, kind: Any) -> bool:
+    """Whether the perturbed integers did not fit the original type and became int64."""
     return bool(array.type == pa.int64()) and str(kind).lower().removesuffix("[pyarrow]") != "int64"
 
 
@@ -123,7 +146,9 @@ def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
             order = kind.categories.to_list()
             seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
             series = series.cast(polars.String).cast(polars.Enum([level for level in order if level in seen]))
-        elif kind is not None and series.dtype != kind and not series.dtype.is_float() and not _wider(array, kind):
+        elif (
+            kind is not None and series.dtype != kind and not series.dtype.is_float() and not _was_widened(array, kind)
+        ):
             series = series.cast(kind)
         made.append(series)
     return polars.DataFrame(made)
@@ -143,21 +168,17 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
     if dtype is None or series.dtype == dtype or isinstance(dtype, pandas.CategoricalDtype):
         return series
     if pa.types.is_floating(array.type) and not pandas.api.types.is_float_dtype(dtype):
-        return series  # means of whole numbers
-    if dtype.kind in "iu" and _wider(array, dtype):
+        return series  # means of integers
+    if dtype.kind in "iu" and _was_widened(array, dtype):
         return series
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)
     if isinstance(dtype, np.dtype) and dtype.kind == "O":
         return pandas.Series(array.to_pylist(), dtype=object)
-    # Through arrow's own array, since the plain way turns whole numbers with gaps into floats.
+    # Via an Arrow-backed array, because a direct conversion turns integers with missing values into floats.
     return pandas.Series(pandas.array(array, dtype=pandas.ArrowDtype(array.type))).astype(dtype)
 
 
 def as_table(given: Any) -> Table:
-    """A table, or the one in a frame; the library for frames is loaded only when one comes."""
-    if isinstance(given, Table):
-        return given
-    from leafcover.table.frames import from_frame
-
+    """A table, or the table of a frame."""
     return from_frame(given)

@@ -1,13 +1,15 @@
-"""The identifier guard: a column that names people is not noise's business; it must go, or stay on purpose.
+"""Detection of direct identifiers, and a summary of a table's columns for the data steward.
 
-What is looked for, on known values only:
+A column that identifies people cannot be protected by perturbation. The user must drop it or keep it deliberately.
+Considering known values only, a column looks like an identifier if it is
 
-- text of which at least 0.9 is distinct (dates excepted; fewer than five are no evidence), or free text: over three
-  words on average, each text shared by fewer than ten rows on average. The words alone would catch code books ('Native-
-  Born in the United States'); but the labels of a code book are shared by many rows, and what people write is not;
-- whole numbers, at least 50 rows and 0.9 distinct, that increase strictly in file order or whose name says so; without
-  either only a warning, since incomes look like that too;
-- decimals never: they are measured.
+- text of which at least 90 % is distinct (dates excepted; fewer than five values are no evidence), or free text: more
+  than three words on average, with each text shared by fewer than ten rows on average. The number of words alone would
+  also match code books ('Native- Born in the United States'), but many rows share each label of a code book;
+- whole numbers in at least 50 rows, at least 90 % distinct, that increase strictly in file order or whose column name
+  suggests an identifier. Without either there is only a warning, because incomes look the same.
+
+Decimal numbers are measurements and are never identifiers.
 """
 
 import re
@@ -19,83 +21,84 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Words
+from leafcover.errors import quoted
 from leafcover.table.formatting import is_text, plain_text, text_of
 from leafcover.table.table import Column, Grid, Kind, Role, Table
 
 DISTINCT_SHARE = 0.9
-FEWEST_ROWS = 50  # for whole numbers
-FEWEST_TEXTS = 5  # fewer distinct texts prove nothing
-MOST_WORDS = 3.0
-ROWS_PER_TEXT = 10  # a text shared by fewer rows than this is nobody's label
-TOKENS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
-EXEMPT = frozenset({"identifier", "unchanged", "unit", "weight"})  # the user has said what these are
-DATE = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
+MIN_ROWS = 50  # whole numbers in fewer rows are not checked
+MIN_TEXTS = 5  # fewer texts are no evidence
+MAX_MEAN_WORDS = 3.0
+MIN_ROWS_PER_LABEL = 10  # a code book's label is shared by at least this many rows on average
+IDENTIFIER_WORDS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
+EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles that settle the question
+DATE_REGEX = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """A column that may name people: ``refuse`` stops a release, ``warn`` does not."""
+    """A column that may be a direct identifier. Severity "refuse" stops a release, "warn" does not."""
 
     column: str
     severity: Literal["refuse", "warn"]
-    sentence: str
+    message: str
 
 
 def identifiers(table: Table) -> tuple[Suspect, ...]:
-    """The columns that look like identifiers, in table order."""
-    found = (_suspect(column) for column in table if table.roles.get(column.name) not in EXEMPT)
+    """The columns that look like direct identifiers, in table order."""
+    found = (_check_column(column) for column in table if table.roles.get(column.name) not in EXEMPT_ROLES)
     return tuple(suspect for suspect in found if suspect is not None)
 
 
-def name_tokens(name: str) -> list[str]:
-    """The words of a column's name, in lower case.
+def name_words(name: str) -> list[str]:
+    """The words of a column name, in lower case.
 
-    >>> name_tokens("sample_codeNumber"), name_tokens("PatientID.2")
+    >>> name_words("sample_codeNumber"), name_words("PatientID.2")
     (['sample', 'code', 'number'], ['patient', 'id', '2'])
     """
     return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]
 
 
-def _suspect(column: Column) -> Suspect | None:
+def _check_column(column: Column) -> Suspect | None:
     known = column.values[~column.missing]
     if column.is_category:
-        return _text(column, known)
+        return _check_text(column, known)
     if column.kind == "number" and _is_whole(column):
-        return _integers(column, known)
+        return _check_integers(column, known)
     return None
 
 
 def _is_whole(column: Column) -> bool:
-    spelling = column.spelling
-    if column.grid is None:  # whole numbers beyond 2^53
+    text_format = column.text_format
+    if column.grid is None:  # possibly integers beyond 2^53
         stored: Any = column.stored
         typed = stored is not None and not is_text(stored) and pa.types.is_integer(stored.type)
-        return typed or (spelling is not None and spelling.fixed and not spelling.decimals)
-    return column.grid.decimals == 0 and (spelling is None or not spelling.decimals)
+        return typed or (text_format is not None and text_format.fixed and not text_format.decimals)
+    return column.grid.decimals == 0 and (text_format is None or not text_format.decimals)
 
 
-def _text(column: Column, known: Array) -> Suspect | None:
+def _check_text(column: Column, known: Array) -> Suspect | None:
     counts = np.bincount(known, minlength=len(column.levels))
     distinct = int((counts > 0).sum())
-    if len(known) < FEWEST_TEXTS or distinct < 2:
+    if len(known) < MIN_TEXTS or distinct < 2:
         return None
     share = distinct / len(known)
-    if share < 1 / ROWS_PER_TEXT:
+    if share < 1 / MIN_ROWS_PER_LABEL:
         return None
     levels = pa.array(column.levels, pa.string())
-    if pc.all(pc.match_substring_regex(levels, DATE)).as_py():
+    if pc.all(pc.match_substring_regex(levels, DATE_REGEX)).as_py():
         return None
     if share >= DISTINCT_SHARE:
-        return _refuse(column, f"{_percent(share)} of its known values are distinct")
+        return _refusal(column, f"{_percent(share)} of its known values are distinct")
     words = pc.count_substring_regex(levels, r"\S+").to_numpy()
     mean = float(np.average(words, weights=counts))
-    if mean > MOST_WORDS:
-        return _refuse(column, f"it is free text of {mean:.1f} words on average")
+    if mean > MAX_MEAN_WORDS:
+        return _refusal(column, f"it is free text of {mean:.1f} words on average")
     return None
 
 
-def _integers(column: Column, known: Array) -> Suspect | None:
-    if len(known) < FEWEST_ROWS:
+def _check_integers(column: Column, known: Array) -> Suspect | None:
+    if len(known) < MIN_ROWS:
         return None
     if column.grid is None:
         known = _exact(column, known)
@@ -103,60 +106,61 @@ def _integers(column: Column, known: Array) -> Suspect | None:
     share = distinct / len(known)
     if share < DISTINCT_SHARE:
         return None
-    said = [token for token in name_tokens(column.name) if token in TOKENS]
-    why = f"{_percent(share)} of its known values are distinct"
+    hints = [word for word in name_words(column.name) if word in IDENTIFIER_WORDS]
+    reason = f"{_percent(share)} of its known values are distinct"
     if bool((known[1:] > known[:-1]).all()):
-        return _refuse(column, f"{why} and they increase from row to row")
-    if said:
-        return _refuse(column, f"{why} and its name says {said[0]!r}")
-    sentence = f"Column {column.name!r} may be an identifier: {why}. If it is one, drop it with --drop {column.name}."
-    return Suspect(column.name, "warn", sentence)
+        return _refusal(column, f"{reason} and they increase from row to row")
+    if hints:
+        return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
+    message = f"Column {column.name!r} may be an identifier: {reason}. If so, add --drop {quoted(column.name)}."
+    return Suspect(column.name, "warn", message)
 
 
 def _exact(column: Column, known: Array) -> Array:
-    """Whole numbers beyond 2^53 as they are stored, since float64 makes neighbours equal."""
+    """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
     stored = column.stored.filter(pa.array(~column.missing))
     if is_text(stored):
         stored = pc.utf8_trim_whitespace(plain_text(stored))
     try:
         return np.asarray(stored.cast(pa.int64()))
-    except pa.ArrowInvalid:  # beyond int64 too: distinct texts will do
+    except pa.ArrowInvalid:  # beyond int64 too: compare the texts instead
         return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
-def _refuse(column: Column, why: str) -> Suspect:
+def _refusal(column: Column, reason: str) -> Suspect:
+    option = quoted(column.name)
     return Suspect(
         column.name,
         "refuse",
-        f"Column {column.name!r} looks like an identifier: {why}. "
-        f"Drop it with --drop {column.name}, or say --unchanged {column.name} to keep it as it is.",
+        f"Column {column.name!r} looks like an identifier: {reason}. "
+        f"Remove it with --drop {option}, or keep it unchanged with --unchanged {option}.",
     )
 
 
 def _percent(share: float) -> str:
-    return f"{int(share * 1000) / 10:g} %"  # rounded down: 100 % only when all are
+    return f"{int(share * 1000) / 10:g} %"  # rounded down, so that 100 % means all
 
 
-# What a table holds, in the words of ``leafcover inspect``: facts for the steward, not for publication.
+# Summary of a table, as shown by ``leafcover inspect``: for the data steward, not for publication.
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """One column: lowest and highest value of a number, the most common levels of a category."""
+    """Summary of a column: the range of a number, or the most common levels of a category."""
 
     name: str
     kind: Kind
     role: Role | None
-    distinct: int  # known values
+    distinct: int  # number of distinct known values
     missing: int
-    domain: tuple[str, str] | None  # in the column's own spelling
+    domain: tuple[str, str] | None  # in the column's own text format
     common: tuple[tuple[str, int], ...]  # (level, rows), most common first
     grid: Grid | None
 
 
 @dataclass(frozen=True)
 class TableFacts:
-    """A table: its size, and how many rows no other row equals."""
+    """Summary of a table: its size, its columns, and how many rows are unique over all columns."""
 
     rows: int
     unique_rows: int
@@ -165,12 +169,12 @@ class TableFacts:
 
 
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
-    """The facts of a table, with the ``levels`` most common levels of each category."""
-    facts = tuple(_column(column, table.roles.get(column.name), levels) for column in table)
+    """Summarise a table, with the ``levels`` most common levels of each category."""
+    facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
     return TableFacts(len(table), unique_rows(table), facts, table.warnings)
 
 
-def _column(column: Column, role: Role | None, levels: int) -> ColumnFacts:
+def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
     missing = column.missing
     known = column.values[~missing]
     gone = int(missing.sum())
@@ -188,33 +192,33 @@ def _column(column: Column, role: Role | None, levels: int) -> ColumnFacts:
 
 
 def unique_rows(table: Table) -> int:
-    """How many rows differ from every other row in some column; a missing value equals a missing value."""
+    """The number of rows that equal no other row; missing values are equal to each other."""
     if not table.columns:
         return 0
-    _, counts = np.unique(row_words(table), return_counts=True)
+    _, counts = np.unique(row_hashes(table), return_counts=True)
     return int((counts == 1).sum())
 
 
-def row_words(table: Table) -> Words:
-    """A number for each row, the same for rows that are alike, here and in a table with the same columns and levels.
+def row_hashes(table: Table) -> Words:
+    """A 64-bit hash of each row: equal rows have equal hashes, also across tables with the same columns and levels.
 
-    Of a million rows two that differ share theirs with a chance of 3e-8.
+    The probability that any two different rows among a million collide is 3e-8.
     """
-    words = np.zeros(len(table), np.uint64)
+    hashes = np.zeros(len(table), np.uint64)
     for column in table:
-        words = mixed(words ^ _bits(column.values))
-    return words
+        hashes = splitmix64(hashes ^ _bits(column.values))
+    return hashes
 
 
 def _bits(values: Array) -> Words:
     if values.dtype.kind == "f":
-        plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one nan, one zero
+        plain = np.where(np.isnan(values), np.nan, values + 0.0)  # a single nan and a single zero
         return plain.view(np.uint64)
     return values.astype(np.int64).view(np.uint64)
 
 
-def mixed(words: Words) -> Words:
-    """splitmix64's finalizer: every bit of the input moves every bit of the output."""
+def splitmix64(words: Words) -> Words:
+    """The finalizer of splitmix64: every input bit affects every output bit."""
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,22 +1,26 @@
-"""Tables in files: the suffix says the format, and a released file looks like the one that was read.
+"""Read and write tables in files; the file's suffix determines the format.
 
-table = read("adult.csv", category=["zip"], drop=["name"])
-write(table, "released.csv")
+    table = read("adult.csv", category=["zip"], drop=["name"])
+    write(table, "released.csv")
+
+A file written in the format it was read from keeps the conventions of the original file. The package's sample tables
+are listed at the end.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
 from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, write_delimited
-from leafcover.table.infer import TOKENS, Read, from_declared, from_text
+from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
-from leafcover.table.table import Raw, ReadingOptions, Role, Source, Table, check_names, check_rows
+from leafcover.table.table import RawColumn, ReadingOptions, Role, Source, Table, check_names, check_rows
 
 SUFFIXES = {
     ".csv": "csv",
@@ -31,7 +35,7 @@ SUFFIXES = {
 
 
 def format_of(path: Path) -> str:
-    """The format that a file's suffix names.
+    """The table format that corresponds to a file's suffix.
 
     >>> format_of(Path("adult.csv.gz"))
     'csv'
@@ -41,9 +45,9 @@ def format_of(path: Path) -> str:
     last = suffixes[:-1] if packed else suffixes
     found = SUFFIXES.get(last[-1]) if last else None
     if found is None or (packed and found != "csv"):
-        shown = f"the suffix {''.join(suffixes[-2:] if packed else suffixes[-1:])!r}" if suffixes else "no suffix"
+        given = f"the suffix {''.join(suffixes[-2:] if packed else suffixes[-1:])!r}" if suffixes else "no suffix"
         raise TableError(
-            f"'{path}' has {shown}, which names no table format. Use {', '.join(SUFFIXES)}, .csv.gz or .tsv.gz."
+            f"'{path}' has {given}, so its format is unknown. Use {', '.join(SUFFIXES)}, .csv.gz or .tsv.gz."
         )
     return found
 
@@ -58,41 +62,37 @@ def read(
     encoding: str = "utf-8",
     delimiter: str | None = None,
 ) -> Table:
-    """The table in a file.
-
-    ``missing`` gives a column its own tokens in place of ``?``, ``NA``, ``NaN``; the empty cell is always missing.
-    ``category`` names columns that are codes, whatever they look like; ``drop`` names columns to leave out.
-    """
-    place = Path(path)
-    kind = format_of(place)
-    if not place.exists():
-        raise TableError(f"There is no file '{place}'. Check the name and the folder.")
-    if place.is_dir():
-        raise TableError(f"'{place}' is a directory. Give a file in it.")
+    """Read a table from a file. `leafcover.read` documents the parameters."""
+    path = Path(path)
+    kind = format_of(path)
+    if not path.exists():
+        raise TableError(f"There is no file '{path}'. Check its name and directory.")
+    if path.is_dir():
+        raise TableError(f"'{path}' is a directory. Give a file inside it.")
     try:
-        raws, source = _raws(place, kind, encoding, delimiter)
+        raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
-        raise TableError(f"'{place}' cannot be read: {error.strerror or error}. Check the file.") from error
-    table = assembled(raws, source, place, missing=missing, category=category, drop=drop, roles=roles)
+        raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
+    table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles)
     tokens = {name: tuple(given) for name, given in (missing or {}).items()}
-    options = ReadingOptions(place.name, tuple(drop), tuple(category), tokens, encoding, delimiter)
+    options = ReadingOptions(path.name, tuple(drop), tuple(category), tokens, encoding, delimiter)
     return replace(table, reading=options)
 
 
-def _raws(place: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[Raw], Source]:
+def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
     if kind == "parquet":
-        return read_parquet(place)
+        return read_parquet(path)
     if kind == "arrow":
-        return read_arrow(place)
+        return read_arrow(path)
     if kind == "arff":
-        return read_arff(place, encoding=encoding)
+        return read_arff(path, encoding=encoding)
     if kind == "c45":
-        return read_c45(place, encoding=encoding)
-    return read_delimited(place, encoding=encoding, delimiter=delimiter)
+        return read_c45(path, encoding=encoding)
+    return read_delimited(path, encoding=encoding, delimiter=delimiter)
 
 
-def assembled(
-    raws: list[Raw],
+def build_table(
+    raws: list[RawColumn],
     source: Source,
     where: str | Path,
     *,
@@ -101,7 +101,7 @@ def assembled(
     drop: Sequence[str] = (),
     roles: Mapping[str, Role] | None = None,
 ) -> Table:
-    """A table from raw columns; ``raws`` is emptied on the way, so that each column's memory is freed."""
+    """Build a table from raw columns. Empties ``raws``, so that each raw column can be freed once it is converted."""
     tokens, roles = missing or {}, roles or {}
     names = [raw.name for raw in raws]
     check_names(names, where)
@@ -109,80 +109,111 @@ def assembled(
         if name not in names:
             raise NameUnknown("column", name, names)
     if not raws or len(set(drop)) == len(names):
-        raise TableError(f"'{where}' has no column left. Keep at least one.")
+        raise TableError(f"No columns of '{where}' are left. Drop fewer columns.")
     check_rows(len(raws[0].stored), where)
-    reads = []
+    inferred = []
     raws.reverse()
     while raws:
         raw = raws.pop()
         if raw.name not in drop:
-            found = _read(raw, tokens.get(raw.name), category=raw.name in category)
-            reads.append(replace(found, warnings=(*raw.warnings, *found.warnings)))
+            result = _infer_column(raw, tokens.get(raw.name), category=raw.name in category)
+            inferred.append(replace(result, warnings=(*raw.warnings, *result.warnings)))
     return Table(
-        columns=tuple(found.column for found in reads),
+        columns=tuple(result.column for result in inferred),
         roles={name: role for name, role in roles.items() if name not in drop},
-        warnings=tuple(warning for found in reads for warning in found.warnings),
+        warnings=tuple(warning for result in inferred for warning in result.warnings),
         source=source,
     )
 
 
-def _read(raw: Raw, tokens: Sequence[str] | None, *, category: bool) -> Read:
+def _infer_column(raw: RawColumn, tokens: Sequence[str] | None, *, category: bool) -> InferredColumn:
     if raw.typed:
         return from_typed(raw.name, raw.stored, tokens=tokens, category=category)
-    known = tokens if tokens is not None else raw.tokens if raw.tokens is not None else TOKENS
+    known = tokens if tokens is not None else raw.tokens if raw.tokens is not None else MISSING_TOKENS
     if raw.declared is not None and not category:
         return from_declared(raw, known)
     return from_text(raw.name, raw.stored, tokens=known, category=category)
 
 
-def write(table: Table, path: str | Path, *, force: bool = False) -> None:
-    """Write a table in the format of the path's suffix; the file appears whole or not at all."""
-    place = Path(path)
+def write(table: Any, path: str | Path, *, force: bool = False) -> None:
+    """Write a table to a file; the file appears complete or not at all.
+
+    Parameters
+    ----------
+    table : Table, release or data frame
+        A table, what `leafcover.release` returns, or a pandas, polars or pyarrow frame.
+    path : str or Path
+        The output file. Its suffix determines the format: .csv, .tsv (both optionally .gz), .parquet, .arrow,
+        .feather, .arff, or C4.5's .data and .test with a .names file.
+    force : bool, default False
+        Overwrite an existing file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("wine"))
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     lc.write(table, Path(directory) / "wine.parquet")
+    ...     len(lc.read(Path(directory) / "wine.parquet"))
+    178
+    """
+    table, path = _table_of(table), Path(path)
     try:
-        format_of(place)
+        format_of(path)
     except TableError as error:
         raise OutputError(str(error)) from error
-    with atomic_group(force=force) as part:
-        table_part = part(place, False)  # asked for first, so that the table itself appears last
-        for companion, text in beside(table, place).items():
-            part(companion, False).write_text(text, "utf-8")
-        fill(table, place, table_part)
+    with atomic_group(force=force) as stage:
+        temporary = stage(path, False)  # opened first, so that the table itself appears last
+        for companion, text in companion_files(table, path).items():
+            stage(companion, False).write_text(text, "utf-8")
+        write_to(table, path, temporary)
 
 
-def beside(table: Table, place: Path) -> dict[Path, str]:
-    """The texts a format needs beside its file: the ``.names`` of C4.5 (a ``.test`` uses the one that is there)."""
-    declaration = place.with_suffix(".names")
-    if format_of(place) != "c45" or (place.suffix.lower() == ".test" and declaration.exists()):
+def _table_of(given: Any) -> Table:
+    """The table of a release or of a data frame; a table is returned unchanged."""
+    table = getattr(given, "table", given)
+    if isinstance(table, Table):
+        return table
+    from leafcover.table.frames import from_frame
+
+    return from_frame(given)
+
+
+def companion_files(table: Table, path: Path) -> dict[Path, str]:
+    """Texts that a format keeps next to the table: C4.5's ``.names`` (a ``.test`` file reuses an existing one)."""
+    declaration = path.with_suffix(".names")
+    if format_of(path) != "c45" or (path.suffix.lower() == ".test" and declaration.exists()):
         return {}
     return {declaration: names_text(table)}
 
 
-def fill(table: Table, place: Path, part: Path) -> None:
-    """Write a table into ``part``, as the suffix of ``place`` says; for callers that hold `whole` open."""
-    kind, names = format_of(place), list(table.names)
+def write_to(table: Table, path: Path, temporary: Path) -> None:
+    """Write a table to ``temporary`` in the format of ``path``, for callers that manage an `atomic_group`."""
+    kind, names = format_of(path), list(table.names)
     if kind in ("parquet", "arrow"):
         own_type = isinstance(table.source, Source) and table.source.is_typed
         typed = [as_typed(column, own_type=own_type) for column in table]
-        (write_parquet if kind == "parquet" else write_arrow)(names, typed, part)
+        (write_parquet if kind == "parquet" else write_arrow)(names, typed, temporary)
     elif kind == "arff":
-        write_arff(table, part)
+        write_arff(table, temporary)
     elif kind == "c45":
-        write_c45(table, part)
+        write_c45(table, temporary)
     else:
-        packed = place.suffix.lower() == ".gz"
-        source = _text_source(table, place)
+        packed = path.suffix.lower() == ".gz"
+        source = _text_source(table, path)
         columns = [as_text(column) for column in table]
-        write_delimited(header_line(names, source), columns, source, part, packed=packed)
+        write_delimited(header_line(names, source), columns, source, temporary, packed=packed)
 
 
-def _text_source(table: Table, place: Path) -> Source:
-    """How to write a CSV: as it was read if it was one, else with commas (tabs for .tsv)."""
+def _text_source(table: Table, path: Path) -> Source:
+    """How to write a CSV file: like the input if that was CSV, otherwise with commas (tabs for .tsv)."""
     source = table.source if isinstance(table.source, Source) and table.source.format == "csv" else Source("csv")
-    tabs = ".tsv" in [suffix.lower() for suffix in place.suffixes]
+    tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes]
     return replace(source, delimiter="\t" if tabs else source.delimiter or ",")
 
 
-# The small real tables that ship with the package; their sources and licences stand beside them.
+# Sample tables: small real data sets that ship with the package, with their sources and licences.
 
 
 SAMPLES = {
@@ -196,11 +227,23 @@ SAMPLES = {
 
 
 def sample(name: str) -> Path:
-    """The path of a shipped table.
+    """The path of a sample table that ships with the package.
 
+    Parameters
+    ----------
+    name : str
+        One of "adult", "boston", "cps1985", "german_credit", "wbc" and "wine".
+
+    Returns
+    -------
+    Path
+        The file, ready for `leafcover.read`.
+
+    Examples
+    --------
     >>> sample("wine").name
     'wine.csv'
     """
     if name not in SAMPLES:
-        raise NameUnknown("shipped table", name, SAMPLES)
+        raise NameUnknown("sample table", name, SAMPLES)
     return Path(str(files("leafcover").joinpath("data", SAMPLES[name])))

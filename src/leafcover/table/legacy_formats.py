@@ -1,4 +1,4 @@
-"""ARFF, the format of Weka: a table that declares its columns, and the declarations win over what values look like."""
+"""ARFF (the format of Weka) and the file format of C4.5. Both declare their columns, and declarations are binding."""
 
 import re
 from collections.abc import Iterator
@@ -11,22 +11,22 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from leafcover.errors import OutputError, TableError
-from leafcover.table.csv import contents, decoded, write_delimited
+from leafcover.table.csv import decode_to_utf8, read_bytes, write_delimited
 from leafcover.table.formatting import has_byte, plain_text
 from leafcover.table.output import as_text, observed_levels
-from leafcover.table.table import Column, Raw, Source, Table
+from leafcover.table.table import Column, RawColumn, Source, Table
 
 MISSING_TOKENS = ("?",)
 CELL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,]*?))\s*(?:,|$)""", re.DOTALL)
 NAME = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s'"{]+))""", re.DOTALL)
 NUMERIC = ("numeric", "real", "integer")
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
-JAVA = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss", "%f": ".SSS"}
+JAVA_DATE_CODES = {"%Y": "yyyy", "%m": "MM", "%d": "dd", "%H": "HH", "%M": "mm", "%S": "ss", "%f": ".SSS"}
 
 
 @dataclass(frozen=True)
 class Header:
-    """What stands before @data."""
+    """The declarations before @data."""
 
     relation: str = ""
     names: list[str] = field(default_factory=list)
@@ -34,30 +34,32 @@ class Header:
     levels: list[tuple[str, ...] | None] = field(default_factory=list)
 
 
-def read_arff(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
+def read_arff(path: Path, *, encoding: str) -> tuple[list[RawColumn], Source]:
     """The declared columns of an ARFF file."""
-    data, marked = decoded(contents(path), path, encoding)
+    data, marked = decode_to_utf8(read_bytes(path), path, encoding)
     start = re.search(rb"^[ \t]*@data[^\n]*(\n|$)", data, re.IGNORECASE | re.MULTILINE)
     if start is None:
-        raise TableError(f"'{path}' has no @data line, so it is no whole ARFF file. Add it, or use the suffix .csv.")
-    header = _header(_decoded_arff(data[: start.start()], path), path)
+        raise TableError(
+            f"'{path}' has no @data line, so it is not a complete ARFF file. Add one, or rename it to .csv."
+        )
+    header = _header(_decode(data[: start.start()], path), path)
     if not header.names:
-        raise TableError(f"'{path}' declares no @attribute. Add one line for each column.")
+        raise TableError(f"'{path}' has no @attribute line. Add one for each column.")
     first_line = data[: start.end()].count(b"\n") + 1
     columns = _arff_columns(data[start.end() :], path, len(header.names), first_line)
     raws = [
-        Raw(name, column, tokens=MISSING_TOKENS, declared=kind, levels=levels)
+        RawColumn(name, column, tokens=MISSING_TOKENS, declared=kind, levels=levels)
         for name, column, kind, levels in zip(header.names, columns, header.kinds, header.levels, strict=True)
     ]
     return raws, Source("arff", encoding=encoding, byte_order_mark=marked, relation=header.relation)
 
 
-def _decoded_arff(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         raise TableError(
-            f"'{path}' is not utf-8 text (byte {error.start + 1}). Add --encoding, such as --encoding latin-1."
+            f"'{path}' is not utf-8 text (byte {error.start + 1}). Set the encoding, such as --encoding latin-1."
         ) from error
 
 
@@ -72,7 +74,9 @@ def _header(text: str, path: Path) -> Header:
         elif word.lower() == "@attribute":
             _arff_attribute(rest, header, path, number)
         elif word and not word.startswith("%"):
-            raise TableError(f"Line {number} of '{path}' is no ARFF declaration. Write @relation, @attribute or @data.")
+            raise TableError(
+                f"Line {number} of '{path}' is not an ARFF declaration. Use @relation, @attribute or @data."
+            )
     return Header(relation, header.names, header.kinds, header.levels)
 
 
@@ -87,23 +91,24 @@ def _arff_attribute(rest: str, header: Header, path: Path, number: int) -> None:
     levels = None
     declared: Literal["number", "category"] | None = "category"
     if kind.startswith("{") and kind.endswith("}"):
-        levels = tuple(sorted(set(cells(kind[1:-1]))))
+        levels = tuple(sorted(set(parse_arff_line(kind[1:-1]))))
     elif kind.lower().split(" ")[0] in NUMERIC:
         declared = "number"
     elif kind.lower().split(" ")[0] == "date":
-        declared = None  # its format is found from its values
+        declared = None  # the pattern is inferred from the values
     elif kind.lower() != "string":
         raise TableError(
-            f"Line {number} of '{path}' declares {name!r} as {kind!r}. Use numeric, string, date or {{values}}."
+            f"Line {number} of '{path}' declares {name!r} with the unsupported type {kind!r}. "
+            f"Use numeric, string, date or {{values}}."
         )
     header.kinds.append(declared)
     header.levels.append(levels)
 
 
-def cells(line: str) -> list[str]:
+def parse_arff_line(line: str) -> list[str]:
     r"""The cells of one ARFF line, without quotes and escapes.
 
-    >>> cells("5.1, 'it\\'s', ?")
+    >>> parse_arff_line("5.1, 'it\\'s', ?")
     ['5.1', "it's", '?']
     """
     if not line.strip():
@@ -112,7 +117,7 @@ def cells(line: str) -> list[str]:
     at = 0
     while True:
         match = CELL.match(line, at)
-        if match is None:  # an unclosed quote: the rest is the cell
+        if match is None:  # unclosed quote: the rest of the line is the cell
             return [*found, line[at:].strip()]
         found.append(_cell(match))
         at = match.end()
@@ -140,32 +145,34 @@ def _arff_columns(data: bytes, path: Path, width: int, first_line: int) -> list[
                     column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
                 ),
             )
-            return [_trimmed(column) for column in table.columns]
+            return [_trim(column) for column in table.columns]
         except pa.ArrowInvalid:
-            pass  # the slow way says where
+            pass  # the slower parser below finds the line at fault
     rows = []
-    for number, line in enumerate(_decoded_arff(data, path).split("\n"), first_line):
+    for number, line in enumerate(_decode(data, path).split("\n"), first_line):
         content = line.strip()
         if not content or content.startswith("%"):
             continue
         if content.startswith("{"):
-            raise TableError(f"Line {number} of '{path}' is sparse ARFF, which is not read. Write every value.")
-        row = cells(content)
+            raise TableError(
+                f"Line {number} of '{path}' is sparse ARFF, which is not supported. Write out every value."
+            )
+        row = parse_arff_line(content)
         if len(row) != width:
             raise TableError(
-                f"Line {number} of '{path}' has {len(row)} cells, but {width} attributes are declared. Mend the line."
+                f"Line {number} of '{path}' has {len(row)} cells, but {width} attributes are declared. Fix the line."
             )
         rows.append(row)
     return [pa.array(column, pa.string()) for column in zip(*rows, strict=True)] or [pa.array([], pa.string())] * width
 
 
-def _trimmed(column: Any) -> Any:
+def _trim(column: Any) -> Any:
     spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
     return pc.utf8_trim_whitespace(column) if spaced else column
 
 
 def write_arff(table: Table, target: Path) -> None:
-    """Write a table with its declarations; whoever calls makes the file appear whole."""
+    """Write a table with its declarations. The caller is responsible for writing atomically."""
     source = table.source if isinstance(table.source, Source) else Source("arff")
     lines = [f"@relation {_quoted_name(source.relation or 'table')}", ""]
     lines += [f"@attribute {_quoted_name(column.name)} {_kind(column)}" for column in table]
@@ -181,31 +188,31 @@ def _kind(column: Column) -> str:
         return "{" + ",".join(_quoted_name(level) for level in levels) + "}" if levels else "string"
     if column.kind == "number":
         return "numeric"
-    pattern = (column.spelling.pattern if column.spelling else "") or (
+    pattern = (column.text_format.pattern if column.text_format else "") or (
         "%Y-%m-%d" if column.kind == "date" else "%Y-%m-%d %H:%M:%S"
     )
-    for ours, java in JAVA.items():
-        pattern = pattern.replace(ours, java)
+    for strptime_code, java_code in JAVA_DATE_CODES.items():
+        pattern = pattern.replace(strptime_code, java_code)
     return '"'.join(("date ", pattern.replace("ddT", "dd'T'").replace("Z", "'Z'"), ""))
 
 
 def _quoted_name(text: str) -> str:
-    found: str = _quoted(pa.array([text]))[0].as_py()
+    found: str = _quote(pa.array([text]))[0].as_py()
     return found
 
 
 def _arff_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
     if column.kind == "number":
-        if column.spelling is not None and column.spelling.thousands:
+        if column.text_format is not None and column.text_format.thousands:
             text = pc.replace_substring(text, ",", "")
         return pc.utf8_trim_whitespace(text)
-    known = _quoted(text)
+    known = _quote(text)
     return pc.if_else(pa.array(column.missing), "?", known) if column.missing.any() else known
 
 
-def _quoted(text: Any) -> Any:
-    """Quotes around texts with anything but plain characters in them, and escapes inside."""
+def _quote(text: Any) -> Any:
+    """Quote and escape the texts that contain special characters."""
     special = pc.or_(
         pc.match_substring_regex(text, r"""[\s,'"%{}\\]"""), pc.is_in(text, pa.array(["", "?"], text.type))
     )
@@ -217,11 +224,11 @@ def _quoted(text: Any) -> Any:
     return pc.if_else(special, pc.binary_join_element_wise("'", inner, "'", ""), text)
 
 
-# C4.5's own files: ``stem.names`` declares classes and attributes, ``stem.data`` and ``stem.test`` hold the rows.
+# C4.5 files: ``stem.names`` declares classes and attributes, ``stem.data`` and ``stem.test`` contain the rows.
 #
-# Rules, as C4.5 Release 8 reads them: ``|`` starts a comment, a backslash takes the next character as it is, a full
-# stop before white space ends an entry, spaces around a value do not count and runs of them are one. The class stands
-# last and is called ``class``; ``ignore`` attributes are left out; declared values are the levels, observed or not.
+# Syntax of C4.5 Release 8: ``|`` starts a comment, a backslash escapes the next character, and a full stop before white
+# space ends an entry. Surrounding spaces are ignored and runs of spaces count as one. The class is the last column and
+# is named ``class``. Attributes declared ``ignore`` are left out. Declared values are the levels, observed or not.
 
 
 @dataclass(frozen=True)
@@ -233,10 +240,10 @@ class DeclaredAttribute:
     levels: tuple[str, ...] | None = None
 
 
-def entries(text: str) -> Iterator[tuple[str, str]]:
-    r"""The names in a C4.5 text, each with what ended it: ``,`` ``:`` ``.`` or a new line.
+def parse_c45_entries(text: str) -> Iterator[tuple[str, str]]:
+    r"""The entries of a C4.5 text, each with its terminator: ``,`` ``:`` ``.`` or a newline.
 
-    >>> list(entries("yes, no.  | the classes\nwage: continuous."))
+    >>> list(parse_c45_entries("yes, no.  | the classes\nwage: continuous."))
     [('yes', ','), ('no', '.'), ('wage', ':'), ('continuous', '.')]
     """
     at, size = 0, len(text)
@@ -274,19 +281,19 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end + 1
 
 
-def names_of(text: str, path: Path) -> list[DeclaredAttribute]:
-    """What a .names file declares: the attributes in order, then the class."""
-    found = entries(text)
+def parse_names_file(text: str, path: Path) -> list[DeclaredAttribute]:
+    """Parse a .names file: the attributes in order, then the class."""
+    found = parse_c45_entries(text)
     classes = _values(found)
     if not classes:
-        raise TableError(f"'{path}' names no class. Its first entry must list the classes.")
+        raise TableError(f"'{path}' declares no classes. List the classes in its first entry.")
     attributes = []
     for name, end in found:
         if end != ":":
-            raise TableError(f"'{path}' has no ':' after the attribute {name!r}. Write 'name: values'.")
+            raise TableError(f"'{path}' has no ':' after attribute {name!r}. Write 'name: values'.")
         attributes.append(_c45_attribute(name, _values(found), path))
     if not attributes:
-        raise TableError(f"'{path}' declares no attribute. Add lines such as 'age: continuous'.")
+        raise TableError(f"'{path}' declares no attributes. Add lines such as 'age: continuous'.")
     return [*attributes, DeclaredAttribute("class", "category", tuple(sorted(set(classes))))]
 
 
@@ -301,7 +308,7 @@ def _values(found: Iterator[tuple[str, str]]) -> list[str]:
 
 def _c45_attribute(name: str, values: list[str], path: Path) -> DeclaredAttribute:
     if not values:
-        raise TableError(f"'{path}' says nothing about the attribute {name!r}. Write 'continuous' or its values.")
+        raise TableError(f"'{path}' does not declare the values of attribute {name!r}. Add 'continuous' or the values.")
     if len(values) == 1:
         if values[0] in ("continuous", "ignore"):
             return DeclaredAttribute(name, "number" if values[0] == "continuous" else "ignore")
@@ -310,36 +317,27 @@ def _c45_attribute(name: str, values: list[str], path: Path) -> DeclaredAttribut
     return DeclaredAttribute(name, "category", tuple(sorted(set(values))))
 
 
-def read_c45(path: Path, *, encoding: str) -> tuple[list[Raw], Source]:
-    """The columns of a .data or .test file, declared by the .names file beside it."""
+def read_c45(path: Path, *, encoding: str) -> tuple[list[RawColumn], Source]:
+    """The columns of a .data or .test file, declared by the .names file in the same directory."""
     declaration = path.with_suffix(".names")
     if not declaration.exists():
-        raise TableError(f"There is no file '{declaration}' beside '{path}'. C4.5 data needs it.")
-    text, _ = decoded(contents(declaration), declaration, encoding)
-    attributes = names_of(_decoded_c45(text, declaration), declaration)
-    data, marked = decoded(contents(path), path, encoding)
+        raise TableError(f"There is no file '{declaration}', which '{path}' needs. Create it, or use another format.")
+    text, _ = decode_to_utf8(read_bytes(declaration), declaration, encoding)
+    attributes = parse_names_file(_decode(text, declaration), declaration)
+    data, marked = decode_to_utf8(read_bytes(path), path, encoding)
     columns = _c45_columns(data, path, len(attributes))
     raws = [
-        Raw(attribute.name, column, tokens=MISSING_TOKENS, declared=attribute.kind, levels=attribute.levels)
+        RawColumn(attribute.name, column, tokens=MISSING_TOKENS, declared=attribute.kind, levels=attribute.levels)
         for attribute, column in zip(attributes, columns, strict=True)
         if attribute.kind != "ignore"
     ]
     return raws, Source("c45", encoding=encoding, byte_order_mark=marked)
 
 
-def _decoded_c45(data: bytes, path: Path) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise TableError(
-            f"'{path}' is not utf-8 text (byte {error.start + 1}). Add --encoding, such as --encoding latin-1."
-        ) from error
-
-
 def _c45_columns(data: bytes, path: Path, width: int) -> list[Any]:
     names = [str(place) for place in range(width)]
-    if b"|" in data or b"\\" in data:  # comments and escapes: read entry by entry
-        return _slow_columns(_decoded_c45(data, path), path, width)
+    if b"|" in data or b"\\" in data:  # comments and escapes need the entry-by-entry parser
+        return _c45_columns_by_entry(_decode(data, path), path, width)
     try:
         table = pyarrow.csv.read_csv(
             pa.BufferReader(data),
@@ -350,26 +348,26 @@ def _c45_columns(data: bytes, path: Path, width: int) -> list[Any]:
             ),
         )
     except pa.ArrowInvalid:
-        return _slow_columns(_decoded_c45(data, path), path, width)
-    columns = [_tidy(column) for column in table.columns]
+        return _c45_columns_by_entry(_decode(data, path), path, width)
+    columns = [_normalize_spaces(column) for column in table.columns]
     columns[-1] = pc.utf8_trim_whitespace(pc.replace_substring_regex(columns[-1], r"\.$", ""))
     return columns
 
 
-def _tidy(column: Any) -> Any:
+def _normalize_spaces(column: Any) -> Any:
     spaced = any(has_byte(chunk, b" \t\r") for chunk in column.chunks)
     return pc.replace_substring_regex(pc.utf8_trim_whitespace(column), r"\s+", " ") if spaced else column
 
 
-def _slow_columns(text: str, path: Path, width: int) -> list[Any]:
+def _c45_columns_by_entry(text: str, path: Path, width: int) -> list[Any]:
     rows: list[list[str]] = []
     for line, content in enumerate(text.split("\n"), 1):
-        row = [name for name, _ in entries(content)]
+        row = [name for name, _ in parse_c45_entries(content)]
         if content.rstrip().endswith(","):
             row.append("")
         if row and len(row) != width:
             raise TableError(
-                f"Line {line} of '{path}' has {len(row)} values, but the .names file declares {width}. Mend the line."
+                f"Line {line} of '{path}' has {len(row)} values, but the .names file declares {width}. Fix the line."
             )
         if row:
             rows.append(row)
@@ -377,27 +375,27 @@ def _slow_columns(text: str, path: Path, width: int) -> list[Any]:
 
 
 def write_c45(table: Table, target: Path) -> None:
-    """Write the rows, the column called ``class`` last; whoever calls makes the file appear whole."""
-    texts = [_escaped(_c45_text(column)) for column in _class_last(table)]
+    """Write the rows with the column ``class`` last. The caller is responsible for writing atomically."""
+    texts = [_escape(_c45_text(column)) for column in _columns_class_last(table)]
     write_delimited(None, texts, Source("csv"), target, quotes=False)
 
 
-def _class_last(table: Table) -> list[Column]:
+def _columns_class_last(table: Table) -> list[Column]:
     if "class" not in table.names or not table["class"].is_category:
-        raise OutputError("A C4.5 file needs a category called 'class'. Rename the target, or write a .csv file.")
+        raise OutputError("A C4.5 file needs a category column named 'class'. Rename the target, or write a .csv file.")
     return [*(column for column in table if column.name != "class"), table["class"]]
 
 
 def _c45_text(column: Column) -> Any:
     text = plain_text(as_text(column, missing="?", replace_tokens=True))
-    if column.spelling is not None and column.spelling.thousands:
+    if column.text_format is not None and column.text_format.thousands:
         text = pc.replace_substring(text, ",", "")
     if has_byte(text, b"\r\n"):
-        raise OutputError(f"Column {column.name!r} holds line breaks, which C4.5 files cannot. Write a .csv file.")
+        raise OutputError(f"Column {column.name!r} contains line breaks, which C4.5 does not allow. Write a .csv file.")
     return text
 
 
-def _escaped(text: Any) -> Any:
+def _escape(text: Any) -> Any:
     if has_byte(text, b",:|\\"):
         text = pc.replace_substring_regex(text, r"([,:|\\])", r"\\\1")
     if has_byte(text, b"."):
@@ -406,17 +404,17 @@ def _escaped(text: Any) -> Any:
 
 
 def names_text(table: Table) -> str:
-    """What the .names file of a table says: observed levels only."""
-    columns = _class_last(table)
+    """The .names file of a table; it declares only levels that occur."""
+    columns = _columns_class_last(table)
     lines = [", ".join(_escaped_names(observed_levels(columns[-1]))) + ".", ""]
     for column in columns[:-1]:
         levels = _escaped_names(observed_levels(column)) if column.is_category else ["continuous"]
-        # One value alone would read as a keyword or as nothing; 'discrete' says: whatever occurs.
-        said = ", ".join(levels) if len(levels) > 1 or not column.is_category else f"discrete {max(len(levels), 1)}"
-        lines.append(f"{_escaped_names((column.name,))[0]}: {said}.")
+        # A single value would be parsed as a keyword; 'discrete' allows whatever occurs.
+        values = ", ".join(levels) if len(levels) > 1 or not column.is_category else f"discrete {max(len(levels), 1)}"
+        lines.append(f"{_escaped_names((column.name,))[0]}: {values}.")
     return "\n".join(lines) + "\n"
 
 
 def _escaped_names(names: tuple[str, ...]) -> list[str]:
-    found: list[str] = _escaped(pa.array(names, pa.string())).to_pylist()
+    found: list[str] = _escape(pa.array(names, pa.string())).to_pylist()
     return found

@@ -1,7 +1,7 @@
-"""A column with other values: taken from other rows, or newly drawn and spelled as the column spells.
+"""New values for a column, and the stored form in which columns are written to files and frames.
 
-Before and after ``drawn``: every value gets the column's spelling, also one that is what it was. If that kept its own
-text, an odd spelling (or digits that float64 does not hold) would tell whose value did not change.
+`replace_values` formats every value anew in the column's format, even one that did not change. If an unchanged value
+kept its own text, an unusual format (or digits beyond float64) would reveal that it did not change:
 
     text    value   new value   new text
     7.50    7.5     7.5         7.50
@@ -17,20 +17,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
-from leafcover.table.formatting import SECOND_DIGITS, is_text, plain_text, spelled, zone_of
+from leafcover.table.formatting import SECOND_DIGITS, format_values, is_text, plain_text, zone_of
 from leafcover.table.table import Column, Grid
 
 
-def moved(column: Column, source_rows: Rows) -> Column:
-    """The column whose row i holds what row ``source_rows[i]`` held, text included."""
+def take_values(column: Column, source_rows: Rows) -> Column:
+    """The column in which row i holds the value of row ``source_rows[i]``, including its text."""
     return column.take(source_rows)
 
 
-def drawn(column: Column, values: Array) -> Column:
-    """The column with new values (or codes), all of them written anew; what is missing keeps its token.
+def replace_values(column: Column, values: Array) -> Column:
+    """The column with new values (or codes), all formatted anew; a value that stays missing keeps its token.
 
     >>> price = Column("price", "number", np.array([1.5, 2.0, np.nan]), stored=pa.array(["1.50", "2", "?"]))
-    >>> drawn(price, np.array([1.5, 3.25, np.nan])).stored.to_pylist()
+    >>> replace_values(price, np.array([1.5, 3.25, np.nan])).stored.to_pylist()
     ['1.5', '3.25', '?']
     """
     if column.is_category:
@@ -39,7 +39,7 @@ def drawn(column: Column, values: Array) -> Column:
         return replace(column, values=codes, stored=stored)
     new = np.asarray(values, np.float64)
     if column.grid is not None and column.kind != "number":
-        new = _snapped(column.grid, new)
+        new = _snap_to_grid(column.grid, new)
     if column.grid is not None and column.kind == "number" and not _on_grid(column, new):
         stored = None if column.stored is None else _stored_numbers(column, new, continuous=True)
         return replace(column, values=new, stored=stored, grid=None)
@@ -47,8 +47,8 @@ def drawn(column: Column, values: Array) -> Column:
     return replace(column, values=new, stored=stored)
 
 
-def _snapped(grid: Grid, values: Floats) -> Floats:
-    """The nearest day or second: unlike a number, a date between two dates cannot be written."""
+def _snap_to_grid(grid: Grid, values: Floats) -> Floats:
+    """Round to the nearest day or second: unlike a number, a date between two dates cannot be written."""
     known = ~np.isnan(values)
     snapped = values.copy()
     snapped[known] = grid.value(grid.index(values[known]))
@@ -64,8 +64,8 @@ def _on_grid(column: Column, values: Floats) -> bool:
 def _stored_codes(column: Column, codes: Codes) -> Any:
     stored = column.stored
     gone = codes == MISSING
-    if is_text(stored) and pa.types.is_dictionary(stored.type) and _leads_with(stored, column.levels):
-        # Known rows: index is code. Missing rows keep their token; a newly missing one takes the first token.
+    if is_text(stored) and pa.types.is_dictionary(stored.type) and _starts_with_levels(stored, column.levels):
+        # The index of a known value is its code. A missing value keeps its token; a newly missing one gets the first.
         old = np.asarray(stored.indices.fill_null(0), np.int32)
         nulls = np.asarray(stored.indices.is_null())
         fresh = gone & ~column.missing
@@ -75,19 +75,19 @@ def _stored_codes(column: Column, codes: Codes) -> Any:
         index = np.where(fresh, np.int32(len(column.levels)), np.where(gone, old, codes))
         mask = nulls & gone
         return pa.DictionaryArray.from_arrays(pa.array(index, mask=mask if mask.any() else None), texts)
-    if pa.types.is_dictionary(stored.type):  # its own order of levels stays
-        place = pc.index_in(pa.array(column.levels, pa.string()), value_set=stored.dictionary.cast(pa.string()))
-        index = place.take(pa.array(codes, mask=gone)).cast(stored.type.index_type)
-        keep = column.missing & gone  # a token the user named stays as it is
+    if pa.types.is_dictionary(stored.type):  # keep the dictionary's own order of levels
+        position = pc.index_in(pa.array(column.levels, pa.string()), value_set=stored.dictionary.cast(pa.string()))
+        index = position.take(pa.array(codes, mask=gone)).cast(stored.type.index_type)
+        keep = column.missing & gone  # keep a missing token given by the user
         index = pc.if_else(pa.array(keep), stored.indices, index) if keep.any() else index
         return pa.DictionaryArray.from_arrays(index, stored.dictionary, ordered=stored.type.ordered)
     levels = pa.array(column.levels, pa.string()).cast(stored.type)
     new = levels.take(pa.array(codes, mask=gone))
-    keep = column.missing & gone  # the token or null that stood there
+    keep = column.missing & gone  # keep the token or null
     return pc.if_else(pa.array(keep), stored, new) if keep.any() else new
 
 
-def _leads_with(stored: Any, levels: tuple[str, ...]) -> bool:
+def _starts_with_levels(stored: Any, levels: tuple[str, ...]) -> bool:
     texts = stored.dictionary
     return len(texts) >= len(levels) and texts[: len(levels)].to_pylist() == list(levels)
 
@@ -98,39 +98,39 @@ def _stored_numbers(column: Column, values: Floats, *, continuous: bool) -> Any:
         return column.stored
     if is_text(column.stored):
         text = plain_text(column.stored)
-        new = spelled(column, values[written])
+        new = format_values(column, values[written])
         if new.null_count:
             new = new.fill_null("")
-        return _exchanged(text, written, new.cast(text.type))
-    if continuous and pa.types.is_integer(column.stored.type) and not _whole(values):
+        return _replace_where(text, written, new.cast(text.type))
+    if continuous and pa.types.is_integer(column.stored.type) and not _all_whole(values):
         return pa.array(values, from_pandas=True)
     if continuous and pa.types.is_decimal(column.stored.type):
         return pa.array(values, from_pandas=True)
     if pa.types.is_integer(column.stored.type) and not _fits(values, column.stored.type):
-        return typed(column.kind, pa.int64(), values)
-    return _exchanged(column.stored, written, typed(column.kind, column.stored.type, values[written]))
+        return to_arrow(column.kind, pa.int64(), values)
+    return _replace_where(column.stored, written, to_arrow(column.kind, column.stored.type, values[written]))
 
 
-def _exchanged(stored: Any, written: Bools, new: Any) -> Any:
+def _replace_where(stored: Any, written: Bools, new: Any) -> Any:
     return new if written.all() else pc.replace_with_mask(stored, pa.array(written), new)
 
 
 def _fits(values: Floats, to: Any) -> bool:
-    """Whether whole numbers stay inside a type: noise may leave the 127 of eight bits."""
+    """Whether whole numbers fit an integer type; a perturbed value may exceed the range of int8, for example."""
     ends = np.iinfo(to.to_pandas_dtype())
     known = values[~np.isnan(values)]
     return not len(known) or bool(ends.min <= known.min() and known.max() <= ends.max)
 
 
-def _whole(values: Floats) -> bool:
+def _all_whole(values: Floats) -> bool:
     known = values[~np.isnan(values)]
     return bool(np.array_equal(np.rint(known), known))
 
 
-def typed(kind: str, to: Any, values: Floats) -> Any:
-    """Values as an arrow array of a given type; nan becomes null.
+def to_arrow(kind: str, to: Any, values: Floats) -> Any:
+    """Values as a pyarrow array of a given type; nan becomes null.
 
-    >>> typed("date", pa.date32(), np.array([0.0, np.nan])).to_pylist()
+    >>> to_arrow("date", pa.date32(), np.array([0.0, np.nan])).to_pylist()
     [datetime.date(1970, 1, 1), None]
     """
     missing = np.isnan(values)
@@ -143,7 +143,7 @@ def typed(kind: str, to: Any, values: Floats) -> Any:
     factor = 1
     if pa.types.is_timestamp(to):
         digits = SECOND_DIGITS[to.unit]
-        counted = counted * 10.0 ** min(digits, 6)  # float64 holds today's microseconds, not nanoseconds
+        counted = counted * 10.0 ** min(digits, 6)  # float64 represents today's microseconds, but not nanoseconds
         factor = 1000 if digits == 9 else 1
     elif pa.types.is_date64(to):
         factor = 86_400_000
@@ -153,23 +153,23 @@ def typed(kind: str, to: Any, values: Floats) -> Any:
     return whole.cast(to)
 
 
-# A column on its way out: as text for text formats, typed for the others; nothing but its values leaves.
+# The stored form of a column in an output: text for text formats, typed for the others.
 #
-# What leaves holds no unused level, no value under a null and no metadata.
+# The output contains only the column's values: no unused levels, no values hidden under nulls, no metadata.
 
 
 def as_text(column: Column, *, missing: str = "", replace_tokens: bool = False) -> Any:
-    """The column as a text array without nulls; ``missing`` where there is no value.
+    """The column as a text array without nulls; missing values become ``missing``.
 
-    Text keeps its own missing tokens unless ``replace_tokens``: ARFF and C4.5 know only '?'.
+    Text keeps its own missing tokens unless ``replace_tokens`` is set: ARFF and C4.5 recognise only '?'.
     """
     stored = column.stored
     if stored is None:
-        text = _fresh_text(column)
+        text = _format_text(column)
     elif is_text(stored):
         text = stored
     elif column.is_category:
-        text = _fresh_text(column)
+        text = _format_text(column)
     else:
         text = _number_text(column)
     if replace_tokens and bool(column.missing.any()):
@@ -181,58 +181,64 @@ def as_text(column: Column, *, missing: str = "", replace_tokens: bool = False) 
     return text if pa.types.is_string(text.type) or pa.types.is_large_string(text.type) else text.cast(pa.string())
 
 
-def _fresh_text(column: Column) -> Any:
+def _format_text(column: Column) -> Any:
     if column.is_category:
         codes = pa.array(column.values, pa.int32(), mask=column.values == MISSING)
         return pa.DictionaryArray.from_arrays(codes, pa.array(column.levels, pa.string()))
-    return spelled(column, column.values)
+    return format_values(column, column.values)
 
 
 def _number_text(column: Column) -> Any:
-    """Typed numbers as text: whole numbers and decimals exactly, floats by their shortest text."""
+    """Typed numbers as text: integers and decimals exactly, floats as their shortest text."""
     kind = column.stored.type
     if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale <= 6):
         return column.stored.cast(pa.string())
-    return spelled(column, column.values)
+    return format_values(column, column.values)
 
 
 def as_typed(column: Column, *, own_type: bool) -> Any:
-    """The column as a typed array: with ``own_type`` the one it came with, else the one its kind suggests."""
+    """The column as a typed array: of its original type with ``own_type``, otherwise of a type that suits its kind."""
     if column.stored is None or not own_type:
-        return _fresh_typed(column)
-    return bare(column.stored)
+        return _infer_typed(column)
+    return compact(column.stored)
 
 
-def _fresh_typed(column: Column) -> Any:
+def _infer_typed(column: Column) -> Any:
     if column.is_category:
-        return plain_text(_fresh_text(column))
+        return plain_text(_format_text(column))
     if column.kind == "date":
-        return typed("date", pa.date32(), column.values)
+        return to_arrow("date", pa.date32(), column.values)
     if column.kind == "time":
-        zone = zone_of(column.spelling.pattern) if column.spelling else ""
-        unit = "us" if column.spelling and column.spelling.decimals else "s"
-        return typed("time", pa.timestamp(unit, tz="UTC" if zone == "Z" else zone or None), column.values)
+        zone = zone_of(column.text_format.pattern) if column.text_format else ""
+        unit = "us" if column.text_format and column.text_format.decimals else "s"
+        return to_arrow("time", pa.timestamp(unit, tz="UTC" if zone == "Z" else zone or None), column.values)
     if column.grid is not None and column.grid.decimals == 0:
-        return typed("number", pa.int64(), column.values)
-    spelling = column.spelling
-    if column.grid is None and spelling and spelling.fixed and not spelling.decimals and column.stored is not None:
+        return to_arrow("number", pa.int64(), column.values)
+    text_format = column.text_format
+    if (
+        column.grid is None
+        and text_format
+        and text_format.fixed
+        and not text_format.decimals
+        and column.stored is not None
+    ):
         exact = pc.if_else(pa.array(column.missing), None, plain_text(column.stored))
         try:
             return pc.utf8_trim_whitespace(exact).cast(pa.int64())
         except pa.ArrowInvalid:  # beyond int64, or with commas
             pass
-    return typed("number", pa.float64(), column.values)
+    return to_arrow("number", pa.float64(), column.values)
 
 
 def observed_levels(column: Column) -> tuple[str, ...]:
     """The levels that occur, in code point order."""
     seen = np.zeros(len(column.levels) + 1, np.bool_)
-    seen[column.values] = True  # a missing value marks the last place, which no level has
+    seen[column.values] = True  # a missing value (-1) marks the extra last element
     return tuple(level for level, there in zip(column.levels, seen, strict=False) if there)
 
 
-def bare(stored: Any) -> Any:
-    """The same values in fresh memory: no unused dictionary level, nothing left under a null."""
+def compact(stored: Any) -> Any:
+    """The same values in new memory, without unused dictionary levels or values hidden under nulls."""
     if pa.types.is_dictionary(stored.type):
         used = np.unique(np.asarray(stored.indices.drop_null(), np.int64))
         new = np.zeros(len(stored.dictionary), np.int64)

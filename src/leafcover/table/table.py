@@ -1,4 +1,4 @@
-"""A table: named columns of equal length that never change; every change makes a new table."""
+"""The data model: immutable tables of typed columns, with roles and a record of how they were read."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 
-# How a table came in, so that it can go out alike.
+# Source: the input format of a table, so that it can be written back in the same way.
 
 
 Format: TypeAlias = Literal["csv", "parquet", "arrow", "arff", "c45", "frame"]
@@ -18,69 +18,69 @@ Format: TypeAlias = Literal["csv", "parquet", "arrow", "arff", "c45", "frame"]
 
 @dataclass(frozen=True)
 class Source:
-    """The format of a file, or the library of a frame, with what each needs to be repeated."""
+    """The format of the input file or the library of the input frame, with the details needed to write it back."""
 
     format: Format
-    delimiter: str = ","  # empty: what the suffix says
+    delimiter: str = ","  # empty: determined by the suffix
     newline: str = "\n"
     encoding: str = "utf-8"
     byte_order_mark: bool = False
-    relation: str = ""  # the name an ARFF file gives its table
+    relation: str = ""  # relation name of an ARFF file
     library: str = ""  # pandas, polars, pyarrow
-    types: Mapping[str, Any] = field(default_factory=dict)  # a frame's own column types
-    labels: Mapping[str, Any] = field(default_factory=dict)  # pandas names that are not text
+    types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame
+    labels: Mapping[str, Any] = field(default_factory=dict)  # pandas column labels, which need not be text
 
     @property
     def is_typed(self) -> bool:
-        """Whether columns came with types of their own, and not as text."""
+        """Whether the columns were read with types rather than as text."""
         return self.format in ("parquet", "arrow", "frame")
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
-    """One column as a file or frame holds it, before it is decided what it is."""
+class RawColumn:
+    """A column as a file or frame holds it, before its kind is inferred."""
 
     name: str
     stored: Any  # pyarrow Array or ChunkedArray: text, or typed
     typed: bool = False
-    tokens: tuple[str, ...] | None = None  # texts that mean missing, unless the user names others
-    declared: Literal["number", "category"] | None = None  # what .names or ARFF says it is
+    tokens: tuple[str, ...] | None = None  # texts that mean missing, unless the user gives others
+    declared: Literal["number", "category"] | None = None  # kind declared by a .names or ARFF file
     warnings: tuple[str, ...] = ()
-    levels: tuple[str, ...] | None = None  # the values .names or ARFF allows, in code point order
+    levels: tuple[str, ...] | None = None  # levels declared by a .names or ARFF file, in code point order
 
 
 def check_names(names: Sequence[str], where: str | Path) -> None:
-    """Refuse a header that cannot tell its columns apart: a name twice, or none."""
+    """Refuse a header with an empty or duplicate column name."""
     seen: set[str] = set()
-    for place, name in enumerate(names, 1):
+    for position, name in enumerate(names, 1):
         if not name.strip():
-            raise TableError(f"Column {place} of '{where}' has no name. Give it one in the header.")
+            raise TableError(f"Column {position} of '{where}' has no name. Name it in the header.")
         if name in seen:
-            raise TableError(f"'{where}' has two columns called {name!r}. Rename one of them.")
+            raise TableError(f"'{where}' has two columns named {name!r}. Rename one of them.")
         seen.add(name)
 
 
 def check_rows(rows: int, where: str | Path) -> None:
-    """Refuse a table too small to hide anyone in."""
+    """Refuse a table with fewer than two rows, in which nothing can be protected."""
     if rows < 2:
         found = "only a header" if rows == 0 else "only 1 row"
         raise TableError(f"'{where}' has {found}. A table needs at least 2 rows.")
 
 
-# What a column is: its kind, its grid, the roles it may play.
+# Columns: kind, grid of possible values, text format and role.
 
 
 Kind: TypeAlias = Literal["number", "category", "date", "time"]
 Role: TypeAlias = Literal["target", "identifier", "quasi-identifier", "sensitive", "unit", "weight", "unchanged"]
 
-MOST_DECIMALS = 9  # a grid finer than this is a continuous number
-FAR = 2.0**62  # the number of a point that no grid has
-MOST_POINTS = 2.0**53  # a grid with more points than this cannot be counted in float64
+MAX_DECIMALS = 9  # a number with more decimal places counts as continuous
+OFF_GRID = 2.0**62  # index of a value that is not on the grid
+MAX_GRID_POINTS = 2.0**53  # float64 cannot count more grid points than this
 
 
 @dataclass(frozen=True)
 class Grid:
-    """The values a number may take: whole multiples of ``10 ** -decimals``, or of ``every`` so many.
+    """The values a number may take: integer multiples of ``every * 10 ** -decimals``.
 
     >>> cents = Grid(2)
     >>> cents.value(cents.index(np.array([0.07, 1.1])))
@@ -90,11 +90,11 @@ class Grid:
     """
 
     decimals: int
-    every: int = 1  # more than one for times, which may all stand on whole minutes, hours or days
+    every: int = 1  # greater than one for times that are all whole minutes, hours or days
 
     @property
     def step(self) -> float:
-        """The distance between neighbouring values."""
+        """The distance between adjacent grid points."""
         return self.every / self._scale
 
     @property
@@ -102,28 +102,28 @@ class Grid:
         return float(10**self.decimals)
 
     def index(self, values: Floats) -> Rows:
-        """The number of the nearest grid point; of what is not known, or beyond every grid, one beyond every grid."""
-        with np.errstate(over="ignore"):  # infinite is far enough
+        """The index of the nearest grid point; missing and out-of-range values get an index of ±OFF_GRID."""
+        with np.errstate(over="ignore"):  # an infinite result is clipped below
             number = np.rint(values * self._scale / self.every)
-        # Without this what a missing value becomes would depend on the processor.
-        return np.fmax(np.fmin(number, FAR), -FAR).astype(np.int64)
+        # Converting nan to an integer is undefined: without the clipping the result would depend on the processor.
+        return np.fmax(np.fmin(number, OFF_GRID), -OFF_GRID).astype(np.int64)
 
     def value(self, index: Rows) -> Floats:
-        """The grid point as the float64 that its decimal text parses to."""
-        # One correctly rounded division of two exact integers: what float(text) gives.
+        """The grid point at an index, as the float64 that its decimal text parses to."""
+        # One correctly rounded division of two exact integers gives the same result as float(text).
         points: Floats = index.astype(np.float64) * self.every / self._scale
         return points
 
 
 @dataclass(frozen=True)
-class Spelling:
-    """How a text file writes the numbers of a column, so that new values look like the old ones."""
+class TextFormat:
+    """How a text file writes the numbers or dates of a column, so that new values look like the old ones."""
 
-    decimals: int = 0  # the most places seen
-    fixed: bool = True  # every value has exactly that many places
-    width: int = 0  # leading zeros pad the whole part to this many digits
-    thousands: bool = False  # 1,234,567
-    pattern: str = ""  # strptime form of dates and times
+    decimals: int = 0  # largest number of decimal places seen
+    fixed: bool = True  # whether every value has exactly that many places
+    width: int = 0  # leading zeros pad the integer part to this many digits
+    thousands: bool = False  # thousands separators: 1,234,567
+    pattern: str = ""  # strptime pattern of dates and times
 
 
 @dataclass(frozen=True)
@@ -142,50 +142,76 @@ class ReadingOptions:
 class Column:
     """One column: values to compute with, and the stored form they came from.
 
-    Numbers, dates (days since 1970) and times (seconds since 1970) are float64 with nan for missing;
-    categories are int32 codes into ``levels``, which stand in code point order, with -1 for missing.
-    ``stored`` is the pyarrow array as it was read: text for text files, the typed array otherwise.
+    Numbers, dates (days since 1970) and times (seconds since 1970) are float64 with nan for missing. Categories are
+    int32 codes into ``levels``, which are in code point order, with -1 for missing. ``stored`` is the pyarrow array as
+    it was read: text for text files, a typed array otherwise.
     """
 
     name: str
     kind: Kind
-    values: Array  # float64 or int32, as the kind says
+    values: Array  # float64 or int32, depending on the kind
     levels: tuple[str, ...] = ()
     grid: Grid | None = None
-    spelling: Spelling | None = None
-    stored: Any = None  # pyarrow.Array or ChunkedArray; None for a column made in memory
-    declared: tuple[float, float] | None = None  # a domain the user gave; else what was observed
+    text_format: TextFormat | None = None
+    stored: Any = None  # pyarrow.Array or ChunkedArray; None for a column created in memory
+    declared: tuple[float, float] | None = None  # domain given by the user; otherwise the observed range
 
     def __len__(self) -> int:
         return len(self.values)
 
     @property
     def is_category(self) -> bool:
-        """Whether the values are codes of levels; everything else is ordered like a number."""
+        """Whether the values are codes of levels. All other kinds are ordered like numbers."""
         return self.kind == "category"
 
     @property
     def missing(self) -> Bools:
-        """Which rows have no value."""
+        """Which rows have a missing value."""
         return self.values == MISSING if self.is_category else np.isnan(self.values)
 
     @property
     def domain(self) -> tuple[float, float]:
-        """Lowest and highest legal value of a number: declared, else observed; (nan, nan) if all missing."""
+        """Smallest and largest allowed value: declared, otherwise observed; (nan, nan) if every value is missing."""
         if self.declared is not None:
             return self.declared
         known = self.values[~self.missing]
         return (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
 
     def take(self, rows: Rows) -> "Column":
-        """The same column at other rows."""
+        """The column at the given rows."""
         stored = None if self.stored is None else self.stored.take(rows)
         return replace(self, values=self.values[rows], stored=stored)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns in order, the roles they play, and what reading them warned of."""
+    """An immutable table: named columns of equal length, with roles.
+
+    Use `leafcover.read` or `leafcover.from_frame` to create one. Methods that change something return a new table.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        The columns, in order. Names are unique and all columns have the same length.
+    roles : mapping of str to str, optional
+        The role of some columns: "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or
+        "unchanged".
+    warnings : tuple of str, optional
+        Warnings issued while the table was read.
+    source : Source, optional
+        The input format, so that the table can be written back in the same way.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("wine"), roles={"class": "target"})
+    >>> len(table), table.names[:3]
+    (178, ('alcohol', 'malic_acid', 'ash'))
+    >>> table["alcohol"].domain
+    (11.03, 14.83)
+    >>> table.with_role("target")
+    ('class',)
+    """
 
     columns: tuple[Column, ...]
     roles: Mapping[str, Role] = field(default_factory=dict)
@@ -197,10 +223,11 @@ class Table:
         seen: set[str] = set()
         for column in self.columns:
             if column.name in seen:
-                raise TableError(f"Two columns are called {column.name!r}. Rename or drop one of them.")
+                raise TableError(f"Two columns are named {column.name!r}. Rename or drop one of them.")
             seen.add(column.name)
         if len({len(column) for column in self.columns}) > 1:
-            raise TableError("The columns have different lengths. Give every column one value a row.")
+            lengths = ", ".join(f"{column.name!r} {len(column)}" for column in self.columns[:5])
+            raise TableError(f"The columns have different lengths ({lengths}). Give every column one value per row.")
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -220,11 +247,11 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
-        """The columns that play a role, in table order."""
+        """The names of the columns with a role, in table order."""
         return tuple(name for name in self.names if self.roles.get(name) == role)
 
     def replace(self, columns: Iterable[Column]) -> "Table":
-        """The same table with some columns exchanged for others of the same name."""
+        """The table with some columns replaced by others of the same name."""
         new = {column.name: column for column in columns}
         return replace(self, columns=tuple(new.get(column.name, column) for column in self.columns))
 
@@ -240,36 +267,33 @@ class Table:
         )
 
     def select(self, names: Iterable[str]) -> "Table":
-        """Only these columns, in the order given."""
+        """The table with only these columns, in the given order."""
         return replace(self, columns=tuple(self[name] for name in names))
 
     def take(self, rows: Rows | Array) -> "Table":
-        """The same columns at other rows."""
+        """The table at the given rows."""
         return replace(self, columns=tuple(column.take(rows) for column in self.columns))
 
 
 def column_name(what: str, name: Any) -> str:
-    """The name of a column; labels of a frame that are no text are names by their text, and must be given so."""
+    """Check that a column name is text. A frame's labels that are not text are named by their text form."""
     if isinstance(name, str):
         return name
-    raise ValueOutOfRange(what, name, f"the name of a column as text, such as {str(name)!r}")
-
-
-# Some rows of a table, as if the others had never been.
+    raise ValueOutOfRange(what, name, f"a column name as text, such as {str(name)!r}")
 
 
 def without_unused_levels(table: Table, rows: Rows) -> Table:
-    """The rows without the levels that only other rows have: a level held out must not be drawn for anybody."""
-    part = table.take(rows)
-    return part.replace(_without_others(part[column.name], column) for column in table if column.is_category)
+    """The given rows, without the levels that occur only in other rows, so that no held-out level can be drawn."""
+    subset = table.take(rows)
+    return subset.replace(_drop_unused_levels(subset[column.name], column) for column in table if column.is_category)
 
 
-def _without_others(kept: Column, whole: Column) -> Column:
-    """The column without levels that occur in the whole table but not here; declared ones that nobody has stay."""
-    here, everywhere = (np.unique(column.values[~column.missing]) for column in (kept, whole))
-    stay = np.setdiff1d(np.arange(len(whole.levels)), np.setdiff1d(everywhere, here))
-    if len(stay) == len(whole.levels):
-        return kept
-    lookup = np.full(len(whole.levels) + 1, MISSING, np.int32)
-    lookup[stay] = np.arange(len(stay))
-    return replace(kept, values=lookup[kept.values], levels=tuple(whole.levels[code] for code in stay))
+def _drop_unused_levels(subset: Column, full: Column) -> Column:
+    """The subset's column without levels that occur only elsewhere; declared levels that never occur are kept."""
+    here, everywhere = (np.unique(column.values[~column.missing]) for column in (subset, full))
+    kept = np.setdiff1d(np.arange(len(full.levels)), np.setdiff1d(everywhere, here))
+    if len(kept) == len(full.levels):
+        return subset
+    lookup = np.full(len(full.levels) + 1, MISSING, np.int32)
+    lookup[kept] = np.arange(len(kept))
+    return replace(subset, values=lookup[subset.values], levels=tuple(full.levels[code] for code in kept))

@@ -1,1 +1,1 @@
-"""Decision trees as data: grown, pruned, applied, shown."""
+"""Decision trees and forests: growing, pruning, prediction and export."""

@@ -1,7 +1,7 @@
-"""Grow the decision tree of C4.5 Release 8, exactly; above some hundred thousand rows by histograms.
+"""Grow and prune the decision tree of C4.5 Release 8; large tables use the faster histogram grower.
 
-Quinlan (1993, 1996): gain ratio among tests of at least average gain, a cost of log2(tries)/N for cuts,
-fractional rows for missing values, multiway categories, pessimistic pruning with subtree raising.
+Quinlan (1993, 1996): the best gain ratio among tests with at least average gain, a penalty of log2(tries)/N for cuts,
+fractional rows for missing values, one branch per level of a category, and pessimistic pruning with subtree raising.
 """
 
 from collections.abc import Sequence
@@ -20,17 +20,14 @@ if TYPE_CHECKING:
     from leafcover.kernels.c45_grow import Forced, Inputs
 
 
-# Pessimistic pruning with subtree raising, on the rows a tree was grown from (C4.5 Release 8).
-
-
 _NONE_KEPT: Bools = np.zeros(0, np.bool_)
 
 
-def pruned(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bools = _NONE_KEPT) -> Tree:
-    """The tree with every subtree replaced by a leaf or by its largest branch where that errs no more.
+def prune_tree(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bools = _NONE_KEPT) -> Tree:
+    """Prune a tree: replace a subtree by a leaf or by its largest branch if that has no more estimated errors.
 
-    ``estimate`` of the result is the pessimistic number of errors; ``training`` must be what grew the tree.
-    ``kept`` says which of the first nodes, from the root on, keep their tests whatever these err.
+    ``training`` must be the data that the tree was grown from. ``kept`` marks which of the first nodes, counted from
+    the root, keep their tests in any case. ``estimate`` of the result is the pessimistic number of errors.
     """
     from leafcover.kernels import c45_prune as pruning
     from leafcover.kernels.c45_prune import squared_deviation
@@ -43,39 +40,39 @@ def pruned(tree: Tree, training: Training, *, confidence: float = 0.25, kept: Bo
     figures = np.zeros((tree.size, pruning.COUNTS + len(tree.classes)), np.float32)
     figures[:, pruning.ITEMS] = tree.counts.sum(axis=1)
     figures[:, pruning.COUNTS :] = tree.counts
-    standing = pruning.Standing(
+    state = pruning.PruneState(
         node=np.column_stack([tested, tree.first, tree.branches, tree.label]).astype(np.int32),
         figures=figures,
         cut=tree.cut.copy(),
         is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
-        values=stacked(tree.attributes, training.columns, used),
+        values=stack_columns(tree.attributes, training.columns, used),
         labels=np.ascontiguousarray(training.labels, np.int32),
         kept=kept,
         confidence=float(np.float32(confidence)),
         coefficient=float(np.float32(squared_deviation(confidence))),
     )
-    pruning.prune_nodes(standing)
-    left = standing.node[:, pruning.TESTED]
+    pruning.prune_nodes(state)
+    left = state.node[:, pruning.TESTED]
     return assemble(
         training,
         tested=np.where(left >= 0, used[left] if len(used) else -1, -1),
-        cut=standing.cut,
-        first=standing.node[:, pruning.FIRST],
-        branches=standing.node[:, pruning.BRANCHES],
+        cut=state.cut,
+        first=state.node[:, pruning.FIRST],
+        branches=state.node[:, pruning.BRANCHES],
         counts=figures[:, pruning.COUNTS :],
-        label=standing.node[:, pruning.LABEL],
+        label=state.node[:, pruning.LABEL],
         estimate=figures[:, pruning.ESTIMATE],
     )
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse what is not a probability of pruning."""
+    """Refuse a confidence level outside (0, 1]."""
     if not 0 < confidence <= 1:
         raise ValueOutOfRange("confidence", confidence, "above 0 and at most 1")
 
 
-def stacked(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used: Array) -> Floats:
-    """The used columns one under the other as float64: numbers as they are, levels by code, nan for missing."""
+def stack_columns(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used: Array) -> Floats:
+    """The used columns as rows of a float64 matrix: numbers as they are, categories as codes, nan for missing."""
     rows = len(columns[0]) if columns else 0
     values = np.empty((len(used), rows), np.float64)
     for place, a in enumerate(used):
@@ -85,13 +82,13 @@ def stacked(attributes: tuple[Attribute, ...], columns: tuple[Array, ...], used:
 
 Grower: TypeAlias = Literal["auto", "exact", "histogram"]
 
-MOST_ROWS_EXACT = 200_000  # "auto" hands larger tables to the histogram grower
-MANY_LEVELS = 0.3  # a category with this share of the rows as levels stays out of the average gain
+MAX_ROWS_EXACT = 200_000  # "auto" uses the histogram grower for larger tables
+MANY_LEVELS_SHARE = 0.3  # a category with more levels than this share of the rows is left out of the average gain
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
-    """One growth, before and after pruning."""
+class GrownTrees:
+    """A tree before and after pruning."""
 
     unpruned: Tree
     pruned: Tree
@@ -108,9 +105,39 @@ def grow(
     grower: Grower = "auto",
     bins: int | None = None,
 ) -> Tree:
-    """The tree that predicts ``target`` from the other columns (or from ``attributes``).
+    """Grow a C4.5 decision tree.
 
-    At least two branches of every test hold ``min_records`` rows. ``bins`` groups a target that is a number.
+    Parameters
+    ----------
+    table : Table
+        The training data.
+    target : str
+        The column to predict. Rows with a missing target are ignored.
+    attributes : sequence of str, optional
+        The columns to predict from. Default: all other columns, except those with the role "unit" or "weight".
+    min_records : int, default 2
+        At least two branches of every test must have this many rows.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate used for pruning. Smaller values prune more.
+    prune : bool, default True
+        Whether to prune the tree.
+    grower : {"auto", "exact", "histogram"}, default "auto"
+        "exact" reproduces C4.5. "histogram" bins numbers and is faster. "auto" uses histograms above 200,000 rows.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Returns
+    -------
+    leafcover.tree.tree.Tree
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> from leafcover.tree.export import text
+    >>> tree = lc.grow(lc.read(lc.sample("wine")), target="class", min_records=20)
+    >>> tree.size, len(tree.leaves)
+    (7, 4)
     """
     rows = training(table, target, attributes=attributes, bins=bins)
     return grow_from(rows, min_records=min_records, confidence=confidence, prune=prune, grower=grower)
@@ -124,41 +151,43 @@ def grow_from(
     prune: bool = True,
     grower: Grower = "auto",
 ) -> Tree:
-    """The same from arrays."""
+    """Grow a C4.5 decision tree from training arrays; see `grow`."""
     _check(min_records, confidence, grower)
-    if chosen(grower, len(training.labels)) == "histogram":
+    if resolve_grower(grower, len(training.labels)) == "histogram":
         from leafcover.tree.histogram import grow_histogram
 
         return grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
     tree = _grow_exact(training, min_records)
-    return pruned(tree, training, confidence=confidence) if prune else tree
+    return prune_tree(tree, training, confidence=confidence) if prune else tree
 
 
-def grown(training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto") -> Grown:
-    """The tree before and after pruning, from one growth where rows are held (histograms hold none)."""
+def grow_with_unpruned(
+    training: Training, *, min_records: int = 2, confidence: float = 0.25, grower: Grower = "auto"
+) -> GrownTrees:
+    """The tree before and after pruning. The exact grower grows it once, the histogram grower twice."""
     _check(min_records, confidence, grower)
-    if chosen(grower, len(training.labels)) == "histogram":
+    if resolve_grower(grower, len(training.labels)) == "histogram":
         from leafcover.tree.histogram import grow_histogram
 
         before, after = (
             grow_histogram(training, min_records=min_records, confidence=confidence, prune=prune)
             for prune in (False, True)
         )
-        return Grown(before, after)
+        return GrownTrees(before, after)
     tree = _grow_exact(training, min_records)
-    return Grown(tree, pruned(tree, training, confidence=confidence))
+    return GrownTrees(tree, prune_tree(tree, training, confidence=confidence))
 
 
-def chosen(grower: Grower, rows: int) -> Literal["exact", "histogram"]:
-    """Which grower "auto" means for a table of so many rows."""
+def resolve_grower(grower: Grower, rows: int) -> Literal["exact", "histogram"]:
+    """The grower to use for a number of rows, with "auto" resolved."""
     if grower == "auto":
-        return "exact" if rows <= MOST_ROWS_EXACT else "histogram"
+        return "exact" if rows <= MAX_ROWS_EXACT else "histogram"
     return grower
 
 
 def _check(min_records: int, confidence: float, grower: str) -> None:
     if min_records < 1:
-        raise ValueOutOfRange("min_records", min_records, "a whole number of at least 1")
+        raise ValueOutOfRange("min_records", min_records, "an integer of at least 1")
     check_confidence(confidence)
     if grower not in ("auto", "exact", "histogram"):
         raise ValueOutOfRange("grower", grower, "'auto', 'exact' or 'histogram'")
@@ -172,7 +201,7 @@ def _grow_exact(training: Training, min_records: int) -> Tree:
 
 
 def grow_forced(training: Training, inputs: "Inputs", forced: "Forced") -> Tree:
-    """The tree before pruning, with the given tests at its root and below it; ``inputs`` serve many trees."""
+    """The unpruned tree with the given tests at the root and its children; ``inputs`` can be reused for many trees."""
     from leafcover.kernels import c45_grow as growing
 
     whole, figures = growing.grow_nodes(inputs, forced)
@@ -190,18 +219,18 @@ def grow_forced(training: Training, inputs: "Inputs", forced: "Forced") -> Tree:
 
 
 def kernel_inputs(training: Training, min_records: int) -> "Inputs":
-    """The training rows as the kernels see them: packed, and sorted by each number."""
+    """The training rows in the form that the kernels need: packed, and sorted by each number."""
     from leafcover.kernels.c45_grow import Inputs
     from leafcover.kernels.c45_rows import packing_of
     from leafcover.kernels.kd import stable_order
 
     rows = len(training.labels)
     is_number = [attribute.is_number for attribute in training.attributes]
-    numbers = [singles(c) for c, number in zip(training.columns, is_number, strict=True) if number]
+    numbers = [to_float32(c) for c, number in zip(training.columns, is_number, strict=True) if number]
     codes = [c for c, number in zip(training.columns, is_number, strict=True) if not number]
     levels = np.array([0 if a.is_number else len(a.levels) for a in training.attributes], np.int32)
     slot = np.where(is_number, np.cumsum(is_number), np.cumsum(~np.array(is_number, np.bool_))) - 1
-    few = levels < MANY_LEVELS * rows
+    few = levels < MANY_LEVELS_SHARE * rows
     narrow = np.int16 if levels.max(initial=0) <= np.iinfo(np.int16).max else np.int32
     orders = [stable_order(column) for column in numbers]
     return Inputs(
@@ -209,22 +238,22 @@ def kernel_inputs(training: Training, min_records: int) -> "Inputs":
         classes=len(training.classes),
         slot=slot.astype(np.int32),
         levels=np.where(is_number, 0, np.maximum(levels, 1)).astype(np.int32),
-        orders=_stack(orders, rows, np.int32),
-        ascending=_stack([c[o] for c, o in zip(numbers, orders, strict=True)], rows, np.float32),
-        codes=np.ascontiguousarray(_stack(codes, rows, narrow).T),
+        orders=_stack_rows(orders, rows, np.int32),
+        ascending=_stack_rows([c[o] for c, o in zip(numbers, orders, strict=True)], rows, np.float32),
+        codes=np.ascontiguousarray(_stack_rows(codes, rows, narrow).T),
         branch_of=np.empty(rows, narrow),
         in_average=few if few.any() else np.ones(len(few), np.bool_),
         min_records=float(min_records),
     )
 
 
-def singles(column: Floats) -> Singles:
-    """Numbers in single precision, as C4.5 reads them; beyond its range the largest there is."""
-    most = np.finfo(np.float32).max / 2  # the sum of two values, halved for a cut, must not overflow either
-    return np.clip(column, -most, most).astype(np.float32)
+def to_float32(column: Floats) -> Singles:
+    """Numbers in single precision, as in C4.5, clipped to its range."""
+    largest = np.finfo(np.float32).max / 2  # halved, so that the sum of two values (for a cut) does not overflow
+    return np.clip(column, -largest, largest).astype(np.float32)
 
 
-def _stack(columns: Sequence[Array], rows: int, dtype: type) -> Array:
+def _stack_rows(columns: Sequence[Array], rows: int, dtype: type) -> Array:
     stack: Array = np.empty((len(columns), rows), dtype)
     for place, column in enumerate(columns):
         stack[place] = column
@@ -232,11 +261,11 @@ def _stack(columns: Sequence[Array], rows: int, dtype: type) -> Array:
 
 
 def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Singles) -> Floats:
-    """The largest original value that single precision puts at or below each cut.
+    """For each single-precision cut, the largest original value at or below it.
 
-    Then ``float(text) <= cut`` decides about every training row just as 32 bits did.
+    With these cuts, ``float(text) <= cut`` gives the same result for every training row as single precision.
     """
-    from leafcover.kernels.c45_prune import largest_originals
+    from leafcover.kernels.c45_prune import original_cuts
 
     exact = np.full(len(cut), np.nan)
     for a, attribute in enumerate(training.attributes):
@@ -245,12 +274,9 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
             continue
         number = inputs.slot[a]
         cuts, place = np.unique(cut[nodes], return_inverse=True)
-        originals = largest_originals(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
+        originals = original_cuts(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
         exact[nodes] = originals[place]
     return exact
-
-
-# From kernel arrays to a Tree: breadth first, cuts as the original values of the table.
 
 
 def assemble(
@@ -264,7 +290,7 @@ def assemble(
     label: Array,
     estimate: Array | None = None,
 ) -> Tree:
-    """A tree of the nodes that can be reached from node 0; children of a node stand side by side."""
+    """A tree in breadth-first order from kernel arrays, with only the nodes that can be reached from node 0."""
     from leafcover.kernels.c45_prune import breadth_first
 
     old, new_first, parent = breadth_first(first.astype(np.int32), branches.astype(np.int32))
@@ -286,10 +312,10 @@ def assemble(
 
 
 def subtree_errors(tested: Array, parent: Array, counts: Floats, label: Array) -> Floats:
-    """Weighted training errors under each node; every node stands before its children."""
-    from leafcover.kernels.c45_prune import add_up
+    """Weighted training errors of each node's subtree; every node must precede its children."""
+    from leafcover.kernels.c45_prune import add_to_ancestors
 
     errors: Floats = counts.sum(axis=1) - counts[np.arange(len(label)), label]
     errors[tested >= 0] = 0.0
-    add_up(errors, parent.astype(np.int32))
+    add_to_ancestors(errors, parent.astype(np.int32))
     return errors

@@ -1,4 +1,4 @@
-"""Trees from histograms: C4.5's rules on bins for large tables, and refining cells for another column."""
+"""Histogram-based trees: binned columns, the C4.5 grower for large tables, and refinement of cells for a target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,42 +10,42 @@ from leafcover.errors import ValueOutOfRange
 from leafcover.tree.training import Training
 from leafcover.tree.tree import Attribute, Tree
 
-# Columns as small bin codes, the form in which large tables are split.
+# Binned columns.
 #
-# A number has at most 255 bins whose upper edges are values of the data; a category has its levels. Code 0
-# is a missing value, so it sorts below everything known.
+# A number has at most 255 bins, whose upper edges are values of the data. The bins of a category are its levels. Code 0
+# means missing, so missing values sort below all known ones.
 
 
-SAMPLE = 200_000  # rows that choose the edges: evenly spaced by row number, so that no key is needed
-MOST_BINS = 255
-_BLOCK = 16_384  # rows coded at a time: 256 kB of codes stay in the second-level cache
+SAMPLE_ROWS = 200_000  # rows that determine the edges, evenly spaced by row number, so that no key is needed
+MAX_BINS = 255
+_BLOCK = 16_384  # rows coded at a time, so that 256 kB of codes stay in the second-level cache
 
 
 @dataclass(frozen=True, eq=False)
 class Binned:
-    """A row of codes for each row of the table; the code of attribute j is ``codes[row, j]``.
+    """The bin codes of a table; the code of attribute j is ``codes[row, j]``.
 
-    Bins of a number that has at most 255 distinct values hold one value each (``exact``); of other numbers
-    bin b holds what is above edge b - 1 and at most edge b.
+    If a number has at most 255 distinct values, each bin contains one value (``exact``). Otherwise bin b contains the
+    values above edge b - 1 and at most edge b.
     """
 
     attributes: tuple[Attribute, ...]
-    codes: Array  # (rows, width) uint8, uint16 or uint32; width is padded to whole words of 8 bytes
-    sizes: Rows  # (attributes,) number of codes, the code of missing values included
-    edges: tuple[Floats, ...]  # per attribute (bins,): the upper edge of code b + 1; empty for a category
-    exact: Bools  # (attributes,) whether a code stands for one value
-    missing: Rows  # (attributes,) how many rows have no value
+    codes: Array  # (rows, width) uint8, uint16 or uint32; the width is padded to words of 8 bytes
+    sizes: Rows  # (attributes,) number of codes, including the code of missing values
+    edges: tuple[Floats, ...]  # per attribute (bins,): upper edge of code b + 1; empty for a category
+    exact: Bools  # (attributes,) whether each code represents a single value
+    missing: Rows  # (attributes,) number of missing values
 
     def __len__(self) -> int:
         return len(self.codes)
 
     @property
     def is_number(self) -> Bools:
-        """Which attributes are ordered."""
+        """Which attributes are numbers."""
         return np.array([attribute.is_number for attribute in self.attributes], np.bool_)
 
     def take(self, rows: Rows) -> "Binned":
-        """The same bins at other rows."""
+        """The bins at the given rows."""
         codes = np.ascontiguousarray(self.codes[rows])
         here = codes[:, : len(self.attributes)]
         missing = (here == 0).sum(axis=0).astype(np.int64)
@@ -58,7 +58,7 @@ def bin_training(training: Training) -> Binned:
 
 
 def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Binned:
-    """Columns as bins: float64 with nan for numbers, int32 codes with -1 for categories.
+    """Bin columns: float64 with nan for numbers, int32 codes with -1 for categories.
 
     >>> b = bin_columns([Attribute("age")], [np.array([31.0, np.nan, 20.0, 31.0])])
     >>> b.codes[:, 0].tolist(), b.edges[0].tolist()
@@ -71,7 +71,7 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
     sizes = [len(e) + 1 if a.is_number else len(a.levels) + 1 for a, e in zip(attributes, edges, strict=True)]
     codes = _empty_codes(rows, sizes)
     missing = np.zeros(len(columns), np.int64)
-    inner = [_inner(e) for e in edges]
+    inner = [_search_edges(e) for e in edges]
     for start in range(0, rows, _BLOCK):
         stop = min(start + _BLOCK, rows)
         for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
@@ -82,7 +82,7 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
     exact = np.ones(len(columns), np.bool_)
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
         if attribute.is_number:
-            edges[j], exact[j] = _settle(column, edges[j], codes, j)
+            edges[j], exact[j] = _final_edges(column, edges[j], codes, j)
             sizes[j] = len(edges[j]) + 1
     return Binned(tuple(attributes), codes, np.array(sizes, np.int64), tuple(edges), exact, missing)
 
@@ -90,15 +90,15 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
 def quantile_codes(values: Floats, *, bins: int) -> tuple[Codes, int]:
     """A number as a target: codes of at most ``bins`` groups of about equal size, -1 where missing.
 
-    Groups are cut between distinct values, so equal values share a group.
+    Equal values always share a group.
 
     >>> quantile_codes(np.array([1.0, 5.0, 2.0, np.nan, 9.0]), bins=2)
     (array([ 0,  1,  0, -1,  1], dtype=int32), 2)
     """
     from leafcover.kernels.histogram import upper_edges
 
-    if not 1 <= bins <= MOST_BINS:
-        raise ValueOutOfRange("bins", bins, f"a whole number from 1 to {MOST_BINS}")
+    if not 1 <= bins <= MAX_BINS:
+        raise ValueOutOfRange("bins", bins, f"an integer from 1 to {MAX_BINS}")
     ordered = np.sort(_sample(values))
     edges, _ = upper_edges(ordered[~np.isnan(ordered)], bins)
     codes = np.searchsorted(edges[:-1], values).astype(np.int32)
@@ -110,39 +110,39 @@ _NO_EDGES = np.empty(0)
 
 
 def _sample(column: Floats) -> Floats:
-    if len(column) <= SAMPLE:
+    if len(column) <= SAMPLE_ROWS:
         return column
-    return column[np.arange(SAMPLE) * len(column) // SAMPLE]
+    return column[np.arange(SAMPLE_ROWS) * len(column) // SAMPLE_ROWS]
 
 
 def _edges(column: Floats) -> Floats:
-    """Upper edges from the sample: all distinct values when they are few."""
+    """Upper edges from the sample: all distinct values if they are few."""
     from leafcover.kernels.histogram import upper_edges
 
     ordered = np.sort(_sample(column))  # nan last
-    edges: Floats = upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MOST_BINS)[0]
+    edges: Floats = upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MAX_BINS)[0]
     return edges
 
 
-def _inner(edges: Floats) -> Floats:
-    """Edges padded for the search: the last bin takes everything above the others."""
-    padded = np.full(MOST_BINS, np.inf)
+def _search_edges(edges: Floats) -> Floats:
+    """Edges padded for the binary search: the last bin takes everything above the others."""
+    padded = np.full(MAX_BINS, np.inf)
     padded[: max(len(edges) - 1, 0)] = edges[:-1]
     return padded
 
 
-def _settle(column: Floats, edges: Floats, codes: Array, attribute: int) -> tuple[Floats, bool]:
-    """The final edges, and whether they are exact: a sample may have missed a rare value."""
+def _final_edges(column: Floats, edges: Floats, codes: Array, attribute: int) -> tuple[Floats, bool]:
+    """The final edges, and whether they are exact: the sample may have missed a rare value."""
     from leafcover.kernels.histogram import code_numbers, every_value_is_an_edge
 
     if every_value_is_an_edge(column, edges, codes, attribute):
         return edges, True
-    if len(edges) == MOST_BINS:
+    if len(edges) == MAX_BINS:
         return edges, False
     every = np.unique(column[~np.isnan(column)])
-    if len(every) > MOST_BINS:
+    if len(every) > MAX_BINS:
         return edges, False
-    code_numbers(column, _inner(every), codes, attribute, 0, len(column))
+    code_numbers(column, _search_edges(every), codes, attribute, 0, len(column))
     return every, True
 
 
@@ -159,15 +159,15 @@ class Refined:
 
     labels: Rows  # (rows,) cell of each row, numbered by old label, then from the first side of each split
     n_labels: int
-    split_cells: int  # how many of the old cells were split at all
-    entropy_bits: float  # what it takes to tell the target of every row, knowing the old cells
-    gain_bits: float  # how much of that the new cells save
-    net_bits: float  # the same less the price of choosing each split: the part that is not luck
+    split_cells: int  # number of old cells that were split
+    entropy_bits: float  # conditional entropy of the target given the old cells, times the number of rows
+    gain_bits: float  # reduction of that entropy by the new cells
+    net_bits: float  # the same less the cost of choosing each split, that is, corrected for chance
     gain_by_attribute: Floats  # (attributes,) bits
 
     @property
     def explained(self) -> float:
-        """The share of the target's entropy inside the old cells that the splits explain, luck left out."""
+        """The share of the target's entropy within the old cells that the splits explain, corrected for chance."""
         return self.net_bits / self.entropy_bits if self.entropy_bits > 0 else 0.0
 
 
@@ -183,29 +183,29 @@ def refine_labels(
     min_gain_bits: float = 0.0,
     max_depth: int = 60,
 ) -> Refined:
-    """Grow a tree for a target inside every cell; no leaf has fewer than ``floor`` rows (a cell that had stays).
+    """Grow a tree for a target within every cell; no leaf has fewer than ``floor`` rows (smaller cells stay whole).
 
-    Splits have two sides: a number is cut (missing stands below all values), the levels of a category are
-    ordered by their share of the cell's most frequent class and that order is cut. The split that gains most
-    after costs wins, the first attribute and the lowest cut in a tie. The cost of a split is log2 of the
-    number of splits it was chosen from, plus what chance alone would gain; it must leave ``min_gain_bits``
-    in total: 0 splits only where it explains something, -inf as long as anything at all is gained.
+    All splits are binary. A number is cut, with missing below all values. The levels of a category are ordered by their
+    share of the cell's most frequent class, and this order is cut. The split with the largest net gain wins; ties go to
+    the first attribute and the lowest cut. The cost of a split is log2 of the number of candidate splits, plus the gain
+    expected by chance. The net gain must be at least ``min_gain_bits``: 0 splits only where the split explains
+    something, -inf as long as it gains anything at all.
 
-    A missing target (-1) counts as a class of its own. The cells are the same whatever the order of rows.
+    A missing target (-1) is a class of its own. The cells do not depend on the order of rows.
     """
     from leafcover.kernels.histogram import Records, bits_of_cells, gather, number_cells
     from leafcover.kernels.histogram_refine import RefineSettings, refine
 
     if floor < 1:
-        raise ValueOutOfRange("floor", floor, "a number of rows, at least 1")
+        raise ValueOutOfRange("floor", floor, "an integer of at least 1")
     if len(target_codes) != len(binned) or len(labels) != len(binned):
-        raise ValueOutOfRange("labels", len(labels), f"as long as the table ({len(binned)} rows), like the target")
+        raise ValueOutOfRange("The length of labels", len(labels), f"the number of rows, {len(binned)}")
     if len(labels) and (labels.min() < 0 or labels.max() >= n_labels):
         raise ValueOutOfRange("labels", (int(labels.min()), int(labels.max())), f"from 0 to {n_labels - 1}")
     target, classes = _with_missing(target_codes, n_classes)
     tests = np.arange(len(binned.attributes)) if testable is None else np.flatnonzero(testable)
     sizes = binned.sizes[tests]
-    question = RefineSettings(
+    settings = RefineSettings(
         tests,
         sizes,
         np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes * classes)]),
@@ -218,7 +218,7 @@ def refine_labels(
     words, of_class, row, starts = gather(binned.codes.view(np.uint64), target, np.asarray(labels, np.int64), n_labels)
     records = Records(words.view(binned.codes.dtype), words, of_class, row)
     entropy = bits_of_cells(of_class, starts, classes)
-    begins, gains, nets, split_cells = refine(records, starts, question)
+    begins, gains, nets, split_cells = refine(records, starts, settings)
     new, count = number_cells(begins, row)
     by_attribute = np.zeros(len(binned.attributes))
     by_attribute[tests] = gains
@@ -226,7 +226,7 @@ def refine_labels(
 
 
 def _with_missing(codes: Codes, n_classes: int) -> tuple[Codes, int]:
-    """Codes in which a missing target is one more class."""
+    """Class codes in which a missing target is an additional class."""
     codes = np.asarray(codes, np.int32)
     missing = codes < 0
     if len(codes) and codes.max() >= n_classes:
@@ -247,10 +247,10 @@ def explained(
     testable: Bools | None = None,
     most_rows: int = 100_000,
 ) -> float:
-    """The share of a target's entropy inside the cells that trees on other columns explain, luck left out.
+    """The share of a target's entropy within cells that trees on other columns explain, corrected for chance.
 
-    Columns that have nothing to do with the target come out at 0.000 however many levels they have, for a
-    split must earn more than it costs. Larger tables are judged by rows evenly spaced.
+    Columns unrelated to the target score 0.000 whatever their number of levels, because a split must gain more than it
+    costs. Larger tables are evaluated on a sample of evenly spaced rows.
     """
     if len(binned) > most_rows:
         rows = np.arange(most_rows) * len(binned) // most_rows
@@ -259,11 +259,11 @@ def explained(
 
 
 def grow_histogram(training: Training, *, min_records: int = 2, confidence: float = 0.25, prune: bool = True) -> Tree:
-    """C4.5's tree, with cuts only between the bins of a number (at most 255).
+    """Grow a C4.5 tree from histograms.
 
-    It differs from the exact grower in three ways: a number with more than 255 distinct values can be cut at
-    the upper edges of its bins only; arithmetic is double; and pruning may turn a subtree into a leaf but does
-    not raise a branch.
+    It differs from the exact grower in three ways: a number with more than 255 distinct values can be cut only at the
+    upper edges of its bins; arithmetic is in double precision; and pruning may replace a subtree by a leaf but does not
+    raise branches.
     """
     from leafcover.kernels.c45_prune import squared_deviation
     from leafcover.kernels.histogram import GrowthSettings, Records
@@ -275,14 +275,14 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
         PARENT,
         TESTED,
         breadth_first,
-        close,
+        finalize_nodes,
         grow_counts,
     )
 
     if min_records < 1:
-        raise ValueOutOfRange("min_records", min_records, "a whole number of rows, at least 1")
+        raise ValueOutOfRange("min_records", min_records, "an integer of at least 1")
     if not 0.0 < confidence < 1.0:
-        raise ValueOutOfRange("confidence", confidence, "a share above 0 and below 1")
+        raise ValueOutOfRange("confidence", confidence, "above 0 and below 1")
     binned = bin_training(training)
     classes, attributes = len(training.classes), len(binned.attributes)
     rules = GrowthSettings(
@@ -306,10 +306,10 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
 
         for node, start, stop in unfinished:
             nodes, size = grow_weighted(records, start, stop, node, nodes, size, rules, logs)
-    label, errors, estimate = close(nodes, size, prune, confidence, squared_deviation(confidence))
+    label, errors, estimate = finalize_nodes(nodes, size, prune, confidence, squared_deviation(confidence))
     order = breadth_first(nodes, size)
     links = nodes.links[order].astype(np.int32)
-    number = np.full(size + 1, -1, np.int32)  # the last place answers for "none", which is -1
+    number = np.full(size + 1, -1, np.int32)  # the extra last element maps -1 (no node) to itself
     number[order] = np.arange(len(order), dtype=np.int32)
     return Tree(
         target=training.target,
@@ -328,22 +328,22 @@ def grow_histogram(training: Training, *, min_records: int = 2, confidence: floa
 
 
 def _edge_table(binned: Binned) -> Floats:
-    """The upper edge of every code of every number; nan for missing and for categories."""
-    table = np.full((len(binned.attributes), MOST_BINS + 1), np.nan)
+    """The upper edge of every code of every number; nan for missing values and for categories."""
+    table = np.full((len(binned.attributes), MAX_BINS + 1), np.nan)
     for attribute, edges in enumerate(binned.edges):
         table[attribute, 1 : len(edges) + 1] = edges
     return table
 
 
 def _cuts(binned: Binned, tested: Codes, last: Codes, following: Codes) -> Floats:
-    """The cut of each node that tests a number: the largest edge up to halfway to the next rows."""
+    """The cut of each node that tests a number: the largest edge up to the midpoint to the next rows."""
     cuts = np.full(len(tested), np.nan)
     for attribute, edges in enumerate(binned.edges):
         here = np.flatnonzero(tested == attribute)
         if not binned.attributes[attribute].is_number or not len(here):
             continue
         low = edges[last[here] - 1]
-        # A bin with one value begins there; any other begins where the bin before it ends.
+        # An exact bin starts at its value; any other bin starts where the previous one ends.
         high = edges[following[here] - (1 if binned.exact[attribute] else 2)]
         middle = low + (high - low) / 2
         cuts[here] = edges[np.searchsorted(edges, middle, side="right") - 1]

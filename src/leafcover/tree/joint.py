@@ -1,4 +1,4 @@
-"""Refine cells for many columns at once, so that shuffling each column inside them costs little."""
+"""Refine cells jointly for many columns, so that shuffling each column within the cells loses little information."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from leafcover.table.table import Column
 from leafcover.tree.histogram import bin_columns, quantile_codes
 from leafcover.tree.tree import Attribute
 
-BINS = 32  # places where a number may be cut
-GROUPS = 6  # classes a number is refined for
-MOST_LEVELS = 1000  # of a category that are told apart; rarer ones count as one
-MOST_ROWS = 2048  # rows that choose a cut: more of a large node would change little and cost much
+NUMBER_BINS = 32  # bins of a number; cuts lie between them
+TARGET_GROUPS = 6  # classes of a number when cells are refined for it
+MAX_LEVELS = 1000  # levels of a category that are distinguished; rarer ones are merged
+MAX_SAMPLE_ROWS = 2048  # rows that determine a cut; more would cost much and change little
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,59 +22,60 @@ class RefinedCells:
 
     label: Rows  # (rows,)
     count: int
-    net_bits: float  # what the cuts explain of all columns together, luck left out
+    net_bits: float  # information that the cuts explain about all columns, corrected for chance
 
 
 def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> RefinedCells:
-    """Cut every cell further, each part at least ``floor`` rows, as long as a cut explains the other columns.
+    """Split every cell into parts of at least ``floor`` rows, as long as splits explain the other columns.
 
-    A cut counts by what it tells of all columns but its own, less what chance alone would. Information is mutual, so
-    a column that the others do not explain would not explain them: leave it out.
+    The score of a cut is the information it gives about all columns except its own, less what chance alone would give.
+    Mutual information is symmetric: a column that the others do not explain does not explain them either, so leave it
+    out.
     """
     from leafcover.kernels.joint import JointSettings, JointWorkspace
     from leafcover.kernels.joint import refine_jointly as refine
     from leafcover.kernels.permute import rows_by_cell
 
-    codes, classes, sizes = _coded(columns)
+    codes, classes, sizes = _bin_columns(columns)
     first = np.concatenate([[0], np.cumsum([int(c.max()) + 1 for c in classes])]).astype(np.int64)
-    bins, most = max(sizes), min(MOST_ROWS, len(label))
+    bins, sample_rows = max(sizes), min(MAX_SAMPLE_ROWS, len(label))
     table = np.zeros((len(columns), bins), np.int32)
     for j, of_bin in enumerate(classes):
         table[j, : len(of_bin)] = of_bin
-    question = JointSettings(
+    settings = JointSettings(
         codes,
         np.array([not c.is_category for c in columns]),
         table,
         first,
         floor,
-        most,
+        sample_rows,
     )
-    n = np.arange(most + 1, dtype=np.float64)
+    n = np.arange(sample_rows + 1, dtype=np.float64)
     terms = n * np.log2(np.maximum(n, 1))
     every = int(first[-1])
-    room = JointWorkspace(
-        bins=np.zeros((len(columns), most), np.int32),
-        groups=np.zeros((most, len(columns)), np.int32),
+    workspace = JointWorkspace(
+        bins=np.zeros((len(columns), sample_rows), np.int32),
+        groups=np.zeros((sample_rows, len(columns)), np.int32),
         left=np.zeros(every, np.int64),
         right=np.zeros(every, np.int64),
         node=np.zeros(every, np.int64),
         counts=np.zeros((bins, every), np.int64),
         held=np.zeros(bins, np.int64),
         place=np.zeros(bins, np.int32),
-        order=np.zeros(most, np.int64),
+        order=np.zeros(sample_rows, np.int64),
         growth=np.diff(terms, prepend=0.0),
         terms=terms,
         logs=np.log2(np.maximum(n, 1)),
     )
     order, starts = rows_by_cell(label, count)
-    begins, net = refine(question, order, starts, room)
+    begins, net = refine(settings, order, starts, workspace)
     new = np.empty(len(label), np.int64)
     new[order] = np.cumsum(begins) - 1
     return RefinedCells(new, int(begins.sum()), float(net))
 
 
-def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> list[float]:
-    """For each column the share of its entropy inside the cells that a tree of its own would explain, luck left out."""
+def explained_shares(columns: Sequence[Column], label: Rows, count: int, *, floor: int) -> list[float]:
+    """For each column, the share of its entropy within cells that a tree would explain, corrected for chance."""
     from leafcover.tree.histogram import refine_labels
 
     binned = bin_columns([Attribute(c.name, c.levels, not c.is_category) for c in columns], [c.values for c in columns])
@@ -83,15 +84,15 @@ def explained(columns: Sequence[Column], label: Rows, count: int, *, floor: int)
         if column.is_category:
             codes, classes = level_codes(column)
         else:
-            codes, classes = quantile_codes(column.values, bins=GROUPS)
+            codes, classes = quantile_codes(column.values, bins=TARGET_GROUPS)
         others = np.arange(len(columns)) != at
         found = refine_labels(binned, codes, classes, label, count, floor=floor, testable=others)
         shares.append(found.explained)
     return shares
 
 
-def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
-    """Bins of every value (missing is bin 0), and for each column the class of each bin."""
+def _bin_columns(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
+    """The bin of every value (0 for missing), the class of each bin, and the number of bins of each column."""
     bins, classes, sizes = [], [], []
     for column in columns:
         if column.is_category:
@@ -99,7 +100,7 @@ def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
             code, size = found.astype(np.int64) + 1, size + 1
             of_bin = np.arange(size, dtype=np.int32)
         else:
-            found, size = quantile_codes(column.values, bins=BINS)
+            found, size = quantile_codes(column.values, bins=NUMBER_BINS)
             code, size = found.astype(np.int64) + 1, size + 1
             of_bin = _classes(code, size, column.missing)
         bins.append(code)
@@ -113,23 +114,23 @@ def _coded(columns: Sequence[Column]) -> tuple[Array, list[Codes], list[int]]:
 
 
 def level_codes(column: Column) -> tuple[Codes, int]:
-    """The codes of a category, levels beyond the most common thousand counted as one; -1 stays missing.
+    """The codes of a category with at most MAX_LEVELS levels: rarer levels are merged. Missing stays -1.
 
-    A table of a city's streets would otherwise need room for every pair of streets.
+    Without a limit, a column such as street names would need memory for every pair of levels.
     """
-    if len(column.levels) <= MOST_LEVELS:
+    if len(column.levels) <= MAX_LEVELS:
         return column.values, max(len(column.levels), 1)
     counts = np.bincount(column.values[~column.missing], minlength=len(column.levels))
-    common = np.argsort(-counts, kind="stable")[: MOST_LEVELS - 1]
-    new = np.full(len(column.levels) + 1, MOST_LEVELS - 1, np.int32)
-    new[common] = np.arange(MOST_LEVELS - 1)
-    new[-1] = MISSING  # where a missing value's code, -1, points
-    return new[column.values], MOST_LEVELS
+    common = np.argsort(-counts, kind="stable")[: MAX_LEVELS - 1]
+    new = np.full(len(column.levels) + 1, MAX_LEVELS - 1, np.int32)
+    new[common] = np.arange(MAX_LEVELS - 1)
+    new[-1] = MISSING  # the code of a missing value, -1, refers to the last element
+    return new[column.values], MAX_LEVELS
 
 
 def _classes(code: Rows, size: int, missing: Bools) -> Codes:
-    """Bins joined into few classes of about equal size; missing is a class of its own."""
-    group, _ = quantile_codes(np.where(missing, np.nan, code.astype(np.float64)), bins=GROUPS)
+    """The class of each bin: a few classes of about equal size, and missing as a class of its own."""
+    group, _ = quantile_codes(np.where(missing, np.nan, code.astype(np.float64)), bins=TARGET_GROUPS)
     of_bin = np.zeros(size, np.int32)
     of_bin[code] = group + 1
     return of_bin

@@ -1,8 +1,8 @@
-"""The kd tree: cuts the table where its rows are spread most, so that near rows share a leaf.
+"""kd trees: cut the table along the column with the largest spread, so that similar rows share a leaf.
 
-It is a `Tree` like any other, but its leaves answer nothing: they hold rows together. Rows are spread by the variance
-of a column, scaled so that columns can be compared; a node is cut at the midrange or the median of the column that is
-spread most (of equal ones the first).
+A kd tree is a `Tree` whose leaves predict nothing and only group rows. The spread of a column is its variance, scaled
+so that columns are comparable. A node is cut at the midrange or the median of the column with the largest spread (the
+first if columns tie).
 """
 
 import math
@@ -26,12 +26,12 @@ Scope = Literal["node", "global"]
 Tie = Literal["left", "right"]
 SCALES: tuple[Scale, ...] = get_args(Scale)
 
-_SMALLEST = 1e-300  # a range below it cannot be divided by
+_SMALLEST = 1e-300  # smallest range that is divided by
 
 
 @dataclass(frozen=True, eq=False)
-class Parted:
-    """A kd tree, and the leaf each row stands in, numbered as in ``tree.leaves``."""
+class KdPartition:
+    """A kd tree, and the leaf of each row, numbered as in ``tree.leaves``."""
 
     tree: Tree
     leaf: Codes  # (rows,)
@@ -40,27 +40,27 @@ class Parted:
 def grow_kd(
     table: Table, by: Sequence[str], *, scale: Scale = "minmax", cut: Cut = "midrange", scope: Scope = "node",
     reuse: bool = True, leaf_max: int = 3, min_child: int = 1, tie: Tie = "left",
-) -> Parted:  # fmt: skip
-    """Cut the rows by number columns until a leaf has at most ``leaf_max`` of them.
+) -> KdPartition:  # fmt: skip
+    """Cut the rows along numeric columns until every leaf has at most ``leaf_max`` rows.
 
-    ``scale`` divides a column by its range, its largest size, nothing or its standard deviation. ``scope`` is where a
-    midrange comes from: the node's rows, or all. Without ``reuse`` a path tests each column once. ``tie`` is the side
-    of values equal to a threshold. A cut that leaves a side fewer than ``min_child`` rows is tried with its ties on the
-    other side, then at the median, then in the column spread next; a node that cannot be cut is a leaf, however
-    many rows it has. A missing value stands at the mean of its column.
+    ``scale`` divides a column by its range, its largest absolute value, nothing, or its standard deviation. ``scope``
+    determines whether a midrange is computed from the node's rows or from all rows. Without ``reuse`` a path tests each
+    column at most once. ``tie`` is the side of values equal to the threshold. If a cut leaves fewer than ``min_child``
+    rows on a side, ties are moved to the other side, then the median is tried, then the column with the next largest
+    spread. A node that cannot be cut is a leaf, whatever its size. A missing value counts as the mean of its column.
     """
     from leafcover.kernels.kd import KdSettings, grow
 
-    matrix, steps = working(table, by)
-    order, _ = own_order(matrix)
+    matrix, steps = kd_matrix(table, by)
+    order, _ = canonical_order(matrix)
     rule = KdSettings(cut == "median", scope == "global", reuse, tie == "left", leaf_max, min_child)
-    nodes = grow(matrix[order], order, scales(matrix[order], steps, scale), rule)
+    nodes = grow(matrix[order], order, column_scales(matrix[order], steps, scale), rule)
     leaf = np.empty(len(table), np.int32)
     ends = np.flatnonzero(nodes.tested < 0)
     sizes = (nodes.stop - nodes.start)[ends]
     by_place = np.argsort(nodes.start[ends], kind="stable")
     leaf[order] = np.repeat(by_place, sizes[by_place])
-    return Parted(_tree(tuple(by), nodes, steps), leaf)
+    return KdPartition(_tree(tuple(by), nodes, steps), leaf)
 
 
 def _tree(names: tuple[str, ...], nodes: "KdNodes", steps: Floats) -> Tree:
@@ -83,40 +83,39 @@ def _tree(names: tuple[str, ...], nodes: "KdNodes", steps: Floats) -> Tree:
     )
 
 
-def working(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
-    """The columns side by side (rows, columns), and by what each must be divided to be what it was.
+def kd_matrix(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
+    """The columns as a matrix (rows, columns), and the divisor that restores the original values of each column.
 
-    A column with a grid is counted in grid steps: the middle of 0.1 and 0.7 is then a value of the grid, not a rounding
-    error beside it. A missing value is the mean of the known ones, or 0 when there are none.
+    A column with a grid is expressed in grid steps, so that the midpoint of 0.1 and 0.7 is exactly on the grid. Missing
+    values are replaced by the mean of the known ones, or by 0 if there are none.
     """
     matrix, steps = np.empty((len(table), len(by))), np.ones(len(by))
     for c, name in enumerate(by):
         column = table[name]
         if column.is_category:
             raise TableError(
-                f"Column {name!r} is a category, and a kd tree cuts numbers. Leave it out of by=..., or read it as a "
-                "number."
+                f"Column {name!r} is a category, but a kd tree needs numbers. Remove it, or read it as a number."
             )
         known = ~column.missing
-        values, steps[c] = _counted(column, known)
+        values, steps[c] = _in_grid_steps(column, known)
         if len(values) < len(table):
             matrix[~known, c] = _mean(values)
         matrix[known, c] = values
     return matrix, steps
 
 
-def _counted(column: Column, known: Array) -> tuple[Floats, float]:
+def _in_grid_steps(column: Column, known: Array) -> tuple[Floats, float]:
     values: Floats = column.values[known]
-    if column.grid is None or column.grid.every > 1:  # whole numbers already
+    if column.grid is None or column.grid.every > 1:  # times with every > 1 are integers already
         return values, 1.0
     index = column.grid.index(values)
-    if not np.array_equal(column.grid.value(index), values):  # a mean may stand between the grid's points
+    if not np.array_equal(column.grid.value(index), values):  # a mean may lie between grid points
         return values, 1.0
     return index.astype(np.float64), float(10**column.grid.decimals)
 
 
 def _mean(values: Floats) -> float:
-    """The same whatever the order of the values: exactly summed."""
+    """The mean by exact summation, so that it does not depend on the order of the values."""
     if not len(values):
         return 0.0
     try:
@@ -126,21 +125,24 @@ def _mean(values: Floats) -> float:
     return min(max(mean, float(values.min())), float(values.max()))
 
 
-def own_order(matrix: Floats) -> tuple[Rows, Words]:
-    """Row numbers by a mark of the row's values, and the marks: sums then round alike, however a table is ordered."""
-    from leafcover.kernels.kd import marks
+def canonical_order(matrix: Floats) -> tuple[Rows, Words]:
+    """Row numbers sorted by a hash of the row's values, and the hashes.
 
-    found = marks((matrix + 0.0).view(np.uint64))  # the sum turns -0.0 into 0.0
+    Summing in this order makes rounding independent of the order of rows in the table.
+    """
+    from leafcover.kernels.kd import hash_rows
+
+    found = hash_rows((matrix + 0.0).view(np.uint64))  # the sum turns -0.0 into 0.0
     order = np.argsort(found, kind="stable")
     return order, found[order]
 
 
-def scales(matrix: Floats, steps: Floats, scale: Scale) -> "ColumnScales":
-    """How columns of `working` are compared."""
+def column_scales(matrix: Floats, steps: Floats, scale: Scale) -> "ColumnScales":
+    """The scaling of the columns of `kd_matrix`."""
     from leafcover.kernels.kd import ColumnScales, midpoint
 
     low, high = (matrix.min(axis=0), matrix.max(axis=0)) if len(matrix) else np.zeros((2, matrix.shape[1]))
-    half = np.maximum(high / 2 - low / 2, _SMALLEST)  # of the range: the whole may be too large for a float
+    half = np.maximum(high / 2 - low / 2, _SMALLEST)  # half the range, because the full range may overflow
     factor = np.where(low < high, 0.5 / half, 0.0)
     shift = low * factor
     weight = np.ones(len(low))

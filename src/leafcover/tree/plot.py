@@ -1,8 +1,8 @@
-"""A picture of a tree as one SVG: an outline that reads on a wide screen and on a phone.
+"""A tree as an SVG image: an outline that is legible on a wide screen and on a phone.
 
-Each line is a node: the branch that leads to it, the attribute it tests or the class it answers, and at the
-right the mix of classes. What lies below ``depth`` tests is told in one line, not drawn. Nodes can be marked as
-differing from those of another tree, so that two pictures can stand side by side.
+Each line is a node: the branch that leads to it, the attribute it tests or the class it predicts, and on the right the
+class distribution. Nodes below ``depth`` tests are summarised in one line. Nodes can be marked as differing from those
+of another tree, to compare two images side by side.
 """
 
 from collections.abc import Iterator
@@ -13,86 +13,86 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools
 from leafcover.table.table import Table
-from leafcover.tree.export import Spell, held, spelling
+from leafcover.tree.export import ValueFormatter, row_count_text, value_formatter
 from leafcover.tree.tree import Tree
 
-# A tree as an outline: one line a node, from the root down, with what lies deeper told in one line.
+# The outline: one line per node, from the root down, with deeper nodes summarised.
 
 
-_MOST_BRANCHES = 8  # of a category; the rest is one line
+_MAX_BRANCHES = 8  # branches of a category that are drawn; the rest is summarised in one line
 
 
 @dataclass(frozen=True)
 class PlotLine:
-    """One line of the picture."""
+    """One line of the image."""
 
     depth: int
-    edge: str  # the branch that leads here
-    name: str  # what the box says
-    node: int  # whose mix of classes is shown; -1 for none
+    edge: str  # text of the branch that leads here
+    name: str  # text in the box
+    node: int  # node whose class distribution is shown; -1 for none
     kind: str  # "test", "leaf" or "more"
     marked: bool = False
-    follows: bool = False  # marked because the node above is
+    follows: bool = False  # whether the parent is marked too
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
-    """What is drawn, and how."""
+class PlotInput:
+    """The tree to draw, and the drawing options."""
 
     tree: Tree
     depth: int
-    spell: Spell
+    format_value: ValueFormatter
     marks: Bools
-    counts: bool = True  # whether a leaf without a class may tell its rows
+    counts: bool = True  # whether a leaf without a class shows its number of rows
 
 
-def lines(drawn: Drawn) -> Iterator[PlotLine]:
+def outline(plot: PlotInput) -> Iterator[PlotLine]:
     """The lines from top to bottom."""
-    waiting = [_line_of(drawn, 0, 0)]
+    waiting = [_line_of(plot, 0, 0)]
     while waiting:
         line = waiting.pop()
         yield line
         if line.kind == "test":
-            waiting += reversed(list(_below(drawn, line)))
+            waiting += reversed(list(_child_lines(plot, line)))
 
 
-def _below(drawn: Drawn, line: PlotLine) -> Iterator[PlotLine]:
-    tree = drawn.tree
+def _child_lines(plot: PlotInput, line: PlotLine) -> Iterator[PlotLine]:
+    tree = plot.tree
     children = np.arange(tree.first[line.node], tree.first[line.node] + tree.branches[line.node])
     weight = tree.counts[children].sum(axis=1)
     seen = children[weight > 0]
     shown = seen
-    if len(seen) > _MOST_BRANCHES:
-        largest = np.argsort(-weight[weight > 0], kind="stable")[: _MOST_BRANCHES - 1]
+    if len(seen) > _MAX_BRANCHES:
+        largest = np.argsort(-weight[weight > 0], kind="stable")[: _MAX_BRANCHES - 1]
         shown = np.sort(seen[largest])
     for child in shown.tolist():
-        yield _line_of(drawn, child, line.depth + 1)
+        yield _line_of(plot, child, line.depth + 1)
     if len(shown) < len(children):
         rare, empty = len(seen) - len(shown), len(children) - len(seen)
         words = [f"{rare} rarer values"] * (rare > 0) + [f"{empty} without rows"] * (empty > 0)
         hidden = np.setdiff1d(children, shown)
-        differ = sum(bool(drawn.marks[_leaves_under(tree, child)].any()) for child in hidden.tolist())
+        differ = sum(bool(plot.marks[_leaves_under(tree, child)].any()) for child in hidden.tolist())
         words += [f"{differ} differ{'s' * (differ == 1)}"] * (0 < differ < len(hidden))
         yield PlotLine(line.depth + 1, "", "… " + ", ".join(words), -1, "more", differ > 0, line.marked)
 
 
-def _line_of(drawn: Drawn, node: int, level: int) -> PlotLine:
-    tree, edge = drawn.tree, ""
+def _line_of(plot: PlotInput, node: int, level: int) -> PlotLine:
+    tree, edge = plot.tree, ""
     if node:
         above = tree.parent[node]
         attribute, branch = tree.attributes[tree.tested[above]], node - tree.first[above]
         if attribute.is_number:
-            edge = f"{'>' if branch else '≤'} {drawn.spell(attribute.name, float(tree.cut[above]))}"
+            edge = f"{'>' if branch else '≤'} {plot.format_value(attribute.name, float(tree.cut[above]))}"
         else:
             edge = f"= {attribute.levels[branch]}"
-    marked = bool(drawn.marks[node])
-    follows = bool(node and drawn.marks[tree.parent[node]])
+    marked = bool(plot.marks[node])
+    follows = bool(node and plot.marks[tree.parent[node]])
     if tree.tested[node] < 0:
-        name = held(tree, node) if drawn.counts and not tree.answers else tree.classes[tree.label[node]]
+        name = row_count_text(tree, node) if plot.counts and not tree.answers else tree.classes[tree.label[node]]
         return PlotLine(level, edge, name, node, "leaf", marked, follows)
-    if level >= drawn.depth:
+    if level >= plot.depth:
         leaves = _leaves_under(tree, node)
-        differ = int(drawn.marks[leaves].sum())
+        differ = int(plot.marks[leaves].sum())
         name = f"… {differ} of {len(leaves)} leaves" if 0 < differ < len(leaves) else f"… {len(leaves)} more leaves"
         return PlotLine(level, edge, name, node, "more", differ > 0, follows)
     return PlotLine(level, edge, tree.attributes[tree.tested[node]].name, node, "test", marked, follows)
@@ -112,35 +112,35 @@ COLOURS = ("#2f6db0", "#d07a1f", "#3d8f63", "#8a5fb0", "#c24f74", "#2c929b", "#8
 
 WIDTH = 520  # narrow enough that 14-pixel text is still legible when a phone shrinks it
 _LINE = 34
-_INDENT = 22  # a step to the right per test; less in a deep tree
-_MOST_INDENT = 176
+_INDENT = 22  # indentation per test; less in a deep tree
+_MAX_INDENT = 176
 _MARGIN = 16
 _BAR = 64
-_FIGURES = 96  # room for "12,345 · 100 %"
-_SIGN = "◆"  # a mark is never colour alone; "≠ 2" would be read as "not 2"
-_MARK = f'<tspan class="mark">{_SIGN}</tspan>'
-_MARKED = "#b3261e"
+_FIGURES = 96  # width of "12,345 · 100 %"
+_MARK_SIGN = "◆"  # a mark must not rely on colour alone; "≠ 2" would be read as "not 2"
+_MARK = f'<tspan class="mark">{_MARK_SIGN}</tspan>'
+_MARK_COLOUR = "#b3261e"
 _WIDE, _NARROW = frozenset("mwMW@%—…<>=+≤◆"), frozenset("iljtfrI.,:;'|!()- ")
 _STYLE = (
     "text{font:14px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#1f2933}"
     ".head{font-size:16px;font-weight:600}.soft{fill:#616e7c;font-size:12.5px}"
     ".edge{fill:#52606d;font-size:13px}.class{font-weight:600}"
     ".wire{fill:none;stroke:#b8c2cc;stroke-width:1.5}"
-    f".mark{{fill:{_MARKED};font-weight:600}}"
+    f".mark{{fill:{_MARK_COLOUR};font-weight:600}}"
 )
 
 
 def picture(
     tree: Tree, *, depth: int = 4, table: Table | None = None, counts: bool = True, marks: Bools | None = None
 ) -> str:
-    """The tree as SVG text; ``counts=False`` shows no number of rows and no share.
+    """The tree as SVG text; ``counts=False`` hides numbers of rows and shares.
 
-    Branches that no training row took are only counted; of a category with many levels the largest are drawn.
-    ``marks`` says of each node whether it differs from the other tree's. The bars of a kd tree, which has no classes,
-    show the share of all rows.
+    Branches without training rows are only counted. Of a category with many levels only the largest branches are drawn.
+    ``marks`` is true for each node that differs from the other tree. The bars of a kd tree, which has no classes, show
+    the share of all rows.
     """
     flags = np.zeros(tree.size, np.bool_) if marks is None else marks
-    rows = list(lines(Drawn(tree, depth, spelling(table), flags, counts)))
+    rows = list(outline(PlotInput(tree, depth, value_formatter(table), flags, counts)))
     legend, legend_height = _legend(tree, marks)
     top, step = 46 + legend_height, _step(rows)
     height = top + _LINE * len(rows) + 10
@@ -154,24 +154,24 @@ def picture(
         f'style="max-width:100%;height:auto" role="img" aria-label="{escape(title)}">',
         f"<style>{_STYLE}</style>",
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#ffffff"/>',
-        f'<text class="head" x="{_MARGIN}" y="30">{escape(_cut(head, 210))}</text>',
+        f'<text class="head" x="{_MARGIN}" y="30">{escape(_truncate(head, 210))}</text>',
         f'<text class="soft" x="{WIDTH - _MARGIN}" y="30" text-anchor="end">'
         f"{tree.size:,} nodes · {len(tree.leaves):,} leaves · {tree.counts[0].sum():,.0f} rows</text>"
         if counts
         else "",
         legend,
-        *_wires(rows, top, step),
-        *(_draw(tree, row, top + _LINE * i, step, counts) for i, row in enumerate(rows)),
+        *_connectors(rows, top, step),
+        *(_draw_line(tree, row, top + _LINE * i, step, counts) for i, row in enumerate(rows)),
         "</svg>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
 
 
 def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
-    """One dot and name per class, in as many lines as it takes, then what a mark means; and how high it is."""
+    """The legend, with one dot and name per class and the meaning of a mark, and its height."""
     x, y, parts = _MARGIN, 56, []
     for code, name in enumerate(tree.classes[:12] if tree.answers else ()):
-        label = _cut(name, 160)
+        label = _truncate(name, 160)
         if x > _MARGIN and x + 18 + _width(label) > WIDTH - _MARGIN:
             x, y = _MARGIN, y + 22
         parts.append(f'<circle cx="{x + 5}" cy="{y - 4}" r="5" fill="{_colour(code)}"/>')
@@ -188,12 +188,12 @@ def _legend(tree: Tree, marks: Bools | None) -> tuple[str, int]:
 
 
 def _step(rows: list[PlotLine]) -> int:
-    """How far each test moves to the right, so that the deepest line still has room."""
-    return max(3, min(_INDENT, _MOST_INDENT // max(1, *(row.depth for row in rows))))
+    """The indentation per test, small enough that the deepest line fits."""
+    return max(3, min(_INDENT, _MAX_INDENT // max(1, *(row.depth for row in rows))))
 
 
-def _wires(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
-    """From each node an elbow to each of its children."""
+def _connectors(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
+    """The connecting lines from each node to its children."""
     last: dict[int, int] = {}
     for i, row in enumerate(rows):
         last[row.depth] = i
@@ -204,18 +204,18 @@ def _wires(rows: list[PlotLine], top: int, step: int) -> Iterator[str]:
         yield f'<path class="wire" d="M{x} {begin}V{y - 5}q0 5 5 5h{max(0, step - 12)}"/>'
 
 
-def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
-    """The branch's text, the box, and the mix of classes at the right."""
+def _draw_line(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
+    """The branch's text, the box, and the class distribution on the right."""
     x: float = _MARGIN + step * row.depth
     right = WIDTH - _MARGIN - (_FIGURES if counts else 0) - _BAR - 14
-    told = f"{row.edge} {row.name}{' (differs from the other tree)' if row.marked else ''}"
-    parts = [f"<g><title>{escape(told.strip())}</title>"]
-    label = f"{_SIGN} {row.name}" if row.marked else row.name
+    title = f"{row.edge} {row.name}{' (differs from the other tree)' if row.marked else ''}"
+    parts = [f"<g><title>{escape(title.strip())}</title>"]
+    label = f"{_MARK_SIGN} {row.name}" if row.marked else row.name
     if row.edge:
-        edge = _cut(row.edge, max((right - x) * 0.5, right - x - _width(label) - 32))
+        edge = _truncate(row.edge, max((right - x) * 0.5, right - x - _width(label) - 32))
         parts.append(f'<text class="edge" x="{x + 4:.0f}" y="{y + 19}">{escape(edge)}</text>')
         x += _width(edge) * 0.93 + 12
-    name = _cut(label, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
+    name = _truncate(label, (right - x) / 0.85 if row.kind == "more" else right - x - 18)
     wide = min(_width(name) * (1.08 if row.kind == "leaf" else 1.0) + 18, right - x)
     if row.kind == "more":
         parts.append(f'<text class="soft" x="{x + 4:.0f}" y="{y + 19}">{_escaped(name, row)}</text>')
@@ -223,7 +223,7 @@ def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
         colour = _colour(int(tree.label[row.node])) if row.kind == "leaf" else "#e4e9ee"
         opacity = ' fill-opacity="0.14"' if row.kind == "leaf" else ""
         dashes = ' stroke-dasharray="3 3"' if row.follows else ' stroke-width="1.7"'
-        outline = f' stroke="{_MARKED}"{dashes}' if row.marked else ""
+        outline = f' stroke="{_MARK_COLOUR}"{dashes}' if row.marked else ""
         parts.append(
             f'<rect x="{x:.0f}" y="{y + 1}" width="{wide:.0f}" height="26" rx="{13 if row.kind == "leaf" else 6}" '
             f'fill="{colour}"{opacity}{outline}/>'
@@ -232,17 +232,17 @@ def _draw(tree: Tree, row: PlotLine, y: int, step: int, counts: bool) -> str:
         middle = x + wide / 2
         parts.append(f'<text{kind} x="{middle:.0f}" y="{y + 19}" text-anchor="middle">{_escaped(name, row)}</text>')
     if row.node >= 0 and (tree.answers or counts):
-        parts += _mix(tree, row, y, counts)
+        parts += _class_bar(tree, row, y, counts)
     return "".join(parts) + "</g>"
 
 
 def _escaped(name: str, row: PlotLine) -> str:
-    """A name as SVG text, the sign of a mark in its colour."""
-    return escape(name).replace(_SIGN, _MARK, 1) if row.marked else escape(name)
+    """A name as SVG text, with the mark sign in its colour."""
+    return escape(name).replace(_MARK_SIGN, _MARK, 1) if row.marked else escape(name)
 
 
-def _mix(tree: Tree, row: PlotLine, y: int, counts: bool) -> Iterator[str]:
-    """A bar of the classes, and how many rows of which purity (of a kd tree, of which share)."""
+def _class_bar(tree: Tree, row: PlotLine, y: int, counts: bool) -> Iterator[str]:
+    """A bar of the class distribution, with the number of rows and the purity (for a kd tree the share of rows)."""
     count = tree.counts[row.node]
     total = count.sum()
     whole = total if tree.answers else tree.counts[0].sum()
@@ -267,15 +267,15 @@ def _colour(code: int) -> str:
     return COLOURS[code % len(COLOURS)]
 
 
-def _width(words: str) -> float:
-    """About how wide a text is at 14 pixels, in the widest of the usual system fonts."""
-    return sum(12.2 if c in _WIDE else 5.4 if c in _NARROW else 9.8 if c.isupper() else 8.5 for c in words)
+def _width(text: str) -> float:
+    """The approximate width of a text at 14 pixels, in the widest of the common system fonts."""
+    return sum(12.2 if c in _WIDE else 5.4 if c in _NARROW else 9.8 if c.isupper() else 8.5 for c in text)
 
 
-def _cut(words: str, room: float) -> str:
-    """The text, or as much of it as fits, with an ellipsis."""
-    if _width(words) <= room:
-        return words
-    while words and _width(words + "…") > room:
-        words = words[:-1]
-    return words + "…"
+def _truncate(text: str, width: float) -> str:
+    """The text, shortened with an ellipsis if it is wider than ``width``."""
+    if _width(text) <= width:
+        return text
+    while text and _width(text + "…") > width:
+        text = text[:-1]
+    return text + "…"

@@ -1,7 +1,7 @@
-"""Where rows stand in a tree: their leaves, and the class it answers them.
+"""Predictions of trees and forests, and the leaves that rows reach.
 
-A row whose value is missing at a test, or never met in training, takes every branch that training rows took,
-each by its share. So a row stands in a *set* of leaves, mostly of one.
+At a test, a row whose value is missing or did not occur in training follows every branch that has training rows,
+weighted by the branch's share of them. So a row reaches a *set* of leaves, usually with one member.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -18,19 +18,19 @@ from leafcover.tree.training import Training, classes_of
 from leafcover.tree.tree import Attribute, LeafMembership, Tree
 
 if TYPE_CHECKING:
-    from leafcover.kernels.forest_cells import LeafSets, Ways
+    from leafcover.kernels.forest_cells import LeafSets, TreeArrays
 
 
 Columns = Sequence[Array]  # one array per attribute of a tree: float64 with nan, or codes of the tree's levels
 
-_BLOCK = 8192  # rows walked at once: their values stay in the cache
+_BLOCK = 8192  # rows processed at a time, so that their values stay in the cache
 
 
-def columns_for(tree: Tree, table: Table, *, tested: Collection[int] | None = None) -> tuple[Array, ...]:
-    """The tree's attributes in a table, whose levels may be others: matched by their text.
+def match_columns(tree: Tree, table: Table, *, tested: Collection[int] | None = None) -> tuple[Array, ...]:
+    """The columns of a table that correspond to the tree's attributes, with levels matched by their text.
 
-    A level the tree has never met is as good as missing; an attribute the table lacks is an error only when
-    the tree tests it, or when it is one of those ``tested``.
+    A level unknown to the tree becomes missing. An attribute that the table lacks is an error only if the tree tests it
+    (or if it is in ``tested``, when given).
     """
     tested = set(tree.tested.tolist() if tested is None else tested)
     return tuple(
@@ -48,21 +48,21 @@ def _column_for(attribute: Attribute, table: Table) -> Array:
     if attribute.is_number:
         if column.is_category:
             raise TableError(
-                f"Column {attribute.name!r} is a number where the tree grew, but not every value parses here "
-                f"(for instance {column.levels[0]!r}). Mend these values or mark them missing."
+                f"Column {attribute.name!r} was numeric in training but has values that are not numbers, "
+                f"such as {column.levels[0]!r}. Fix these values or declare them missing."
             )
         return column.values
     names, codes = _levels_of(column)
     if names == attribute.levels:
         return codes
     code_of = {level: code for code, level in enumerate(attribute.levels)}
-    # one more place at the end: code -1, missing, finds it
+    # the extra last element is found by code -1, a missing value
     new = np.array([*(code_of.get(name, MISSING) for name in names), MISSING], np.int32)
     return new[codes]
 
 
 def _levels_of(column: Column) -> tuple[tuple[str, ...], Codes]:
-    """Levels and codes of any column; a number's levels are its texts."""
+    """Levels and codes of any column; the levels of a number are its values as text."""
     if column.is_category:
         return column.levels, column.values.astype(np.int32)
     missing = column.missing
@@ -72,15 +72,15 @@ def _levels_of(column: Column) -> tuple[tuple[str, ...], Codes]:
     return tuple(text_of(column, distinct)), codes
 
 
-def _ways(tree: Tree) -> tuple["Ways", Array]:
-    """The tree for kernels, and which attributes it tests."""
-    from leafcover.kernels.forest_cells import Ways
+def _kernel_tree(tree: Tree) -> tuple["TreeArrays", Array]:
+    """The tree as kernel arrays, and the attributes that it tests."""
+    from leafcover.kernels.forest_cells import TreeArrays
 
     used = np.unique(tree.tested[tree.tested >= 0])
     place = np.full(len(tree.attributes) + 1, -1, np.int32)
     place[used] = np.arange(len(used), dtype=np.int32)
     number = np.array([*(a.is_number for a in tree.attributes), True], np.bool_)
-    ways = Ways(
+    kernel_tree = TreeArrays(
         tested=place[tree.tested],
         is_number=number[tree.tested],
         cut=tree.cut,
@@ -88,11 +88,11 @@ def _ways(tree: Tree) -> tuple["Ways", Array]:
         branches=tree.branches.astype(np.int32),
         weight=tree.counts.sum(axis=1).astype(np.float32),
     )
-    return ways, used
+    return kernel_tree, used
 
 
 def _blocks(tree: Tree, columns: Columns, rows: int, used: Array) -> Iterator[tuple[int, Floats]]:
-    """Row by row the tested values of some thousand rows at a time: (first row, values)."""
+    """The tested values (rows, attributes) of some thousand rows at a time, with the number of the first row."""
     for begin in range(0, rows, _BLOCK):
         end = min(begin + _BLOCK, rows)
         values = np.empty((end - begin, len(used)), np.float64)
@@ -104,67 +104,67 @@ def _blocks(tree: Tree, columns: Columns, rows: int, used: Array) -> Iterator[tu
 
 
 def _columns(tree: Tree, rows: Table | Training | Columns) -> tuple[Columns, int]:
-    """One array per attribute of the tree, and how many rows there are."""
+    """One array per attribute of the tree, and the number of rows."""
     if isinstance(rows, Table):
-        return columns_for(tree, rows), len(rows)
+        return match_columns(tree, rows), len(rows)
     if isinstance(rows, Training):
         return rows.columns, len(rows.labels)
     return rows, len(rows[0]) if len(rows) else 0
 
 
 def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
-    """The class (code) the tree answers each row; of classes with equal weight the first."""
-    from leafcover.kernels.forest_cells import SEVERAL, one_leaf, votes
+    """The class code that the tree predicts for each row; if classes tie, the first."""
+    from leafcover.kernels.forest_cells import SEVERAL, class_weights, find_leaves
 
     columns, count = _columns(tree, rows)
-    ways, used = _ways(tree)
+    kernel_tree, used = _kernel_tree(tree)
     counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
-    answer = np.where(ways.weight > 0, counts.argmax(axis=1), label).astype(np.int32)
+    answer = np.where(kernel_tree.weight > 0, counts.argmax(axis=1), label).astype(np.int32)
     classes = np.empty(count, np.int32)
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
-        one_leaf(ways, values, leaf)
+        find_leaves(kernel_tree, values, leaf)
         found = leaf[: len(values)]
         classes[begin : begin + len(values)] = answer[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            sums = votes(ways, counts, label, values, several)
+            sums = class_weights(kernel_tree, counts, label, values, several)
             classes[begin + several] = sums.argmax(axis=1)
     return classes
 
 
-def places(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
-    """For each row the set of leaves it reaches; the sets do not depend on the order of the rows."""
-    from leafcover.kernels.forest_cells import SEVERAL, add_sets, many_leaves, no_sets, one_leaf
+def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
+    """The set of leaves that each row reaches. The numbering of sets does not depend on the order of rows."""
+    from leafcover.kernels.forest_cells import SEVERAL, add_sets, empty_sets, find_leaves, reachable_leaves
 
     columns, count = _columns(tree, rows)
-    ways, used = _ways(tree)
+    kernel_tree, used = _kernel_tree(tree)
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
     place = np.empty(count, np.int32)
-    sets = no_sets()
+    sets = empty_sets()
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
-        one_leaf(ways, values, leaf)
+        find_leaves(kernel_tree, values, leaf)
         found = leaf[: len(values)]
         place[begin : begin + len(values)] = number[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            ends, reached = many_leaves(ways, values, several)
+            ends, reached = reachable_leaves(kernel_tree, values, several)
             sets, of_rows = add_sets(sets, ends, number[reached])
             place[begin + several] = len(tree.leaves) + of_rows
-    return _numbered(place, sets, len(tree.leaves))
+    return _number_sets(place, sets, len(tree.leaves))
 
 
-def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
-    """Number the sets of several leaves after the single leaves, by content."""
+def _number_sets(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
+    """Number the sets with several leaves after the single leaves, in order of their content."""
     text = sets.leaves.astype(">i4").tobytes()
     bounds = (4 * sets.start).tolist()
     keys = [text[begin:end] for begin, end in pairwise(bounds)]
     several = sorted((s for s, key in enumerate(keys) if len(key) > 4), key=keys.__getitem__)
     new = np.empty(leaves + len(keys), np.int32)
     new[:leaves] = np.arange(leaves)
-    new[leaves:] = sets.leaves[sets.start[:-1]]  # right for a set of one leaf
+    new[leaves:] = sets.leaves[sets.start[:-1]]  # correct for sets with one leaf; the others follow
     new[leaves + np.array(several, np.int64)] = np.arange(leaves, leaves + len(several))
     members = np.frombuffer(b"".join(keys[s] for s in several), ">i4").astype(np.int32)
     start = np.arange(leaves + len(several) + 1)
@@ -173,20 +173,20 @@ def _numbered(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
 
 
 def training_errors(tree: Tree, training: Training) -> int:
-    """How many training rows the tree, asked anew, answers wrongly."""
+    """The number of training rows that the tree misclassifies."""
     return int(np.count_nonzero(classify(tree, training) != training.labels))
 
 
 def errors_on(tree: Tree, table: Table) -> int:
-    """How many rows of another table with a known target the tree answers wrongly.
+    """The number of rows with a known target that the tree misclassifies in another table.
 
-    A class the tree has never met is always an error.
+    A class that did not occur in training always counts as an error.
     """
-    return wrong_answers(tree, table, classify(tree, table))
+    return count_errors(tree, table, classify(tree, table))
 
 
-def wrong_answers(tree: Tree, table: Table, answers: Codes) -> int:
-    """How many rows of a table with a known target got another class (a code of the tree's)."""
+def count_errors(tree: Tree, table: Table, answers: Codes) -> int:
+    """The number of rows with a known target whose predicted class code is wrong."""
     names, codes = classes_of(table[tree.target])
     known = np.flatnonzero(codes != MISSING)
     code_of = {name: code for code, name in enumerate(tree.classes)}
@@ -195,160 +195,157 @@ def wrong_answers(tree: Tree, table: Table, answers: Codes) -> int:
 
 
 def distribution(tree: Tree, rows: Table | Training | Columns) -> Floats:
-    """The share of each class (rows, classes) in the leaves that a row reaches; each row sums to one.
+    """The class shares (rows, classes) in the leaves that each row reaches; each row sums to one.
 
-    An empty leaf gives everything to its parent's class. The largest share is that of the class in `classify`.
+    An empty leaf counts fully for the class of its parent. `classify` returns the class with the largest share.
     """
-    from leafcover.kernels.forest_cells import SEVERAL, one_leaf, votes
+    from leafcover.kernels.forest_cells import SEVERAL, class_weights, find_leaves
 
     columns, count = _columns(tree, rows)
-    ways, used = _ways(tree)
+    kernel_tree, used = _kernel_tree(tree)
     counts, label = tree.counts.astype(np.float32), tree.label.astype(np.int32)
     answer = counts.astype(np.float64)
-    empty = np.flatnonzero(ways.weight <= 0)
+    empty = np.flatnonzero(kernel_tree.weight <= 0)
     answer[empty, label[empty]] = 1.0
     shares = np.empty((count, len(tree.classes)))
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
-        one_leaf(ways, values, leaf)
+        find_leaves(kernel_tree, values, leaf)
         found = leaf[: len(values)]
         shares[begin : begin + len(values)] = answer[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            shares[begin + several] = votes(ways, counts, label, values, several)
+            shares[begin + several] = class_weights(kernel_tree, counts, label, values, several)
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
 
 
 def leaf_of(tree: Tree, rows: Table | Training | Columns) -> Codes:
-    """The node number of the leaf each row reaches; -1 for a row that reaches several, for want of a value."""
-    found = places(tree, rows)
+    """The node number of the leaf that each row reaches; -1 if a missing value leads to several leaves."""
+    found = leaf_membership(tree, rows)
     leaves = tree.leaves.astype(np.int32)
-    alone = found.place < len(leaves)
-    return np.where(alone, leaves[np.where(alone, found.place, 0)], MISSING).astype(np.int32)
+    single = found.set_of_row < len(leaves)
+    return np.where(single, leaves[np.where(single, found.set_of_row, 0)], MISSING).astype(np.int32)
 
 
-# What a forest answers: its trees are asked one by one, and each has a vote.
-#
-# A forest is a tuple of trees with the same attributes and classes, so that they can be walked alike. It is never
-# empty.
+# Predictions of forests. A forest is a non-empty sequence of trees with the same attributes and classes.
 
 
 Forest: TypeAlias = Sequence[Tree]
 Voting: TypeAlias = Literal["majority", "most-accurate-leaf", "combined"]
 
-VOTINGS: tuple[Voting, ...] = ("majority", "most-accurate-leaf", "combined")
+VOTING_RULES: tuple[Voting, ...] = ("majority", "most-accurate-leaf", "combined")
 
-_FOREST_BLOCK = 65_536  # rows asked at once: shares of many classes need not stand in memory for all of them
+_FOREST_BLOCK = 65_536  # rows processed at a time, so that class shares are never stored for all rows
 
 
-def columns_of(trees: Forest, rows: Table | Training | Columns) -> Columns:
-    """One array for each attribute of the trees; of a table they are matched once for all trees."""
+def match_forest_columns(trees: Forest, rows: Table | Training | Columns) -> Columns:
+    """One array per attribute of the trees; the columns of a table are matched once for all trees."""
     if isinstance(rows, Table):
         tested = set(np.concatenate([tree.tested for tree in trees]).tolist())
-        return columns_for(trees[0], rows, tested=tested)
+        return match_columns(trees[0], rows, tested=tested)
     return rows.columns if isinstance(rows, Training) else rows
 
 
 def votes(trees: Forest, rows: Table | Training | Columns) -> Floats:
-    """How many trees answer each class (rows, classes): one vote a tree, so each row sums to their number."""
-    return np.concatenate([_ballots(trees, block)[0] for block in _forest_blocks(trees, rows)])
+    """The number of trees that predict each class (rows, classes); each row sums to the number of trees."""
+    return np.concatenate([_vote_counts(trees, block)[0] for block in _forest_blocks(trees, rows)])
 
 
 def classify_forest(trees: Forest, rows: Table | Training | Columns, *, voting: Voting = "majority") -> Codes:
-    """The class (code) that the trees answer each row together.
+    """The class code that the forest predicts for each row.
 
-    "majority": the class with most votes. Of classes with equally many, the one whose trees are surer: with the
-    larger sum of its shares in the leaves that voted for it (for two classes this is SysFor's own rule); then the
-    first. Experimental, for the paper's own rules are known by name only: "most-accurate-leaf", the tree in whose leaf
-    the share of its class is largest decides, of equal ones that with more training rows, then the earlier tree;
-    "combined", the class with the largest sum of those shares, as in a tie of votes.
+    "majority": the class with the most votes; if classes tie, the one with the larger sum of its shares in the leaves
+    that voted for it (for two classes this is SysFor's own rule), then the first. The other two rules are experimental,
+    because SysFor's authors only name them. "most-accurate-leaf": the leaf in which its class has the largest share
+    decides; if leaves tie, the one with more training rows, then the earlier tree. "combined": the class with the
+    largest sum of those shares.
     """
     check_voting(voting)
     found = []
     for block in _forest_blocks(trees, rows):
         if voting == "most-accurate-leaf":
-            found.append(_surest(trees, block).argmax(axis=1))
+            found.append(_most_accurate_shares(trees, block).argmax(axis=1))
             continue
-        ballots, sureness = _ballots(trees, block)
+        counts, support = _vote_counts(trees, block)
         if voting == "majority":
-            sureness[ballots < ballots.max(axis=1, keepdims=True)] = -1.0
-        found.append(sureness.argmax(axis=1))
+            support[counts < counts.max(axis=1, keepdims=True)] = -1.0
+        found.append(support.argmax(axis=1))
     return np.concatenate(found).astype(np.int32)
 
 
 def forest_shares(trees: Forest, rows: Table | Training | Columns, *, voting: Voting = "majority") -> Floats:
-    """For each class what speaks for it (rows, classes), each row summing to one.
+    """The support of each class (rows, classes); each row sums to one.
 
-    "majority": the share of the votes; "combined": of the summed shares; "most-accurate-leaf": the shares of classes in
-    that leaf.
+    "majority": the share of votes. "combined": the share of the summed class shares. "most-accurate-leaf": the class
+    shares in that leaf.
     """
     check_voting(voting)
     found = []
     for block in _forest_blocks(trees, rows):
         if voting == "most-accurate-leaf":
-            found.append(_surest(trees, block))
+            found.append(_most_accurate_shares(trees, block))
         else:
-            chosen = _ballots(trees, block)[0 if voting == "majority" else 1]
+            chosen = _vote_counts(trees, block)[0 if voting == "majority" else 1]
             found.append(chosen / chosen.sum(axis=1, keepdims=True))
     return np.concatenate(found)
 
 
 def forest_errors(trees: Forest, training: Training, *, voting: Voting = "majority") -> int:
-    """How many training rows the trees together answer wrongly."""
+    """The number of training rows that the forest misclassifies."""
     return int(np.count_nonzero(classify_forest(trees, training, voting=voting) != training.labels))
 
 
 def forest_errors_on(trees: Forest, table: Table, *, voting: Voting = "majority") -> int:
-    """How many rows of another table with a known target they answer wrongly."""
-    return wrong_answers(trees[0], table, classify_forest(trees, table, voting=voting))
+    """The number of rows with a known target that the forest misclassifies in another table."""
+    return count_errors(trees[0], table, classify_forest(trees, table, voting=voting))
 
 
 def _forest_blocks(trees: Forest, rows: Table | Training | Columns) -> Iterator[list[Array]]:
-    """The columns of some thousand rows at a time; one empty block when there are no rows."""
-    columns = columns_of(trees, rows)
+    """The columns of some thousand rows at a time; one empty block if there are no rows."""
+    columns = match_forest_columns(trees, rows)
     if not columns and isinstance(rows, (Table, Training)):
-        # no attributes, yet rows to answer: they are counted by a column that no tree tests
+        # without attributes, a placeholder column that no tree tests carries the number of rows
         columns = [np.empty(len(rows) if isinstance(rows, Table) else len(rows.labels))]
     count = len(columns[0]) if columns else 0
     for begin in range(0, max(count, 1), _FOREST_BLOCK):
         yield [column[begin : begin + _FOREST_BLOCK] for column in columns]
 
 
-def _ballots(trees: Forest, columns: Columns) -> tuple[Floats, Floats]:
-    """For each class its votes, and the sum of its shares where it won the vote (both rows, classes)."""
+def _vote_counts(trees: Forest, columns: Columns) -> tuple[Floats, Floats]:
+    """The votes for each class, and the sum of its shares in the leaves that voted for it (both rows, classes)."""
     shares = distribution(trees[0], columns)
-    ballots, sureness, line = np.zeros_like(shares), np.zeros_like(shares), np.arange(len(shares))
+    counts, support, line = np.zeros_like(shares), np.zeros_like(shares), np.arange(len(shares))
     for number, tree in enumerate(trees):
         if number:
             shares = distribution(tree, columns)
-        answer = shares.argmax(axis=1)
-        ballots[line, answer] += 1
-        sureness[line, answer] += shares[line, answer]
-    return ballots, sureness
+        predicted = shares.argmax(axis=1)
+        counts[line, predicted] += 1
+        support[line, predicted] += shares[line, predicted]
+    return counts, support
 
 
-def _surest(trees: Forest, columns: Columns) -> Floats:
-    """The shares of classes (rows, classes) in the most accurate leaf that each row reaches."""
+def _most_accurate_shares(trees: Forest, columns: Columns) -> Floats:
+    """The class shares (rows, classes) in the most accurate leaf that each row reaches."""
     best: Floats = distribution(trees[0], columns)
     support = _support(trees[0], columns)
     for tree in trees[1:]:
         shares, rows = distribution(tree, columns), _support(tree, columns)
-        mine, other = shares.max(axis=1), best.max(axis=1)
-        better = (mine > other) | ((mine == other) & (rows > support))
+        new, old = shares.max(axis=1), best.max(axis=1)
+        better = (new > old) | ((new == old) & (rows > support))
         best[better], support[better] = shares[better], rows[better]
     return best
 
 
 def _support(tree: Tree, columns: Columns) -> Floats:
-    """The training rows in the leaves that each row reaches."""
-    found = places(tree, columns)
-    held = tree.counts[tree.leaves].sum(axis=1)
-    sums: Floats = np.add.reduceat(held[found.leaves], found.start[:-1])
-    return sums[found.place]
+    """The number of training rows in the leaves that each row reaches."""
+    found = leaf_membership(tree, columns)
+    sizes = tree.counts[tree.leaves].sum(axis=1)
+    sums: Floats = np.add.reduceat(sizes[found.leaves], found.start[:-1])
+    return sums[found.set_of_row]
 
 
 def check_voting(voting: str) -> None:
-    """Refuse a voting that there is not."""
-    if voting not in VOTINGS:
-        raise ValueOutOfRange("voting", voting, " or ".join(repr(name) for name in VOTINGS))
+    """Refuse an unknown voting rule."""
+    if voting not in VOTING_RULES:
+        raise ValueOutOfRange("voting", voting, " or ".join(repr(name) for name in VOTING_RULES))

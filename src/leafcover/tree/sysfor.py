@@ -1,8 +1,8 @@
 """SysFor: a forest whose trees differ by design, not by chance (Islam and Giggins 2011).
 
-Level 0: one tree for each good attribute of the whole table, which is its root whatever C4.5 would choose. Level 1:
-for each of these roots, trees that go on with the good attributes of its branches. Below, all is C4.5. So the first
-tree holds what the best test finds, the others what it hides.
+Level 0: one tree for each good attribute of the table, which becomes the root of that tree whatever C4.5 would choose.
+Level 1: for each of these roots, further trees whose second tests are the good attributes of its branches. Everything
+below is C4.5. So the first tree follows the best test, and the others find patterns that it hides.
 """
 
 from collections import Counter
@@ -17,27 +17,27 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.errors import TableError, ValueOutOfRange
 from leafcover.table.table import Table
-from leafcover.tree.c45 import MOST_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, pruned, singles
+from leafcover.tree.c45 import MAX_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, prune_tree, to_float32
 from leafcover.tree.predict import Forest
-from leafcover.tree.training import Training, take, training
+from leafcover.tree.training import Training, take_rows, training
 from leafcover.tree.tree import LeafBoxes, Test, Tree, leaf_boxes
 
 if TYPE_CHECKING:
     from leafcover.kernels.c45_grow import Inputs
 
 
-# The good attributes of some rows: the tests that SysFor puts at the root of a tree, one after the other.
+# Good attributes: the tests that SysFor uses as roots, one after the other.
 #
-# A number may be good at several cuts, if they stand far enough apart. A test is good when its gain ratio falls short
-# of the best one by at most ``goodness``, an absolute difference (Islam and Giggins 2011).
+# A test is good if its gain ratio is at most ``goodness`` (an absolute difference) below the best one. A number may be
+# good at several cuts if they are far enough apart.
 
 
-_DIGITS = 12  # of a ratio: ratios that are equal on paper are equal here, whatever the order of their sums
+_DIGITS = 12  # decimal places of a gain ratio, so that ratios that are mathematically equal compare equal
 
 
 @dataclass(frozen=True)
-class Good:
-    """A test that is good at the root: an attribute, and the middle of the gap in which a number is cut."""
+class GoodTest:
+    """A good test: an attribute and, for a number, the midpoint of the gap in which it is cut."""
 
     attribute: int
     middle: float  # nan for a category
@@ -46,62 +46,64 @@ class Good:
 
 @dataclass(frozen=True, eq=False)
 class TrainingPart:
-    """Some of the training rows; one that lacks the value tested above stands in several parts by its weight."""
+    """A weighted subset of the training rows. A row without the value tested above belongs to several parts."""
 
     rows: Rows
     weight: Floats  # (rows,) above 0, at most 1
 
 
 @dataclass(frozen=True)
-class Search:
-    """What makes a test good."""
+class SearchSettings:
+    """The criteria of a good test."""
 
     goodness: float = 0.3
     separation: float = 0.3
     min_records: int = 10
 
 
-def good_attributes(training: Training, part: TrainingPart, spans: Floats, search: Search) -> tuple[Good, ...]:
-    """The good tests of a part, best first; of equal ones the earlier attribute, of its cuts the lower.
+def good_attributes(
+    training: Training, part: TrainingPart, spans: Floats, search: SearchSettings
+) -> tuple[GoodTest, ...]:
+    """The good tests of a part, best first; ties go to the earlier attribute, then to the lower cut.
 
-    A cut leaves ``min_records`` on both sides, and two levels of a category hold as many. ``spans`` are the ranges of
-    numbers in the whole table: cuts stand further apart than ``separation`` of them. Rows of one class have no good
-    test. A row without the value lowers the gain by its weight and is one more part of the split information, as in
-    C4.5.
+    A cut must leave ``min_records`` rows on both sides, and two levels of a category must have as many. ``spans`` are
+    the ranges of numbers in the whole table; cuts of a number must differ by more than ``separation`` times its range.
+    Rows of a single class have no good test. As in C4.5, rows without the value reduce the gain by their weight and
+    count as one more branch in the split information.
     """
     labels = training.labels[part.rows]
-    too_few = part.weight.sum() < 2 * search.min_records - 0.5  # a quick look: a category may have very many branches
+    too_few = part.weight.sum() < 2 * search.min_records - 0.5  # cheap test first: there may be very many branches
     if too_few or (labels == labels[0]).all():
         return ()
-    pool: list[Good] = []
+    pool: list[GoodTest] = []
     for number, attribute in enumerate(training.attributes):
         values = training.columns[number][part.rows]
         if attribute.is_number:
-            cuts = _cuts(values, labels, part.weight, len(training.classes), search.min_records)
-            pool += _separate(number, *cuts, spans[number], search)
+            cuts = _score_cuts(values, labels, part.weight, len(training.classes), search.min_records)
+            pool += _separated_cuts(number, *cuts, spans[number], search)
         else:
-            pool += _category(number, values, labels, part.weight, training, search.min_records)
+            pool += _score_category(number, values, labels, part.weight, training, search.min_records)
     pool.sort(key=lambda good: -good.ratio)
     return tuple(good for good in pool if pool[0].ratio - good.ratio <= search.goodness)
 
 
-def spans_of(training: Training) -> Floats:
-    """The range of each number in 32 bits, as trees read it; 0 for categories and columns without values."""
+def value_ranges(training: Training) -> Floats:
+    """The range of each number in single precision, as in trees; 0 for categories and columns without values."""
     spans = np.zeros(len(training.attributes))
     for number, attribute in enumerate(training.attributes):
         if attribute.is_number:
-            values = singles(training.columns[number]).astype(np.float64)
+            values = to_float32(training.columns[number]).astype(np.float64)
             known = values[~np.isnan(values)]
             spans[number] = np.ptp(known) if len(known) else 0.0
     return spans
 
 
-def parts_of(training: Training, part: TrainingPart, good: Good) -> Iterator[TrainingPart]:
-    """The rows of each branch of a test; those without the value go to every branch with rows, by its share."""
+def branch_parts(training: Training, part: TrainingPart, good: GoodTest) -> Iterator[TrainingPart]:
+    """The rows of each branch of a test. Rows without the value go to every non-empty branch, weighted by its share."""
     values = training.columns[good.attribute][part.rows]
     attribute = training.attributes[good.attribute]
     if attribute.is_number:
-        value = singles(values).astype(np.float64)
+        value = to_float32(values).astype(np.float64)
         branch, forks = np.where(np.isnan(value), MISSING, value > good.middle).astype(np.int64), 2
     else:
         branch, forks = values.astype(np.int64), len(attribute.levels)
@@ -117,36 +119,38 @@ def parts_of(training: Training, part: TrainingPart, good: Good) -> Iterator[Tra
         yield TrainingPart(part.rows[both], np.concatenate([part.weight[known], part.weight[shared] * share]))
 
 
-def _cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
+def _score_cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
     from leafcover.kernels.c45_criterion import cut_ratios
     from leafcover.kernels.kd import stable_order
 
-    single = singles(values)
+    single = to_float32(values)
     order = stable_order(single)
     middles, ratios = cut_ratios(single[order], labels[order], weight[order], classes, float(least))
-    return middles, _rounded(ratios)
+    return middles, _round_ratios(ratios)
 
 
-def _rounded(ratios: Floats) -> Floats:
+def _round_ratios(ratios: Floats) -> Floats:
     rounded: Floats = np.maximum(np.round(ratios, _DIGITS), 0.0)
     return rounded
 
 
-def _separate(number: int, middles: Floats, ratios: Floats, span: float, search: Search) -> Iterator[Good]:
-    """The best cut, the best of those far enough from it, and so on while they are good."""
+def _separated_cuts(
+    number: int, middles: Floats, ratios: Floats, span: float, search: SearchSettings
+) -> Iterator[GoodTest]:
+    """The best cut, then the best of those far enough from it, and so on while they are good."""
     best = ratios.max(initial=0.0)
     while len(ratios):
         taken = int(ratios.argmax())
         if best - ratios[taken] > search.goodness:
             return
-        yield Good(number, float(middles[taken]), float(ratios[taken]))
+        yield GoodTest(number, float(middles[taken]), float(ratios[taken]))
         left = np.abs(middles - middles[taken]) / span > search.separation
         middles, ratios = middles[left], ratios[left]
 
 
-def _category(
+def _score_category(
     number: int, codes: Array, labels: Array, weight: Floats, training: Training, least: int
-) -> Iterator[Good]:
+) -> Iterator[GoodTest]:
     from leafcover.kernels.c45_criterion import level_ratio
 
     levels, classes = len(training.attributes[number].levels), len(training.classes)
@@ -154,15 +158,15 @@ def _category(
     counts: Array = np.bincount(line * classes + labels, weight, (levels + 1) * classes)
     ratio = level_ratio(counts.reshape(levels + 1, classes), float(least))
     if ratio >= 0:
-        yield Good(number, np.nan, float(_rounded(np.array([ratio]))[0]))
+        yield GoodTest(number, np.nan, float(_round_ratios(np.array([ratio]))[0]))
 
 
 Incomplete: TypeAlias = Literal["auto", "drop", "share"]
-Tests: TypeAlias = tuple[Good | None, ...]  # of the root, and at level 1 of each of its children; None is a leaf
+Tests: TypeAlias = tuple[GoodTest | None, ...]  # of the root and, at level 1, of each of its children; None is a leaf
 
-MOST_TREES = 1000
-MOST_RECORDS = 1_000_000_000
-ENOUGH_COMPLETE = 0.5  # of the rows; with fewer, "auto" shares the incomplete ones
+MAX_TREES = 1000
+MAX_RECORDS = 1_000_000_000
+MIN_COMPLETE_SHARE = 0.5  # with a smaller share of complete rows, "auto" keeps the incomplete ones
 
 
 def grow_forest(
@@ -178,11 +182,11 @@ def grow_forest(
     bins: int | None = None,
     incomplete: Incomplete = "auto",
 ) -> tuple[Tree, ...]:
-    """At most ``n_trees`` trees that predict ``target``, all with the same attributes and classes.
+    """Grow a SysFor forest that predicts ``target``; all trees have the same attributes and classes.
 
-    ``goodness``: how much the gain ratio of a root may fall short of the best one. ``separation``: how far apart, as a
-    share of the range, two cuts of one number must be. Fewer trees come out when there are not so many good tests; a
-    table without any gives the one tree of C4.5, never none.
+    ``goodness`` is how far the gain ratio of a root may fall below the best one. ``separation`` is the minimum distance
+    of two root cuts of a number, as a fraction of its range. There are at most ``n_trees`` trees, and fewer if the
+    table has fewer good tests. A table without good tests gives the single tree of C4.5.
     """
     rows = training(table, target, attributes=attributes, bins=bins)
     return grow_forest_from(
@@ -206,52 +210,52 @@ def grow_forest_from(
     confidence: float = 0.25,
     incomplete: Incomplete = "auto",
 ) -> tuple[Tree, ...]:
-    """The same from arrays.
+    """Grow a SysFor forest from training arrays; see `grow_forest`.
 
-    ``incomplete`` says what becomes of rows without some value: "drop" leaves them out, as SysFor does; "share" sends
-    them down every branch by weight, as C4.5 does; "auto" drops them while at least half of the rows are complete. A
-    column without any value makes no row incomplete. Of more than 200,000 rows those evenly spaced by number are
-    taken, so that ``counts`` are of this sample.
+    ``incomplete`` determines the treatment of rows with missing values: "drop" leaves them out, as SysFor does; "share"
+    distributes them over all branches by weight, as C4.5 does; "auto" drops them if at least half of the rows are
+    complete. A column without any value does not make rows incomplete. From more than 200,000 rows an evenly spaced
+    sample of 200,000 is used, and ``counts`` refer to this sample.
     """
     check_settings(n_trees, goodness, separation, min_records, confidence)
     _check_incomplete(incomplete)
-    used = sample_of(training, incomplete)
+    used = training_sample(training, incomplete)
     inputs = kernel_inputs(used, min_records)
     trees: list[Tree] = []
     seen: set[bytes] = set()
-    for tests in _forced_tests(used, Search(goodness, separation, min_records), n_trees):
-        tree = _grown(used, inputs, tests, confidence)
-        if (same := _identity(tree)) not in seen:
-            seen.add(same)
+    for tests in _forced_tests(used, SearchSettings(goodness, separation, min_records), n_trees):
+        tree = _grow_tree(used, inputs, tests, confidence)
+        if (identity := _identity(tree)) not in seen:
+            seen.add(identity)
             trees.append(tree)
         if len(trees) == n_trees:
             break
     return tuple(trees)
 
 
-def sample_of(training: Training, incomplete: Incomplete = "auto") -> Training:
-    """The rows a forest is grown from: without incomplete ones where these are dropped, and at most 200,000."""
+def training_sample(training: Training, incomplete: Incomplete = "auto") -> Training:
+    """The rows that a forest is grown from: without incomplete rows if these are dropped, and at most 200,000."""
     complete = np.ones(len(training.labels), np.bool_)
     for attribute, column in zip(training.attributes, training.columns, strict=True):
         missing = np.isnan(column) if attribute.is_number else column < 0
         if not missing.all():
             complete &= ~missing
     if incomplete == "drop" and not complete.any():
-        raise TableError("Every row lacks some value, so none is left to grow a forest from. Share incomplete rows.")
-    share = incomplete == "share" or (incomplete == "auto" and complete.mean() < ENOUGH_COMPLETE)
+        raise TableError("Every row has a missing value, so incomplete='drop' leaves no rows. Use incomplete='share'.")
+    share = incomplete == "share" or (incomplete == "auto" and complete.mean() < MIN_COMPLETE_SHARE)
     rows = np.arange(len(complete)) if share else np.flatnonzero(complete)
-    if len(rows) > MOST_ROWS_EXACT:
-        rows = rows[np.arange(MOST_ROWS_EXACT) * len(rows) // MOST_ROWS_EXACT]
-    return training if len(rows) == len(complete) else take(training, rows)
+    if len(rows) > MAX_ROWS_EXACT:
+        rows = rows[np.arange(MAX_ROWS_EXACT) * len(rows) // MAX_ROWS_EXACT]
+    return training if len(rows) == len(complete) else take_rows(training, rows)
 
 
-def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[Tests]:
-    """The tests that each tree must begin with, tree by tree; at first the roots, then with those of their children.
+def _forced_tests(training: Training, search: SearchSettings, n_trees: int) -> Iterator[Tests]:
+    """The forced first tests of each tree: level 0 forces the root, level 1 also forces its children.
 
-    No two trees get the same tests. A tree of level 1 in which every branch would go on with its own best test is
-    left out, for it is nearly that of level 0 again.
+    No two trees get the same tests. A tree of level 1 in which every branch would use its own best test is left out,
+    because it would nearly repeat the tree of level 0.
     """
-    spans = spans_of(training)
+    spans = value_ranges(training)
     whole = TrainingPart(np.arange(len(training.labels)), np.ones(len(training.labels)))
     roots = good_attributes(training, whole, spans, search)[:n_trees]
     yield from ((root,) for root in roots)
@@ -259,27 +263,27 @@ def _forced_tests(training: Training, search: Search, n_trees: int) -> Iterator[
         yield ()
     for root in roots:
         goods, sizes = [], []
-        for part in parts_of(training, whole, root):
+        for part in branch_parts(training, whole, root):
             goods.append(good_attributes(training, part, spans, search))
             sizes.append(float(part.weight.sum()))
         mean = sum(len(good) * size for good, size in zip(goods, sizes, strict=True)) / sum(sizes)
-        for turn in range(1, floor(mean + 1e-9) + 1):  # the mean of equal numbers may fall short by rounding
+        for turn in range(1, floor(mean + 1e-9) + 1):  # rounding may make the mean of equal numbers too small
             if all(len(good) <= turn for good in goods):
                 continue
             yield (root, *(good[turn] if turn < len(good) else good[0] if good else None for good in goods))
 
 
-def _grown(training: Training, inputs: "Inputs", tests: Tests, confidence: float) -> Tree:
+def _grow_tree(training: Training, inputs: "Inputs", tests: Tests, confidence: float) -> Tree:
     from leafcover.kernels.c45_grow import Forced
 
     tested = np.array([-1 if test is None else test.attribute for test in tests], np.int32)
     cut = np.array([_cut(inputs, test) for test in tests], np.float32)
     tree = grow_forced(training, inputs, Forced(tested, cut))
-    return pruned(tree, training, confidence=confidence, kept=tested >= 0)
+    return prune_tree(tree, training, confidence=confidence, kept=tested >= 0)
 
 
-def _cut(inputs: "Inputs", test: Good | None) -> float:
-    """The largest value of all training rows up to the middle, which is where C4.5 cuts."""
+def _cut(inputs: "Inputs", test: GoodTest | None) -> float:
+    """The largest training value up to the midpoint, which is where C4.5 cuts."""
     if test is None or np.isnan(test.middle):
         return np.nan
     ascending: Array = inputs.ascending[inputs.slot[test.attribute]]
@@ -288,26 +292,26 @@ def _cut(inputs: "Inputs", test: Good | None) -> float:
 
 
 def _identity(tree: Tree) -> bytes:
-    """What two trees share when they are the same node for node."""
+    """Bytes that are equal for two trees that are identical node by node."""
     return b"".join(array.tobytes() for array in (tree.tested, tree.cut, tree.first, tree.label))
 
 
 def check_settings(n_trees: int, goodness: float, separation: float, min_records: int, confidence: float) -> None:
-    """Refuse settings that no forest has."""
-    for name, number, most in (("n_trees", n_trees, MOST_TREES), ("min_records", min_records, MOST_RECORDS)):
-        if not _is(Integral, number) or not 1 <= number <= most:
-            raise ValueOutOfRange(name, number, f"a whole number from 1 to {most:,}")
+    """Refuse settings of a forest that are out of range."""
+    for name, number, most in (("n_trees", n_trees, MAX_TREES), ("min_records", min_records, MAX_RECORDS)):
+        if not _is_real_number(Integral, number) or not 1 <= number <= most:
+            raise ValueOutOfRange(name, number, f"an integer from 1 to {most:,}")
     for name, share, what in (
         ("goodness", goodness, "a difference of gain ratios"),
-        ("separation", separation, "a share of a number's range"),
+        ("separation", separation, "a fraction of a number's range"),
     ):
-        if not _is(Real, share) or not 0 <= share <= 1:
+        if not _is_real_number(Real, share) or not 0 <= share <= 1:
             raise ValueOutOfRange(name, share, f"{what} from 0 to 1")
     check_confidence(confidence)
 
 
-def _is(kind: type, value: object) -> bool:
-    """Whether a value is a number of some kind, which a truth value is not."""
+def _is_real_number(kind: type, value: object) -> bool:
+    """Whether a value is a number of the given kind and not a boolean."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -318,24 +322,24 @@ def _check_incomplete(incomplete: str) -> None:
 
 # What the trees of a forest have in common: rules, roots and attributes.
 #
-# A rule is the box of a leaf and its class, whatever the order of the tests that led there; two rules are the same when
-# all their values are.
+# A rule is the box and the class of a leaf, whatever the order of the tests on its path. Two rules are the same if all
+# their values are equal.
 
 
 @dataclass(frozen=True)
 class SharedRule:
-    """What one leaf says, and the numbers (from 0) of the trees that say it."""
+    """The rule of a leaf, and the numbers (from 0) of the trees that have it."""
 
-    tests: tuple[Test, ...]  # in the order of attributes; none for a tree that is one leaf
+    tests: tuple[Test, ...]  # in the order of attributes; empty for a tree that is a single leaf
     label: str
     trees: tuple[int, ...]
     rows: float  # weighted training rows in the leaf of the first of these trees
-    errors: float  # those among them that have another class
+    errors: float  # weighted training rows among them with another class
 
 
 @dataclass(frozen=True)
 class Root:
-    """A test at the root of trees."""
+    """A root test, and the trees that start with it."""
 
     attribute: str
     cut: float | None  # None for a category
@@ -343,13 +347,13 @@ class Root:
 
 
 def shared_rules(trees: Forest) -> tuple[SharedRule, ...]:
-    """Every rule of the forest once: those of most trees first, then those of most rows. Empty leaves say nothing."""
+    """All distinct rules of the forest, except those of empty leaves: by number of trees, then by number of rows."""
     found: dict[bytes, tuple[LeafBoxes, int, int, list[int]]] = {}
     for number, tree in enumerate(trees):
         boxes = leaf_boxes(tree)
-        held = tree.counts[tree.leaves].sum(axis=1)
+        sizes = tree.counts[tree.leaves].sum(axis=1)
         for leaf, node in enumerate(tree.leaves.tolist()):
-            if held[leaf] > 0:
+            if sizes[leaf] > 0:
                 key = b"".join(part[leaf].tobytes() for part in (boxes.low, boxes.high, boxes.allowed))
                 key += int(tree.label[node]).to_bytes(4)
                 found.setdefault(key, (boxes, leaf, node, []))[3].append(number)
@@ -378,7 +382,7 @@ def _tests(tree: Tree, boxes: LeafBoxes, leaf: int) -> Iterator[Test]:
 
 
 def roots(trees: Forest) -> tuple[Root, ...]:
-    """The tests at the roots, each once, in the order of the trees; a tree that is one leaf has none."""
+    """The distinct root tests, in the order of the trees; a tree that is a single leaf has none."""
     found: dict[tuple[int, bytes], list[int]] = {}
     for number, tree in enumerate(trees):
         if tree.tested[0] >= 0:
@@ -392,13 +396,13 @@ def _root(tree: Tree, numbers: list[int]) -> Root:
 
 
 def levels_of(trees: Forest) -> tuple[int, ...]:
-    """The level of each tree: 0 when it is the first with its root, 1 when it goes on from an earlier one."""
+    """The level of each tree: 0 for the first tree with its root, 1 for later trees with the same root."""
     first = {root.trees[0] for root in roots(trees)}
     return tuple(int(number not in first and tree.tested[0] >= 0) for number, tree in enumerate(trees))
 
 
 def attributes_tested(trees: Forest) -> dict[str, int]:
-    """How many trees test each attribute, most first; attributes that none tests are left out."""
+    """The number of trees that test each attribute, largest first; attributes that no tree tests are left out."""
     count = Counter(a for tree in trees for a in np.unique(tree.tested[tree.tested >= 0]).tolist())
     ordered = sorted(count.items(), key=lambda item: (-item[1], item[0]))
     return {trees[0].attributes[a].name: number for a, number in ordered}

@@ -1,4 +1,4 @@
-"""What a tree learns from: attributes as arrays, and the target as codes of classes in code point order."""
+"""Training data of a tree: attributes as arrays, and the target as class codes in code point order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,31 +11,31 @@ from leafcover.table.formatting import text_of
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute
 
-MOST_CLASSES_OF_A_NUMBER = 10  # a number with more distinct values needs bins to be a target
-NOT_ATTRIBUTES = ("unit", "weight")  # roles that describe the sample, not the person
+MAX_NUMERIC_CLASSES = 10  # a numeric target with more distinct values needs bins
+NON_ATTRIBUTE_ROLES = ("unit", "weight")  # roles that describe the sampling, not the individual
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """Rows with a known target; ``rows`` says where they stand in the table."""
+    """The rows with a known target; ``rows`` are their numbers in the table."""
 
     target: str
     classes: tuple[str, ...]
     labels: Codes  # (rows,) class of each training row, never missing
     attributes: tuple[Attribute, ...]
     columns: tuple[Array, ...]  # per attribute: float64 with nan, or int32 codes with -1
-    rows: Rows  # (rows,) their numbers in the table
+    rows: Rows  # (rows,) row numbers in the table
 
 
 def training(
     table: Table, target: str, *, attributes: Sequence[str] | None = None, bins: int | None = None
 ) -> Training:
-    """Arrays for a tree that predicts ``target`` from ``attributes`` (default: all other columns)."""
+    """Training data of a tree that predicts ``target`` from ``attributes`` (default: all other columns)."""
     classes, codes = classes_of(table[target], bins=bins)
     rows = np.flatnonzero(codes != MISSING)
     if len(classes) < 2:
-        found = f"only {classes[0]!r}" if classes else "no known value"
-        raise TableError(f"Column {target!r} has {found}, so no tree can predict it. Choose another --target.")
+        found = f"only {classes[0]!r}" if classes else "no known values"
+        raise TableError(f"Target {target!r} has {found}, so a tree cannot predict it. Choose another --target.")
     chosen = attribute_names(table, target) if attributes is None else tuple(attributes)
     for name in chosen:
         if name not in table.names:
@@ -52,7 +52,7 @@ def training(
     )
 
 
-def take(training: Training, rows: Rows) -> Training:
+def take_rows(training: Training, rows: Rows) -> Training:
     """Some of the training rows."""
     return replace(
         training,
@@ -63,27 +63,27 @@ def take(training: Training, rows: Rows) -> Training:
 
 
 def attribute_names(table: Table, target: str) -> tuple[str, ...]:
-    """The columns a tree for ``target`` may test: all others that describe the person."""
-    return tuple(name for name in table.names if name != target and table.roles.get(name) not in NOT_ATTRIBUTES)
+    """The columns that a tree for ``target`` may test: all others except unit identifiers and weights."""
+    return tuple(name for name in table.names if name != target and table.roles.get(name) not in NON_ATTRIBUTE_ROLES)
 
 
 def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, ...], Codes]:
-    """The classes of a target in code point order, and the code of each row (-1 where missing).
+    """The classes of a target in code point order, and the class code of each row (-1 where missing).
 
-    A number with ten or fewer distinct values is a class by its text; one with more needs ``bins``.
+    The values of a number are classes if there are at most ten distinct ones; otherwise ``bins`` is required.
     """
     if column.is_category:
         if bins is not None:
-            raise TableError(f"Column {column.name!r} is a category, and only numbers go into bins. Leave --bins out.")
+            raise TableError(f"Target {column.name!r} is a category, and only numbers can be binned. Omit --bins.")
         return _observed_levels(column)
     missing = column.missing
     distinct, place = np.unique(column.values[~missing], return_inverse=True)
     if bins is not None:
         names, place = _equal_frequency(column, distinct, place, bins)
-    elif len(distinct) > MOST_CLASSES_OF_A_NUMBER:
+    elif len(distinct) > MAX_NUMERIC_CLASSES:
         raise TableError(
-            f"Column {column.name!r} is a number with {len(distinct)} distinct values, too many for classes. "
-            f"Add --bins N to guide the tree by N groups of equal size."
+            f"Numeric target {column.name!r} has {len(distinct)} distinct values, too many for classes. "
+            f"Add --bins N to predict N groups of about equal size."
         )
     else:
         names = text_of(column, distinct)
@@ -96,7 +96,7 @@ def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, .
 
 
 def _observed_levels(column: Column) -> tuple[tuple[str, ...], Codes]:
-    """Levels that occur, so that a class nobody has is not a class."""
+    """The levels that occur, and their codes: an unused level is not a class."""
     known = column.values != MISSING
     seen = np.zeros(len(column.levels), np.bool_)
     seen[column.values[known]] = True
@@ -109,16 +109,16 @@ def _observed_levels(column: Column) -> tuple[tuple[str, ...], Codes]:
 
 
 def _equal_frequency(column: Column, distinct: Array, place: Array, bins: int) -> tuple[list[str], Array]:
-    """Groups of about equal size, cut between distinct values; named by their bounds."""
+    """Groups of about equal size, separated between distinct values and named by their bounds."""
     if not 2 <= bins <= 1000:
-        raise ValueOutOfRange("--bins", bins, "a whole number from 2 to 1000")
+        raise ValueOutOfRange("bins", bins, "an integer from 2 to 1000")
     below = np.cumsum(np.bincount(place, minlength=len(distinct)))
     wanted = below[-1] * np.arange(1, bins) / bins
     ends = np.unique(np.searchsorted(below, wanted - 1e-9))  # the last distinct value of each bin but one
     ends = ends[ends < len(distinct) - 1]
-    shown = text_of(column, distinct[ends])
-    digits = len(str(len(ends) + 1))  # numbered so that code point order is the order of the bins
-    lows, highs = ["", *shown], [*shown, ""]
+    bounds = text_of(column, distinct[ends])
+    digits = len(str(len(ends) + 1))  # zero-padded, so that code point order is the order of the bins
+    lows, highs = ["", *bounds], [*bounds, ""]
     names = [
         f"{i + 1:0{digits}d}: " + (f"<= {high}" if high else f"> {low}")
         for i, (low, high) in enumerate(zip(lows, highs, strict=True))

@@ -1,4 +1,4 @@
-"""A decision tree as data: flat arrays of nodes, the root first, the children of a node side by side."""
+"""Decision trees as flat arrays of nodes, and what follows from their shape: leaf boxes, siblings, paths and rules."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,26 +11,27 @@ from leafcover.arrays import Array, Codes, Floats, Rows
 
 @dataclass(frozen=True, eq=False)
 class LeafMembership:
-    """The set of leaves each row reaches. Set i is just leaf i, for every leaf of the tree; larger sets follow.
+    """The set of leaves that each row reaches.
 
-    Leaves are numbered as in ``tree.leaves``: leaf i is node ``tree.leaves[i]``.
+    A row with a missing value can reach several leaves. Set i contains only leaf i, for every leaf of the tree; sets of
+    several leaves follow. Leaves are numbered as in ``tree.leaves``: leaf i is node ``tree.leaves[i]``.
     """
 
-    place: Codes  # (rows,) number of the row's set
-    start: Rows  # (sets + 1,) set s holds leaves[start[s]:start[s + 1]]
+    set_of_row: Codes  # (rows,) the number of the row's set
+    start: Rows  # (sets + 1,) set s is leaves[start[s]:start[s + 1]]
     leaves: Codes  # leaf numbers, ascending within each set
 
     def __len__(self) -> int:
         return len(self.start) - 1
 
     def leaves_of(self, number: int) -> Codes:
-        """The leaves of one set."""
+        """The leaves in one set."""
         return self.leaves[self.start[number] : self.start[number + 1]]
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column a tree may test: a number (no levels) or a category with its levels in order."""
+    """A column that a tree may test: a number (without levels), or a category with its levels in order."""
 
     name: str
     levels: tuple[str, ...] = ()
@@ -39,33 +40,33 @@ class Attribute:
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """Nodes in breadth-first order; child b of node i is node ``first[i] + b``.
+    """A decision tree: nodes in breadth-first order, where child b of node i is node ``first[i] + b``.
 
-    A number is tested by ``value <= cut`` (child 0) against ``value > cut`` (child 1); a category has
-    one child per level, in level order. A kd tree has no target and the one class "rows".
+    A test of a number has two children, ``value <= cut`` and ``value > cut``. A test of a category has one child per
+    level, in level order. A kd tree has no target and a single class, "rows".
     """
 
     target: str
     classes: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     tested: Array  # (nodes,) int32: index of the attribute tested, -1 at a leaf
-    cut: Floats  # (nodes,) the cut of a number, nan elsewhere; a value of the data (a kd tree's may stand between two)
-    first: Array  # (nodes,) int32: the first child, -1 at a leaf
-    branches: Array  # (nodes,) int32: how many children, 0 at a leaf
+    cut: Floats  # (nodes,) cut of a number, otherwise nan; a data value (in a kd tree possibly between two)
+    first: Array  # (nodes,) int32: first child, -1 at a leaf
+    branches: Array  # (nodes,) int32: number of children, 0 at a leaf
     parent: Array  # (nodes,) int32: -1 at the root
     counts: Floats  # (nodes, classes) weighted training rows of each class
-    label: Array  # (nodes,) int32: the class a leaf answers; an empty leaf answers its parent's
-    errors: Floats  # (nodes,) weighted training errors of the node as it stands (its subtree's)
-    estimate: Floats  # (nodes,) pessimistic errors of the node as it stands; nan before pruning
+    label: Array  # (nodes,) int32: predicted class; an empty leaf predicts the class of its parent
+    errors: Floats  # (nodes,) weighted training errors of the node's subtree
+    estimate: Floats  # (nodes,) pessimistic error estimate of the node's subtree; nan before pruning
 
     @property
     def size(self) -> int:
-        """All nodes, empty leaves included: C4.5's count."""
+        """The number of nodes, including empty leaves, as C4.5 counts them."""
         return len(self.tested)
 
     @property
     def answers(self) -> bool:
-        """Whether leaves answer a class; those of a kd tree only hold rows together."""
+        """Whether leaves predict a class; those of a kd tree only group rows."""
         return bool(self.target)
 
     @property
@@ -79,22 +80,22 @@ class Tree:
         return np.flatnonzero(self.tested < 0)
 
 
-# The box of a node: what its path says about each attribute, and who stands beside and above it.
+# Boxes: the constraints that a node's path puts on each attribute.
 #
-# A number must be above ``low`` and at most ``high``; a category must be the one level ``allowed``, or may be any.
+# A number must be above ``low`` and at most ``high``. A category must be the level ``allowed``, or may be any level.
 
 
-ANY = -1  # the path does not test this category
-NONE = -2  # the leaves of a set ask for different levels: only a row without a value can stand in all of them
+ANY_LEVEL = -1  # the path does not test this category
+NO_LEVEL = -2  # the leaves of a set require different levels: only a row with a missing value reaches all of them
 
 
 @dataclass(frozen=True, eq=False)
 class LeafBoxes:
-    """One box a line, one attribute of the tree a column."""
+    """Boxes of nodes or leaves: one row per box, one column per attribute of the tree."""
 
     low: Floats  # (boxes, attributes) exclusive: value > low; -inf when open
     high: Floats  # (boxes, attributes) inclusive: value <= high; inf when open
-    allowed: Codes  # (boxes, attributes) code of the level, or ANY
+    allowed: Codes  # (boxes, attributes) code of the level, ANY_LEVEL or NO_LEVEL
 
     def __len__(self) -> int:
         return len(self.low)
@@ -106,9 +107,9 @@ class LeafBoxes:
 
 @dataclass(frozen=True)
 class Test:
-    """One condition of a path, in words: ``attribute operator value``."""
+    """One condition of a path: ``attribute operator value``."""
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # tells pytest that this is not a test case
 
     attribute: str
     operator: Literal["<=", ">", "="]
@@ -116,7 +117,7 @@ class Test:
 
 
 def depths(tree: Tree) -> Array:
-    """How many tests stand above each node."""
+    """The depth of each node: the number of tests above it."""
     depth = np.zeros(tree.size, np.int32)
     for nodes in levels(tree)[1:]:
         depth[nodes] = depth[tree.parent[nodes]] + 1
@@ -124,7 +125,7 @@ def depths(tree: Tree) -> Array:
 
 
 def levels(tree: Tree) -> list[Array]:
-    """The nodes of each depth, the root's first; breadth-first numbers make each a range."""
+    """The nodes at each depth, starting with the root. Breadth-first order makes each level a range."""
     found, begin, end = [], 0, 1
     while begin < end:
         nodes = np.arange(begin, end)
@@ -138,7 +139,7 @@ def node_boxes(tree: Tree) -> LeafBoxes:
     """The box of every node."""
     shape = (tree.size, len(tree.attributes))
     low, high = np.full(shape, -np.inf), np.full(shape, np.inf)
-    allowed = np.full(shape, ANY, np.int32)
+    allowed = np.full(shape, ANY_LEVEL, np.int32)
     number = np.array([a.is_number for a in tree.attributes], np.bool_)
     for nodes in levels(tree)[1:]:
         above = tree.parent[nodes]
@@ -154,18 +155,20 @@ def node_boxes(tree: Tree) -> LeafBoxes:
 
 
 def leaf_boxes(tree: Tree) -> LeafBoxes:
-    """The box of every leaf, numbered as in ``tree.leaves``."""
+    """The box of every leaf, in the order of ``tree.leaves``."""
     return node_boxes(tree).take(tree.leaves)
 
 
 def set_boxes(boxes: LeafBoxes, places: LeafMembership) -> LeafBoxes:
-    """The box of every set of leaves: where the boxes of its leaves meet.
+    """The box of every set of leaves: the intersection of the boxes of its leaves.
 
-    Where they do not meet (low >= high, or NONE) no row of the set has a value the tree knows.
+    Where the intersection is empty (low >= high, or NO_LEVEL), no row that reaches the set has a known value.
     """
-    from leafcover.kernels.forest_cells import meet
+    from leafcover.kernels.forest_cells import intersect_boxes
 
-    return LeafBoxes(*meet(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY, NONE))
+    return LeafBoxes(
+        *intersect_boxes(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY_LEVEL, NO_LEVEL)
+    )
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:
@@ -178,7 +181,7 @@ def ancestors(tree: Tree, node: int) -> list[int]:
 
 
 def group_of(tree: Tree, degree: int = 1) -> Codes:
-    """For each leaf the node number of its ancestor ``degree`` steps up (the root when there are fewer)."""
+    """For each leaf, its ancestor ``degree`` levels up (the root if there are fewer levels)."""
     nodes = tree.leaves.astype(np.int32)
     for _ in range(degree):
         nodes = np.where(tree.parent[nodes] < 0, nodes, tree.parent[nodes]).astype(np.int32)
@@ -186,16 +189,16 @@ def group_of(tree: Tree, degree: int = 1) -> Codes:
 
 
 def siblings(tree: Tree, leaf: int) -> Codes:
-    """The other leaves (numbers) that are children of the same parent, as DETECTIVE asks for."""
+    """The other leaves with the same parent (siblings, in the terms of DETECTIVE)."""
     group = group_of(tree)
     same = np.flatnonzero(group == group[leaf])
     return same[same != leaf].astype(np.int32)
 
 
 def path(tree: Tree, node: int) -> tuple[Test, ...]:
-    """The tests from the root to a node, one a step."""
-    line = [*reversed(ancestors(tree, node)), node]
-    return tuple(_test(tree, above, below) for above, below in pairwise(line))
+    """The tests on the path from the root to a node."""
+    nodes = [*reversed(ancestors(tree, node)), node]
+    return tuple(_test(tree, above, below) for above, below in pairwise(nodes))
 
 
 def _test(tree: Tree, above: int, below: int) -> Test:
@@ -206,8 +209,8 @@ def _test(tree: Tree, above: int, below: int) -> Test:
 
 
 def conditions(tree: Tree, node: int) -> tuple[Test, ...]:
-    """The same without what later tests make needless: at most one lower and one upper end per number."""
+    """The path without redundant tests: at most one lower and one upper bound per number."""
     tests = path(tree, node)
-    last = {(test.attribute, test.operator): test for test in tests}  # a later cut is always the tighter one
+    last = {(test.attribute, test.operator): test for test in tests}  # a later cut is always tighter
     first = dict.fromkeys((test.attribute, test.operator) for test in tests)
     return tuple(last[key] for key in first)

@@ -126,7 +126,7 @@ class _Weigher:
         elif self.ours.dtype.kind == "f":
             weigh.add_by_distance(total, self.ours[people], theirs, self.weights)
         else:
-            weigh.add_by_sameness(total, self.ours[people], theirs, self.weights)
+            weigh.add_by_equality(total, self.ours[people], theirs, self.weights)
 
     def of_own(self, rows: Rows) -> Floats:
         """(rows,) the weight of each row's own two values."""
@@ -233,6 +233,6 @@ def _counts(one: Array, other: Array) -> Floats:
 
 def _compared(one: Array, other: Array) -> Array:
     """The comparison of two values as a number: by distance, or for codes 0 if equal and 1 if not."""
-    from leafcover.kernels.neighbors import compared
+    from leafcover.kernels.neighbors import compare_numbers
 
-    return compared(one, other) if one.dtype.kind == "f" else np.where(one == other, 0, 1)
+    return compare_numbers(one, other) if one.dtype.kind == "f" else np.where(one == other, 0, 1)

@@ -16,7 +16,7 @@ from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 from leafcover.metrics.utility.rules import Allowed, Rule, allowance, nearest, rows_by_leaf, rules_of, shares_of_sets
 from leafcover.metrics.utility.trees import some, tree_for, with_classes
 from leafcover.table.table import Column, Table
-from leafcover.tree.predict import Forest, places
+from leafcover.tree.predict import Forest, leaf_membership
 from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.training import attribute_names
 from leafcover.tree.tree import LeafBoxes, LeafMembership, Tree, leaf_boxes, set_boxes
@@ -67,7 +67,7 @@ def forest_for(table: Table, target: str, growth: Growth | None = None) -> Fores
 
 def walked(trees: Forest, table: Table) -> Walked:
     """The leaves of the rows of a table in every tree."""
-    return Walked(trees, tuple(places(tree, table) for tree in trees))
+    return Walked(trees, tuple(leaf_membership(tree, table) for tree in trees))
 
 
 # Whether the rules of the original's forest still hold in the release: class counts in its leaves, before and after.
@@ -133,14 +133,14 @@ def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int
 
     # Both are sparse, since a table with missing values has nearly as many sets of leaves as rows.
     shares = csr_array((shares_of_sets(tree, found), found.leaves, found.start), shape=(len(found), len(tree.leaves)))
-    rows = coo_array((np.ones(len(classes)), (found.place, classes + 1)), shape=(len(found), count))
+    rows = coo_array((np.ones(len(classes)), (found.set_of_row, classes + 1)), shape=(len(found), count))
     counts: Floats = (shares.T @ rows.tocsr()).toarray()
     return counts
 
 
 def _taken(walked: Walked, rows: Rows) -> Walked:
     """The same forest with some of the rows."""
-    return Walked(walked.trees, tuple(replace(found, place=found.place[rows]) for found in walked.places))
+    return Walked(walked.trees, tuple(replace(found, set_of_row=found.set_of_row[rows]) for found in walked.places))
 
 
 # Which rules of the original's forest are in the forest of the release, in any tree.
@@ -284,7 +284,7 @@ class _Boxed:
 
 def _boxed(forest: Walked) -> Iterator[_Boxed]:
     for tree, found in zip(forest.trees, forest.places, strict=True):
-        yield _Boxed(tree, set_boxes(leaf_boxes(tree), found), found.place)
+        yield _Boxed(tree, set_boxes(leaf_boxes(tree), found), found.set_of_row)
 
 
 @dataclass(frozen=True, eq=False)

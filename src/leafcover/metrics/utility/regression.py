@@ -244,7 +244,7 @@ def regression(pair: Pair, *, target: str = "", most: int = MOST_ROWS, features:
     released = dict(zip(estimable, _fit(model, part(matrix.after, theirs, estimable), after[theirs]), strict=False))
     coefficients = []
     for column in kept[1:]:
-        feature, second = matrix.features[column - 1], again.get(column)
+        feature, second = matrix.features[column - 1], released.get(column)
         shared = 0.0 if second is None else overlap(fitted[column], second)
         coefficients.append(Coefficient(feature.column, feature.level, fitted[column], second, shared))
     shares = np.array([max(0.0, coefficient.overlap) for coefficient in coefficients])

@@ -14,8 +14,8 @@ import numpy as np
 
 from leafcover.arrays import Floats, Rows
 from leafcover.table.table import Table
-from leafcover.tree.export import Spell, spelling
-from leafcover.tree.predict import places
+from leafcover.tree.export import ValueFormatter, value_formatter
+from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree, leaf_boxes
 
 Kind: TypeAlias = Literal["kept", "cut moved", "class changed", "lost", "new"]
@@ -92,7 +92,7 @@ def rules_of(tree: Tree, rows: Floats | None = None) -> tuple[Rule, ...]:
 
 def rows_by_leaf(tree: Tree, found: LeafMembership) -> Floats:
     """The number of rows in each leaf; a row in several leaves is shared in proportion to their training rows."""
-    in_set = np.bincount(found.place, minlength=len(found))
+    in_set = np.bincount(found.set_of_row, minlength=len(found))
     part = shares_of_sets(tree, found) * np.repeat(in_set, np.diff(found.start))
     return np.bincount(found.leaves, part, minlength=len(tree.leaves)).astype(np.float64)
 
@@ -115,8 +115,8 @@ def rule_differences(
     released rule is *new* if it is near no original rule of its class and is not the changed class of another. Rows are
     counted in ``table``. Thresholds are original values: for the data steward only.
     """
-    ours = rules_of(original, rows_by_leaf(original, places(original, table)))
-    theirs = rules_of(released, rows_by_leaf(released, places(released, table)))
+    ours = rules_of(original, rows_by_leaf(original, leaf_membership(original, table)))
+    theirs = rules_of(released, rows_by_leaf(released, leaf_membership(released, table)))
     return differences_of(ours, theirs, allowance(table) if allowed is None else allowed)
 
 
@@ -179,17 +179,17 @@ def _limits(rule: Rule, allowed: Allowed) -> list[float]:
 # Rules and their differences as text, for the data steward only: thresholds are original values.
 
 
-def rule_in_words(rule: Rule, *, spell: Spell | None = None) -> str:
+def rule_in_words(rule: Rule, *, spell: ValueFormatter | None = None) -> str:
     """A rule as a clause.
 
     >>> rule_in_words(Rule((Condition("age", 17, 30), Condition("job", levels=("clerk",))), "poor"))
     'if age is above 17 and at most 30 and job is clerk, then poor'
     """
-    asked = " and ".join(_asked(condition, spell or spelling()) for condition in rule.conditions)
+    asked = " and ".join(_asked(condition, spell or value_formatter()) for condition in rule.conditions)
     return f"if {asked}, then {rule.answer}" if asked else f"always {rule.answer}"
 
 
-def _asked(condition: Condition, spell: Spell) -> str:
+def _asked(condition: Condition, spell: ValueFormatter) -> str:
     if condition.levels:
         return f"{condition.attribute} is {' or '.join(condition.levels)}"
     ends = []
@@ -200,14 +200,14 @@ def _asked(condition: Condition, spell: Spell) -> str:
     return f"{condition.attribute} is {' and '.join(ends)}"
 
 
-def difference_in_words(difference: Difference, *, spell: Spell | None = None) -> str:
+def difference_in_words(difference: Difference, *, spell: ValueFormatter | None = None) -> str:
     """The difference of a rule in one line.
 
     >>> old, new = (Rule((Condition("age", high=end),), "poor") for end in (30, 32))
     >>> difference_in_words(Difference("cut moved", old, new, 120))
     'Cut moved (120 rows): if age is at most 30, then poor; in the release age at most 32.'
     """
-    spell = spell or spelling()
+    spell = spell or value_formatter()
     before, after = difference.original, difference.released
     shown = after if before is None else before
     words = "" if shown is None else rule_in_words(shown, spell=spell)
@@ -219,7 +219,7 @@ def difference_in_words(difference: Difference, *, spell: Spell | None = None) -
     return line + (f"; in the release {' and '.join(changes)}." if changes else ".")
 
 
-def _moves(before: Rule, after: Rule, spell: Spell) -> Iterator[str]:
+def _moves(before: Rule, after: Rule, spell: ValueFormatter) -> Iterator[str]:
     for old, new in zip(before.conditions, after.conditions, strict=True):
         if old.low != new.low:
             yield f"{new.attribute} above {spell(new.attribute, new.low)}"
@@ -232,7 +232,7 @@ def differences_in_words(differences: Sequence[Difference], *, table: Table | No
 
     ``table`` gives the format of numbers and dates.
     """
-    spell = spelling(table)
+    spell = value_formatter(table)
     counts = Counter(difference.kind for difference in differences)
     head = "Rules: " + ", ".join(f"{counts[kind]:,} {kind}" for kind in KINDS) + "."
     changed = [d for d in differences if d.kind != "kept"]

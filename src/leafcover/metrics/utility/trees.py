@@ -29,9 +29,9 @@ from leafcover.metrics.utility.rules import (
     rules_of,
 )
 from leafcover.table.table import Column, Table
-from leafcover.tree.c45 import assemble, chosen, grow_from
-from leafcover.tree.predict import classify, places
-from leafcover.tree.training import MOST_CLASSES_OF_A_NUMBER, Training, attribute_names, classes_of, training
+from leafcover.tree.c45 import assemble, grow_from, resolve_grower
+from leafcover.tree.predict import classify, leaf_membership
+from leafcover.tree.training import MAX_NUMERIC_CLASSES, Training, attribute_names, classes_of, training
 from leafcover.tree.tree import Attribute, LeafMembership, Tree, levels
 
 # Two trees traversed together from the root: where they diverge, and whether one is a pruned form of the other.
@@ -232,7 +232,7 @@ class TwoTrees:
     @property
     def how(self) -> str:
         """As text, how the trees were grown and on which rows they are compared."""
-        grower = chosen("auto", self.grown_on)
+        grower = resolve_grower("auto", self.grown_on)
         grown, judged = coverage_note(self.grown_on, self.of), coverage_note(len(self.table), self.of)
         return f"trees by the {grower} grower on {grown}, judged by {judged}"
 
@@ -284,7 +284,7 @@ def with_classes(pair: Pair, *, bins: int | None = None) -> Pair:
 
 def _classes_of_both(ours: Column, theirs: Column, bins: int) -> tuple[Column, Column]:
     known = ~ours.missing
-    few = len(np.unique(ours.values[known])) <= MOST_CLASSES_OF_A_NUMBER
+    few = len(np.unique(ours.values[known])) <= MAX_NUMERIC_CLASSES
     names, codes = classes_of(ours, bins=None if few else bins)
     classes = classes_for(ours, bins=bins)
     # classes are numbered by value, names by code point; the last position is for missing values, -1
@@ -397,7 +397,7 @@ def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allo
     because a value is missing is shared among their rules by training rows, and its place is the set of leaves.
     """
     allowed = allowance(table) if allowed is None else allowed
-    ours, theirs = places(original, table), places(released, table)
+    ours, theirs = leaf_membership(original, table), leaf_membership(released, table)
     differences = differences_of(
         rules_of(original, rows_by_leaf(original, ours)), rules_of(released, rows_by_leaf(released, theirs)), allowed
     )
@@ -412,7 +412,7 @@ def compare_trees(original: Tree, released: Tree, table: Table, *, allowed: Allo
         strict_grade=_grade(strict, same, _pruned(original, released, {})),
         strict=strict,
         tolerant=tolerant,
-        partition=adjusted_rand(ours.place, theirs.place),
+        partition=adjusted_rand(ours.set_of_row, theirs.set_of_row),
         answers=float((one == other).mean()) if len(one) else 1.0,
         guess=float(np.bincount(one).max() / len(one)) if len(one) else 1.0,
         rules=tuple((kind, counts[kind]) for kind in KINDS),
@@ -442,7 +442,7 @@ def _same(original: Tree, released: Tree, ours: LeafMembership, theirs: LeafMemb
     anywhere = {attribute.name: inf for attribute in original.attributes}
     if any(marks.any() for marks in differing_nodes(original, released, anywhere)):
         return False
-    return np.array_equal(ours.place, theirs.place) and np.array_equal(ours.leaves, theirs.leaves)
+    return np.array_equal(ours.set_of_row, theirs.set_of_row) and np.array_equal(ours.leaves, theirs.leaves)
 
 
 def _grade(coverage: float, same: bool, pruned: str) -> Grade:
