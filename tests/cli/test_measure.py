@@ -70,7 +70,7 @@ def test_a_table_from_elsewhere_is_measured_without_pairs(folder, tmp_path):
         "measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--json", tmp_path / "m.json"
     )
     assert result.exit_code == 0, result.output
-    assert "No pairs say" in result.stdout
+    assert catalogue("measures")("absent-pairs.reason") in result.stdout
     found = json.loads((tmp_path / "m.json").read_text())
     assert found["risks"]["informed"] is None
     assert found["utility"]["columns"]["rows"] == 240

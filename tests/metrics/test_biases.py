@@ -5,7 +5,7 @@ from math import isnan, sqrt
 import numpy as np
 import pytest
 
-from leafcover.metrics.pair import pair_of
+from leafcover.metrics.pair import pair_of, say
 from leafcover.metrics.utility.information_loss import biases, correlation_matrix, il1s, information_loss
 from tests.metrics.pairs import apart, copy_of
 from tests.tables import category, mixed, number, table
@@ -14,7 +14,7 @@ ROWS, NOISE = 40_000, 0.5  # the noise's variance, in variances of the column
 
 
 def noises():
-    """Two confidential columns and one that is not, multivariate normal, and three additive noises of the papers."""
+    """Two sensitive columns and one that is not, multivariate normal, and three additive noises of the papers."""
     rng = np.random.default_rng(17)
     covariance = np.array([[4.0, 2.4, 1.0], [2.4, 9.0, -0.9], [1.0, -0.9, 1.0]])
     centre = np.array([10.0, -5.0, 0.0])
@@ -83,14 +83,14 @@ def test_what_cannot_be_measured_says_why():
     found = biases(pair)
     assert found.sensitive == ("age", "pay", "noise")
     assert isnan(found.across.mean)
-    assert found.reasons == ("C: no column was named confidential, so every number counts as confidential.",)
+    assert found.reasons == (say("reason-bias-c-all-sensitive"),)
     one = biases(copy_of(mixed(1), sensitive=["age", "job"]))
     assert one.sensitive == ("age",)
     assert [reason[0] for reason in one.reasons] == ["B"]
     assert one.across.count == 2  # age with pay and with noise; pay with noise is nobody's secret
     none = biases(copy_of(mixed(1), sensitive=["job"]))
     assert none.spread.count == 0
-    assert none.reasons == ("No confidential column is a number, so no bias is measured.",)
+    assert none.reasons == (say("reason-no-sensitive-number"),)
     alone = table(number("x", [1, 2]), category("c", ["a", "b"]))
     assert len(biases(copy_of(alone, sensitive=["x"])).reasons) == 2
 
@@ -136,9 +136,9 @@ def test_without_pairs_only_eigenvalues_are_known():
     before, after = mixed(1), mixed(2)
     found = information_loss(pair_of(before, after))
     assert isnan(found.il1s)
-    assert found.reason == "No pairs say which released row is whose."
+    assert found.reason == say("reason-no-pairs")
     assert 0 <= found.eigenvalues < 0.3
-    assert information_loss(copy_of(mixed(1).select(["job", "town"]))).reason == "The table has no numbers."
+    assert information_loss(copy_of(mixed(1).select(["job", "town"]))).reason == say("reason-no-numbers")
 
 
 def test_eigenvalues_see_a_turned_relation_only_by_its_strength():

@@ -191,6 +191,11 @@ def _with_levels(column: Column, levels: tuple[str, ...], number: dict[str, int]
     return replace(column, values=lookup[column.values], levels=levels)
 
 
+def say(message: str, /, **values: Any) -> str:
+    """A sentence of the catalogue ``measures``."""
+    return catalogue("measures")(message, **values)
+
+
 # Seeded samples of rows, for measures that are too slow for every row of a large table; each says so.
 
 
@@ -215,5 +220,4 @@ def coverage_note(used: int, rows: int) -> str:
     >>> coverage_note(500, 20000)
     'a sample of 500 of 20,000 rows'
     """
-    say = catalogue("measures")
     return say("coverage-all") if used >= rows else say("coverage-sample", used=int(used), rows=int(rows))

@@ -14,7 +14,6 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import numpy as np
 
 from leafcover.arrays import Rows
-from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
 from leafcover.metrics.disclosure.attribution import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
@@ -37,7 +36,7 @@ from leafcover.metrics.disclosure.record_linkage import Evidence, Informed, Link
 from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
 from leafcover.metrics.estimates import Attack, Estimate, Risk, known
 from leafcover.metrics.models import learning
-from leafcover.metrics.pair import Pair
+from leafcover.metrics.pair import Pair, say
 from leafcover.metrics.utility.bivariate import Relations, ValuePairs, relations, value_pairs
 from leafcover.metrics.utility.clusters import Clusters, clusters
 from leafcover.metrics.utility.forest import ForestComparison, forests
@@ -58,11 +57,6 @@ from leafcover.metrics.utility.univariate import Columns, Heaps, Tails, columns,
 Result = TypeVar("Result")
 STEPS = 22  # of progress, the most that are shown
 LEARNED = 24_000  # rows that models are trained on, over all repeated releases
-
-
-def say(message: str, /, **values: Any) -> str:
-    """A sentence of the catalogue."""
-    return catalogue("measures")(message, **values)
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,19 @@ absent-target = trees, forests, prediction and regression
 absent-weight = weighted totals
     .reason = No weight column was named. Give --weight.
 
+reason-no-weight = No weight column was named.
+reason-weight-not-numeric = The weight column is not numeric.
+reason-no-released-weight = The release has no weights, and there are no pairs to take the original’s.
+reason-no-numbers = The table has no numeric column.
+reason-no-pairs = There are no pairs of original and released rows.
+reason-no-sensitive-number = No sensitive attribute is numeric, so no bias is measured.
+reason-bias-b = B: there are no two sensitive numbers that vary.
+reason-bias-c-all-sensitive = C: no sensitive attribute was named, so every number counts as sensitive.
+reason-bias-c = C: there is no pair of a sensitive number and another one.
+reason-no-target = No target was named.
+reason-constant-target = The target has a single value.
+reason-no-feature = No other column varies, or there are too few rows.
+
 ## Progress
 
 progress-trees = comparing trees

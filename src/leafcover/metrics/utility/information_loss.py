@@ -11,7 +11,7 @@ from math import nan, sqrt
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
-from leafcover.metrics.pair import Pair, sample_rows
+from leafcover.metrics.pair import Pair, sample_rows, say
 from leafcover.metrics.utility.bivariate import MOST_WORK, Relation, association, centred, relations
 from leafcover.metrics.utility.univariate import (
     Differences,
@@ -53,9 +53,9 @@ def information_loss(pair: Pair) -> InformationLoss:
     il1s = worst = squares = nan
     reason = ""
     if not names:
-        reason = "The table has no numeric column."
+        reason = say("reason-no-numbers")
     elif not pair.paired:
-        reason = "There are no pairs of original and released rows."
+        reason = say("reason-no-pairs")
     else:
         moved, squares = _moves(pair)
         il1s, worst = float(moved.mean()), worst_mean(moved)
@@ -184,14 +184,14 @@ def _inside(entry: Relation, sensitive: tuple[str, ...]) -> int:
 
 def _reasons(pair: Pair, sensitive: tuple[str, ...], among: list[Relation], across: list[Relation]) -> tuple[str, ...]:
     if not sensitive:
-        return ("No sensitive attribute is numeric, so no bias is measured.",)
+        return (say("reason-no-sensitive-number"),)
     found = []
     if not among:
-        found.append("B: there are no two sensitive numbers that vary.")
+        found.append(say("reason-bias-b"))
     if not across and not pair.sensitive:
-        found.append("C: no sensitive attribute was named, so every number counts as sensitive.")
+        found.append(say("reason-bias-c-all-sensitive"))
     elif not across:
-        found.append("C: there is no pair of a sensitive number and another one.")
+        found.append(say("reason-bias-c"))
     return tuple(found)
 
 

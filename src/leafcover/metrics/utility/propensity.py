@@ -14,7 +14,7 @@ import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.metrics.models import scikit_learn
-from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
+from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows, say
 from leafcover.metrics.utility.regression import design, independent, logistic, part
 from leafcover.metrics.utility.univariate import Change, Differences, differences, size_of
 
@@ -171,15 +171,15 @@ def totals(pair: Pair) -> Totals:
 
 def _weights(pair: Pair) -> tuple[tuple[Floats, Floats] | None, str, str]:
     if not pair.weight:
-        return None, "", "No weight column was named."
+        return None, "", say("reason-no-weight")
     if pair.original[pair.weight].is_category:
-        return None, "", "The weight column is not numeric."
+        return None, "", say("reason-weight-not-numeric")
     before = np.nan_to_num(pair.original[pair.weight].values, nan=0.0)
     if pair.weight in pair.released.names and not pair.released[pair.weight].missing.all():
         return (before, np.nan_to_num(pair.released[pair.weight].values, nan=0.0)), "the release's own", ""
     if pair.paired:
         return (before, before), "the original's", ""
-    return None, "", "The release has no weights, and there are no pairs to take the original's."
+    return None, "", say("reason-no-released-weight")
 
 
 def _total(pair: Pair, name: str, weights: Floats, released: Floats) -> Total:

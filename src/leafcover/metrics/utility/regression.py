@@ -14,7 +14,7 @@ import numpy as np
 
 from leafcover.arrays import Bools, Floats
 from leafcover.metrics.estimates import DEVIATIONS, Estimate
-from leafcover.metrics.pair import Pair, coverage_note, sample_rows
+from leafcover.metrics.pair import Pair, coverage_note, sample_rows, say
 from leafcover.metrics.utility.univariate import in_units, known, mean, unit, worst_mean
 from leafcover.table.table import Column
 
@@ -226,19 +226,19 @@ def regression(pair: Pair, *, target: str = "", most: int = MOST_ROWS, features:
     name = target or pair.target
     rows = sample_rows(len(pair.original), most)
     if not name:
-        return _nothing("", len(rows), len(pair.original), "No target was named.")
+        return _nothing("", len(rows), len(pair.original), say("reason-no-target"))
     taken = pair if len(rows) == len(pair.original) else pair.take(rows)
     model = "logistic regression" if pair.original[name].is_category else "least squares"
     before, after = _outcomes(taken, name)
     ours, theirs = ~np.isnan(before), ~np.isnan(after)
     if not ours.any() or before[ours].min() == before[ours].max():
-        return _nothing(name, len(rows), len(pair.original), "The target has a single value.")
+        return _nothing(name, len(rows), len(pair.original), say("reason-constant-target"))
     others = [n for n in pair.names if n not in (name, pair.weight)]
     matrix = design(taken, others, most=min(features, int(ours.sum()) // ROWS_A_FEATURE))
     every = range(1 + len(matrix.features))
     kept = independent(part(matrix.before, ours, every))
     if len(kept) < 2:
-        return _nothing(name, len(rows), len(pair.original), "No other column varies, or there are too few rows.")
+        return _nothing(name, len(rows), len(pair.original), say("reason-no-feature"))
     estimable = [kept[i] for i in independent(part(matrix.after, theirs, kept))]
     fitted = dict(zip(kept, _fit(model, part(matrix.before, ours, kept), before[ours]), strict=True))
     released = dict(zip(estimable, _fit(model, part(matrix.after, theirs, estimable), after[theirs]), strict=False))
