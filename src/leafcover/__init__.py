@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from leafcover import errors
     from leafcover.api import Loaded, Released, load, measure, read, release, verify
     from leafcover.errors import LeafcoverError
+    from leafcover.metrics.registry import MEASURES
     from leafcover.metrics.suite import Measures
     from leafcover.partition.forest import Forest
     from leafcover.partition.leaves import Leaves, Whole
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from leafcover.perturb.shuffle import Shuffle
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
+    from leafcover.recipes.registry import recipe
     from leafcover.rng import Key
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 # Where each public name lives; loaded when first asked for, so that `leafcover --help` starts at once.
 _HOMES = {
+    "recipe": "leafcover.recipes.registry",
+    "MEASURES": "leafcover.metrics.registry",
     "errors": "leafcover.errors:",
     "verify": "leafcover.api",
     "load": "leafcover.api",
@@ -83,6 +87,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "MEASURES",
     "Additive",
     "Bounded",
     "Centroid",
@@ -117,6 +122,7 @@ __all__ = [
     "plan_text",
     "read",
     "read_plan",
+    "recipe",
     "recipes",
     "release",
     "sample",

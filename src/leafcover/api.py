@@ -18,6 +18,7 @@ from leafcover.engine.evaluate import (
     compared_to,
     limited_risks,
     measure_all,
+    measure_some,
     refuse_above,
     refuse_same_people,
     refuse_singletons,
@@ -456,8 +457,9 @@ def measure(
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
     weight: str = "",
+    only: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> Measures:
+) -> Measures | dict[str, Any]:
     """Measure a release, or any other table, against its original.
 
     Parameters
@@ -476,11 +478,13 @@ def measure(
         What an attacker knows of a person, and what must not be inferred.
     weight : str, optional
         A column of survey weights.
+    only : sequence of str, optional
+        Take only these measures, such as ``["record_linkage", "k_anonymity"]``; ``leafcover.MEASURES`` lists them.
 
     Returns
     -------
-    Measures
-        Every figure; ``print`` it for a page of sentences.
+    Measures, or dict with ``only``
+        Every figure, ``print`` it for a page of sentences; or what each of the named measures found.
     """
     if plan is not None:
         _check_plan(plan)
@@ -492,7 +496,7 @@ def measure(
         compared = compared_to(_released_rows(before, released), released, aside)
         if aside is not None:
             refuse_same_people(compared.pair)
-        return measure_all(compared, tell=tell)
+        return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
     pair = pair_of(
         before,
         from_frame(released),
@@ -506,7 +510,8 @@ def measure(
     if aside is not None:
         refuse_same_people(pair)
     known = None if plan is None else Known.rebuilt(pair.original, plan)
-    return measure_all(Comparison(pair, known), tell=tell)
+    compared = Comparison(pair, known)
+    return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
 
 
 def _released_rows(table: Table, released: Release) -> Table:

@@ -1,8 +1,9 @@
 """A release ready to be measured: the pair, what its plan tells an attacker, and rows that it never saw."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,8 @@ from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
 from leafcover.metrics.estimates import Estimate, Risk, wilson
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
-from leafcover.metrics.suite import Facts, Measures, measures
+from leafcover.metrics.registry import MEASURES, Context, Facts
+from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
 from leafcover.rng import Draws, Key
@@ -162,6 +164,24 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
         bins=None if known is None else known.plan.bins,
         tell=tell,
     )
+
+
+def measure_some(
+    compared: Comparison, names: Sequence[str], *, tell: Progress = lambda words, share: None
+) -> dict[str, Any]:
+    """What the named measures found; repeated releases are made only for those that need a control."""
+    known = compared.known
+    chosen = [MEASURES.named(name) for name in names]
+    control = compared.pair.control is not None or any(one.uses_control for one in chosen)
+    context = Context(
+        compared.pair,
+        compared.tests if control else (),
+        compared.evidence,
+        Facts() if known is None else facts_of(known),
+        None if known is None else known.plan.bins,
+        tell,
+    )
+    return take_measures(context, names)
 
 
 def facts_of(known: Known) -> Facts:

@@ -4,16 +4,15 @@ The sentences are in the catalogue ``measures``.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
 from inspect import getdoc
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from leafcover.arrays import Rows
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
 from leafcover.metrics.disclosure.attribution import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
@@ -37,6 +36,7 @@ from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
 from leafcover.metrics.estimates import Attack, Estimate, Risk, known
 from leafcover.metrics.models import learning
 from leafcover.metrics.pair import Pair, say
+from leafcover.metrics.registry import MEASURES, Context, ExtraMeasure, Facts, Measure, Need, Side
 from leafcover.metrics.utility.bivariate import Relations, ValuePairs, relations, value_pairs
 from leafcover.metrics.utility.clusters import Clusters, clusters
 from leafcover.metrics.utility.forest import ForestComparison, forests
@@ -53,10 +53,6 @@ from leafcover.metrics.utility.propensity import Propensity, Totals, propensity,
 from leafcover.metrics.utility.regression import Regression, regression
 from leafcover.metrics.utility.trees import SIMILAR, TreeComparison, trees
 from leafcover.metrics.utility.univariate import Columns, Heaps, Tails, columns, heaps, tails
-
-Result = TypeVar("Result")
-STEPS = 22  # of progress, the most that are shown
-LEARNED = 24_000  # rows that models are trained on, over all repeated releases
 
 
 @dataclass(frozen=True)
@@ -128,6 +124,7 @@ class Measures:
     utility: Utility
     risks: Risks
     absent: tuple[Absent, ...]
+    extra: tuple[ExtraMeasure, ...] = ()  # of plugins
 
     def __str__(self) -> str:
         return words(self)
@@ -135,19 +132,6 @@ class Measures:
     def to_json(self) -> str:
         """Every figure as JSON; its schema is in the documentation."""
         return json.dumps(plain(self), indent=1, ensure_ascii=False) + "\n"
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What only the plan shows; passed in by the engine."""
-
-    fixed: Mapping[str, float] = field(default_factory=dict)
-    widths: Mapping[str, float] = field(default_factory=dict)
-    single_cells: float | None = None
-    pure_cells: float | None = None
-    groups: Sequence[
-        tuple[tuple[str, ...], Rows, bool]
-    ] = ()  # of averaged columns: names, the group of each row, whether by means
 
 
 def measures(
@@ -160,17 +144,16 @@ def measures(
     bins: int | None = None,
     tell: Callable[[str, float], None] = lambda text, share: None,
 ) -> Measures:
-    """Take every measure that the pair allows.
-
-    ``tests`` are pairs whose control rows had no part in the release: the pair itself if it has a control, or
-    repetitions of the plan on other rows. Attacks that need a control use the first of them.
-    """
-    attacked = tests[0] if tests else pair
-    step = _Step(tell)
-    with learning():
-        utility = _utility(pair, tests, bins, step)
-        risks = _risks(pair, attacked, evidence, facts or Facts(), step)
-    tell(say("progress-done"), 1.0)
+    """Take every measure that the pair allows; `Context` says what ``tests`` are."""
+    context = Context(pair, tests, evidence, facts or Facts(), bins, tell)
+    taken = take_measures(context)
+    by_side: dict[str, dict[str, Any]] = {"utility": {}, "risk": {}}
+    extra = []
+    for one in MEASURES.values():
+        if one.place:
+            by_side[one.side][one.place] = taken[one.name]
+        elif taken[one.name] is not None:
+            extra.append(ExtraMeasure(one.name, one.side, one.description, taken[one.name]))
     return Measures(
         len(pair.original),
         len(pair.names),
@@ -179,36 +162,33 @@ def measures(
         pair.sensitive,
         pair.paired,
         control,
-        utility,
-        risks,
+        Utility(**by_side["utility"]),
+        Risks(**by_side["risk"]),
         tuple(_absent(pair, tests)),
+        tuple(extra),
     )
 
 
-def _utility(pair: Pair, tests: Sequence[Pair], bins: int | None, step: "_Step") -> Utility:
-    has_target = bool(pair.target)
-    learned = LEARNED // max(len(tests), 1)  # repeated releases share the budget of one
-    compared = step(say("progress-trees"), lambda: trees(pair, bins=bins)) if has_target else None
-    predicted = (
-        step(say("progress-prediction"), lambda: prediction(tests, most=learned)) if tests and has_target else None
-    )
-    return Utility(
-        trees=compared,
-        forest=step(say("progress-forests"), lambda: forests(pair, bins=bins)) if has_target else None,
-        prediction=predicted,
-        agreement=step(say("progress-agreement"), lambda: agreement(tests, most=learned)) if tests else None,
-        columns=step(say("progress-columns"), lambda: columns(pair)),
-        tails=tails(pair),
-        heaps=heaps(pair),
-        relations=step(say("progress-associations"), lambda: relations(pair)),
-        value_pairs=step(say("progress-value-pairs"), lambda: value_pairs(pair)),
-        biases=step(say("progress-biases"), lambda: biases(pair, **_data_mining(compared, predicted))),
-        information_loss=information_loss(pair),
-        propensity=step(say("progress-propensity"), lambda: (propensity(pair), propensity_of_trees(pair))),
-        regression=step(say("progress-regression"), lambda: regression(pair)) if has_target else None,
-        totals=totals(pair) if pair.weight else None,
-        clusters=step(say("progress-clusters"), lambda: clusters(pair)),
-        properties=properties(pair),
+def take_measures(context: Context, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """What the named measures found, or all of them; None for one that needs what is not there."""
+    with learning():
+        return {name: context.result(name) for name in (MEASURES if names is None else names)}
+
+
+def _headline(context: Context) -> Informed | None:
+    """Record linkage by the plan's own distribution where it is known, or else by an estimated one."""
+    found = None if context.evidence is None else informed(context.evidence)
+    return found or context.result("probabilistic_linkage")
+
+
+def _unchanged(context: Context) -> Unmoved | None:
+    facts = context.facts
+    return unmoved(
+        context.pair,
+        fixed=facts.fixed or None,
+        widths=facts.widths or None,
+        single_cells=facts.single_cells,
+        pure_cells=facts.pure_cells,
     )
 
 
@@ -222,36 +202,62 @@ def _data_mining(compared: TreeComparison | None, predicted: Prediction | None) 
     return found
 
 
-def _risks(pair: Pair, attacked: Pair, evidence: Evidence | None, facts: Facts, step: "_Step") -> Risks:
-    learned = step(say("progress-probabilistic-linkage"), lambda: learned_linkage(pair))
-    by_plan = None if evidence is None else step(say("progress-record-linkage"), lambda: informed(evidence))
-    return Risks(
-        informed=by_plan or learned,
-        learned=learned,
-        linkage=step(say("progress-distance-linkage"), lambda: distance_linkage(pair)),
-        inferences=step(say("progress-inference"), lambda: inferences(attacked)),
-        reconstruction=step(say("progress-reconstruction"), lambda: reconstruction(pair)),
-        singling_out=step(say("progress-singling-out"), lambda: singling_out(attacked)),
-        column_sets=step(say("progress-linkability"), lambda: column_sets(attacked)),
-        membership=step(say("progress-membership"), lambda: membership(attacked)),
-        attribution=attribution(attacked),
-        k_anonymity=step(say("progress-k-anonymity"), lambda: k_anonymity(pair)),
-        k_anonymity_of_release=k_anonymity(pair, of="release"),
-        suda=step(say("progress-suda"), lambda: suda(pair)),
-        individual=individual(pair),
-        distances=step(say("progress-nearest"), lambda: distances(attacked)),
-        intervals=intervals(pair),
-        sers=sers(pair),
-        candidates=step(say("progress-candidates"), lambda: candidates(pair)),
-        unmoved=unmoved(
-            pair,
-            fixed=facts.fixed or None,
-            widths=facts.widths or None,
-            single_cells=facts.single_cells,
-            pure_cells=facts.pure_cells,
-        ),
-        averages=tuple(averages(pair, names, label, means=means) for names, label, means in facts.groups),
-    )
+def _averaged(context: Context) -> tuple[Averages, ...]:
+    groups = context.facts.groups
+    return tuple(averages(context.pair, names, label, means=means) for names, label, means in groups)
+
+
+# The measures that are built in: name, field of `Utility` or `Risks`, what it needs, how it is taken.
+
+_UTILITY: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
+    "trees": ("trees", ("target",), lambda c: trees(c.pair, bins=c.bins)),
+    "forest": ("forest", ("target",), lambda c: forests(c.pair, bins=c.bins)),
+    "prediction": ("prediction", ("target", "control"), lambda c: prediction(c.tests, most=c.learned)),
+    "agreement": ("agreement", ("control",), lambda c: agreement(c.tests, most=c.learned)),
+    "univariate": ("columns", (), lambda c: columns(c.pair)),
+    "tails": ("tails", (), lambda c: tails(c.pair)),
+    "heaping": ("heaps", (), lambda c: heaps(c.pair)),
+    "bivariate": ("relations", (), lambda c: relations(c.pair)),
+    "value_pairs": ("value_pairs", (), lambda c: value_pairs(c.pair)),
+    "biases": ("biases", (), lambda c: biases(c.pair, **_data_mining(c.result("trees"), c.result("prediction")))),
+    "information_loss": ("information_loss", (), lambda c: information_loss(c.pair)),
+    "propensity": ("propensity", (), lambda c: (propensity(c.pair), propensity_of_trees(c.pair))),
+    "regression": ("regression", ("target",), lambda c: regression(c.pair)),
+    "totals": ("totals", ("weight",), lambda c: totals(c.pair)),
+    "clusters": ("clusters", (), lambda c: clusters(c.pair)),
+    "properties": ("properties", (), lambda c: properties(c.pair)),
+}
+_RISKS: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
+    "probabilistic_linkage": ("learned", (), lambda c: learned_linkage(c.pair)),
+    "record_linkage": ("informed", (), _headline),
+    "distance_linkage": ("linkage", (), lambda c: distance_linkage(c.pair)),
+    "attribute_inference": ("inferences", (), lambda c: inferences(c.attacked)),
+    "reconstruction": ("reconstruction", (), lambda c: reconstruction(c.pair)),
+    "singling_out": ("singling_out", (), lambda c: singling_out(c.attacked)),
+    "linkability": ("column_sets", (), lambda c: column_sets(c.attacked)),
+    "membership_inference": ("membership", (), lambda c: membership(c.attacked)),
+    "attribution": ("attribution", (), lambda c: attribution(c.attacked)),
+    "k_anonymity": ("k_anonymity", (), lambda c: k_anonymity(c.pair)),
+    "k_anonymity_of_release": ("k_anonymity_of_release", (), lambda c: k_anonymity(c.pair, of="release")),
+    "suda": ("suda", (), lambda c: suda(c.pair)),
+    "individual_risk": ("individual", (), lambda c: individual(c.pair)),
+    "nearest_record": ("distances", (), lambda c: distances(c.attacked)),
+    "interval_disclosure": ("intervals", (), lambda c: intervals(c.pair)),
+    "sers": ("sers", (), lambda c: sers(c.pair)),
+    "candidates": ("candidates", (), lambda c: candidates(c.pair)),
+    "unchanged_values": ("unmoved", (), _unchanged),
+    "averages": ("averages", (), _averaged),
+}
+
+
+def _register_built_in() -> None:
+    sides: tuple[tuple[Side, dict[str, Any]], ...] = (("utility", _UTILITY), ("risk", _RISKS))
+    for side, table in sides:
+        for name, (place, needs, take) in table.items():
+            MEASURES.register(name, Measure(name, side, take, needs, place, say(f"progress-{name.replace('_', '-')}")))
+
+
+_register_built_in()
 
 
 def _absent(pair: Pair, tests: Sequence[Pair]) -> Iterator[Absent]:
@@ -263,18 +269,6 @@ def _absent(pair: Pair, tests: Sequence[Pair]) -> Iterator[Absent]:
         yield Absent(say("absent-target"), say("absent-target.reason"))
     if not pair.weight:
         yield Absent(say("absent-weight"), say("absent-weight.reason"))
-
-
-class _Step:
-    """Reports a step of progress, then takes it."""
-
-    def __init__(self, tell: Callable[[str, float], None]) -> None:
-        self._tell, self._done = tell, 0
-
-    def __call__(self, text: str, take: Callable[[], Result]) -> Result:
-        self._tell(text, self._done / STEPS)
-        self._done += 1
-        return take()
 
 
 # Measures as plain data for JSON, and the JSON schema of that data.
@@ -364,9 +358,16 @@ def words(measures: Measures) -> str:
             *(f"  {line}" for line in risk_sentences(measures)),
             say("heading-utility"),
             *(f"  {line}" for line in utility_sentences(measures.utility)),
+            *([say("heading-extra"), *(f"  {line}" for line in extra_sentences(measures))] if measures.extra else []),
             *([say("heading-absent"), *absent] if absent else []),
         ]
     )
+
+
+def extra_sentences(measures: Measures) -> Iterator[str]:
+    """What measures of plugins found."""
+    for one in measures.extra:
+        yield say("extra", name=one.name, description=one.description or "none", value=f"{one.value:.3g}")
 
 
 def risk_sentences(measures: Measures) -> Iterator[str]:

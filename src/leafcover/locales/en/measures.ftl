@@ -117,26 +117,45 @@ reason-no-feature = No other column varies, or there are too few rows.
 ## Progress
 
 progress-trees = comparing trees
+progress-forest = comparing forests
 progress-prediction = predicting
-progress-forests = comparing forests
 progress-agreement = growing trees for every column
-progress-columns = comparing columns
-progress-associations = comparing associations
+progress-univariate = comparing columns
+progress-tails = comparing tails
+progress-heaping = comparing heaps
+progress-bivariate = comparing associations
 progress-value-pairs = comparing pairs of values
 progress-biases = measuring biases
+progress-information-loss = measuring information loss
 progress-propensity = distinguishing the two tables
 progress-regression = fitting regressions
+progress-totals = comparing weighted totals
 progress-clusters = finding clusters
+progress-properties = comparing properties
 progress-probabilistic-linkage = record linkage by an estimated distribution
 progress-record-linkage = record linkage by the method
 progress-distance-linkage = record linkage by distance
-progress-inference = attribute inference
+progress-attribute-inference = attribute inference
 progress-reconstruction = reconstructing values
 progress-singling-out = singling out
 progress-linkability = linkability of column sets
-progress-membership = membership inference
+progress-membership-inference = membership inference
+progress-attribution = correct attribution
 progress-k-anonymity = counting equivalence classes
+progress-k-anonymity-of-release = counting equivalence classes of the release
 progress-suda = finding special uniques
-progress-nearest = distances to the nearest record
+progress-individual-risk = individual risk
+progress-nearest-record = distances to the nearest record
+progress-interval-disclosure = interval disclosure
+progress-sers = distance ranks
 progress-candidates = counting candidates
-progress-done = done
+progress-unchanged-values = counting unchanged values
+progress-averages = what averages disclose
+
+# Measures that plugins bring.
+
+heading-extra = Further measures
+extra = { $name }: { $value }{ $description ->
+    [none] {""}
+   *[other] {" "}({ $description })
+  }
