@@ -65,8 +65,8 @@ def disguising(rows=ROWS):
     draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
     generator = np.random.default_rng(2)
     works = {"NumPy draws as many numbers": lambda: generator.random(rows)}
-    for channel in (Warner(0.75), Kary(0.75, 2), UnrelatedQuestion(0.5, 0.5)):
-        works[type(channel).__name__] = lambda c=channel: c.apply(codes, draws)
+    for mechanism in (Warner(0.75), Kary(0.75, 2), UnrelatedQuestion(0.5, 0.5)):
+        works[type(mechanism).__name__] = lambda c=mechanism: c.apply(codes, draws)
     return [{"work": name, "used": cpu(work, 10)[0]} for name, work in works.items()]
 
 

@@ -13,7 +13,7 @@ from leafcover.randomized_response import DisguisedColumns, Kary, OneCoin, Schem
 from leafcover.sklearn.randomized_response import RandomizedResponseTreeClassifier
 from leafcover.table.frames import from_frame
 from leafcover.tree.predict import classify
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import binary, letters, one_coin, same
 
 # No check is expected to fail: numbers that nobody disguises are put into bins.

@@ -35,9 +35,9 @@ def test_a_new_survey_works_and_names_every_key(tmp_path, words):
         if words or key != "coins":
             assert f"{key} =" in text or f"[{key}]" in text or f"[[{key}]]" in text
     if not words:
-        ways = {question.way for question in survey.questions}
+        ways = {question.mechanism_name for question in survey.questions}
         assert ways == {"warner", "k-ary", "unrelated", "open"}
-        for key in ("name", "text", "help", "choices", "between", "channel", "theta", "epsilon", "asked", "alpha"):
+        for key in ("name", "text", "help", "choices", "between", "mechanism", "theta", "epsilon", "asked", "alpha"):
             assert f"\n{key} = " in text
     for line in ("tokens", "offline", "keep_day", "max_epsilon"):  # what is only suggested works, too
         text = text.replace(f"# {line} =", f"{line} =")
@@ -62,7 +62,7 @@ def test_a_design_as_text_and_for_machines(habits_file):
     assert "at a share of 30%" in shown
     assert "with 800 answers" in shown
     found = json.loads(said("design", habits_file, "--json"))
-    assert [one["question"] for one in found["given_away"]] == ["taken", "days", "paid", "years", "site"]
+    assert [one["question"] for one in found["disclosures"]] == ["taken", "days", "paid", "years", "site"]
     assert found["questions"][0]["answers"] == 1291
     assert "error: The wanted precision must be" in refused("survey", "design", habits_file, "--error", 2)
     assert "The expected share" in refused("survey", "design", habits_file, "--share", 0)
@@ -142,8 +142,8 @@ def test_a_wrong_question_is_refused(habits_file, answers_file, words, why):
 def test_a_name_may_hold_the_sign(tmp_path):
     path, answers = tmp_path / "s.toml", tmp_path / "a.csv"
     path.write_text(
-        'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["b=c", "x"]\nchannel = "open"\n'
-        '[[questions]]\nname = "a=b"\ntext = "B?"\nchoices = ["c", "d"]\nchannel = "open"'
+        'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["b=c", "x"]\nmechanism = "open"\n'
+        '[[questions]]\nname = "a=b"\ntext = "B?"\nchoices = ["c", "d"]\nmechanism = "open"'
     )
     answers.write_text("a,a=b\n" + "x,c\n" * 60 + "b=c,d\n" * 40)
     assert "a=b = c: 60.0 %" in said("estimate", path, answers, "--where", "a=b=c")

@@ -37,8 +37,8 @@ def test_a_port_that_is_taken_is_said(habits_file):
         (("--certificate", "here.pem"), "Give both or none"),
         (("--certificate", "here.pem", "--certificate-key", "there.pem"), "one that exists"),
         (("--store", "no/such/folder/x.sqlite"), "no/such/folder"),
-        (("--store", "postgresql://holder:hunter22@127.0.0.1:1/none"), "cannot be"),
-        (("--store", "postgress://holder:hunter22@127.0.0.1:1/none"), "looks like the address of a database"),
+        (("--store", "postgresql://owner:hunter22@127.0.0.1:1/none"), "cannot be"),
+        (("--store", "postgress://owner:hunter22@127.0.0.1:1/none"), "looks like the address of a database"),
     ],
 )
 def test_what_cannot_be_served_is_refused(habits_file, words, said):

@@ -13,7 +13,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute
 from tests.naive_response_tree import NaiveCounter
 from tests.randomized_response.answers import SCHEME, YES_NO, people
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import TARGETS, any_rules, any_scheme, binary, coin_each, letters, same
 
 

@@ -29,7 +29,7 @@ from leafcover.tree.predict import errors_on
 from leafcover.tree.tree import conditions
 from tests.naive_response_tree import accuracy_of_one_coin
 from tests.randomized_response.answers import SCHEME, YES_NO, people
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import TARGETS, binary, coin_each, letters, one_coin, same
 from tests.tables import category, number, table
 

@@ -66,7 +66,7 @@ def visit(visit_address):
 
 @pytest.fixture
 def survey():
-    """A survey with every channel but a shared coin."""
+    """A survey with every mechanism but a shared coin."""
     return habits()
 
 

@@ -182,8 +182,8 @@ def test_what_is_sent_follows_the_coins() -> None:
         reports.append([int(text) for text in received(SURVEY, sent)[0].reports])
     seen = np.array(reports)
     for place, truth, part in zip((0, 1, 2), (1, 2, 0), SURVEY.scheme.parts, strict=True):
-        law = matrix(part.channel)[:, truth]
-        assert chisquare(np.bincount(seen[:, place], minlength=len(law)), 1500 * law).pvalue > 1e-6
+        chances = matrix(part.mechanism)[:, truth]
+        assert chisquare(np.bincount(seen[:, place], minlength=len(chances)), 1500 * chances).pvalue > 1e-6
     kept = 0
     for _ in range(500):
         client = Client(one_coin(), NOWHERE)

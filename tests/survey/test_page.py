@@ -10,7 +10,7 @@ import pytest
 from leafcover.errors import LeafcoverError
 from leafcover.survey.client import as_json, coins_of
 from leafcover.survey.design import design
-from leafcover.survey.pages import environment, holder_page, offline_page, page_of
+from leafcover.survey.pages import environment, offline_page, owner_page, page_of
 from leafcover.survey.schema import survey_from
 from tests.survey.surveys import HABITS, every_coin, habits, one_coin
 
@@ -109,7 +109,7 @@ def test_the_address_of_a_loopback_collector_and_of_an_old_network_are_taken() -
 
 
 def test_a_survey_without_coins_promises_none() -> None:
-    text = 'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchannel = "open"\nbetween = [1, 9]\n'
+    text = 'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nmechanism = "open"\nbetween = [1, 9]\n'
     html = page_of(survey_from(text)).html
     assert "This survey tosses no coins" in html
     assert "disguised answers" not in html
@@ -135,11 +135,11 @@ def test_words_of_the_surveys_author_run_in_their_own_direction() -> None:
     assert '<th scope="row" dir="auto">&lt;no&gt;<' in environment().from_string(SHARES).render()
 
 
-SHARES = """{% import "holder_parts.jinja" as parts %}
+SHARES = """{% import "owner_parts.jinja" as parts %}
 {{ parts.tiles([("412", "answers", "<of 500>")]) }}{{ parts.shares("Smokes?", [("<no>", 0.25, -0.05, 1.2)]) }}"""
 
 
-def test_pieces_of_the_holders_pages_are_escaped_and_stay_within_all_and_nothing() -> None:
+def test_pieces_of_the_owners_pages_are_escaped_and_stay_within_all_and_nothing() -> None:
     html = environment().from_string(SHARES).render()
     assert "&lt;no&gt;" in html
     assert "&lt;of 500&gt;" in html
@@ -148,9 +148,9 @@ def test_pieces_of_the_holders_pages_are_escaped_and_stay_within_all_and_nothing
     assert 'width="25.00"' in html
 
 
-def test_the_holders_design_rounds_up_what_stands_behind_at_most() -> None:
-    html = holder_page(
-        "holder_design.html.jinja", survey=habits(), page="design", found=design(habits(), share=0.004)
+def test_the_owners_design_rounds_up_what_stands_behind_at_most() -> None:
+    html = owner_page(
+        "owner_design.html.jinja", survey=habits(), page="design", found=design(habits(), share=0.004)
     ).html
     assert "A belief of 0.4 % becomes at most" in html
     rows = [re.findall(r'class="figures"[^>]*>([^<]*)<', row) for row in html.split("<tr>")[2:7]]
@@ -159,8 +159,8 @@ def test_the_holders_design_rounds_up_what_stands_behind_at_most() -> None:
     assert "together: epsilon 3.86." in html  # 3.8514
 
 
-def test_no_script_can_run_on_the_holders_pages() -> None:
-    page = holder_page("holder.html.jinja")
+def test_no_script_can_run_on_the_owners_pages() -> None:
+    page = owner_page("owner.html.jinja")
     assert page.html.startswith("<!doctype html>")
     rules = directives(page.policy)
     assert "script-src" not in rules

@@ -6,8 +6,8 @@ from leafcover.survey.schema import read_survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
 
 
-def test_each_question_has_the_channel_it_asks_for() -> None:
-    parts = {part.names: part.channel for part in habits().scheme.parts}
+def test_each_question_has_the_mechanism_it_asks_for() -> None:
+    parts = {part.names: part.mechanism for part in habits().scheme.parts}
     assert parts[("taken",)] == Warner(0.75)
     assert parts[("days",)] == Kary.with_epsilon(1.5, 4)
     assert parts[("paid",)] == UnrelatedQuestion(0.5, 0.4)
@@ -18,15 +18,15 @@ def test_each_question_has_the_channel_it_asks_for() -> None:
 def test_a_shared_coin_covers_all_its_questions() -> None:
     (part,) = one_coin().scheme.parts
     assert part.names == ("smokes", "drinks", "drives")
-    assert part.channel == OneCoin(0.8, 3)
+    assert part.mechanism == OneCoin(0.8, 3)
     assert one_coin().scheme.privacy.epsilon is None
 
 
 def test_the_default_is_a_coin_of_three_quarters_per_question() -> None:
     survey = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["no", "yes"]\n')
     (part,) = survey.scheme.parts
-    assert isinstance(part.channel, Warner)
-    assert part.channel.theta == pytest.approx(0.75)
+    assert isinstance(part.mechanism, Warner)
+    assert part.mechanism.theta == pytest.approx(0.75)
 
 
 def test_the_fingerprint_changes_with_a_law_but_not_with_the_introduction() -> None:
@@ -48,7 +48,7 @@ def test_the_fingerprint_changes_with_a_law_but_not_with_the_introduction() -> N
         ('choices = ["no", "yes"]\ntheta', 'choices = ["no"]\ntheta', "at least two choices"),
         ('choices = ["no", "yes"]\ntheta', 'choices = ["no", "no"]\ntheta', "names a choice twice"),
         ('name = "days"', 'name = "taken"', "two questions are named 'taken'"),
-        ('channel = "k-ary"\nepsilon = 1.5', 'channel = "warner"', "takes two choices, this has 4"),
+        ('mechanism = "k-ary"\nepsilon = 1.5', 'mechanism = "warner"', "takes two choices, this has 4"),
         ("between = [0, 60]", "between = [60, 0]", "the smaller first"),
         ("alpha = 0.4", "", "needs 'alpha'"),
         ("asked = 0.5", "asked = 0.95", "more than max_epsilon"),
@@ -69,7 +69,7 @@ def test_what_cannot_be_asked_is_refused_in_one_line(old: str, new: str, words: 
 
 
 def test_words_around_a_question_and_spelled_out_defaults_are_the_same_survey() -> None:
-    helped = HABITS.replace("theta = 0.75", 'theta = 0.75\nhelp = "Pens count."\nchannel = "warner"')
+    helped = HABITS.replace("theta = 0.75", 'theta = 0.75\nhelp = "Pens count."\nmechanism = "warner"')
     assert survey_from(helped).fingerprint == habits().fingerprint
     for old, new in (("Have you ever", "Did you ever"), ('"no", "yes"]\ntheta', '"yes", "no"]\ntheta'), ("60]", "61]")):
         assert survey_from(HABITS.replace(old, new)).fingerprint != habits().fingerprint

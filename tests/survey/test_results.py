@@ -152,8 +152,8 @@ def test_shares_within_groups_are_unbiased_with_the_error_told(by: str) -> None:
 
 def test_groups_by_hand() -> None:
     plain = survey_from(
-        'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["x", "y", "z"]\nchannel = "open"\n'
-        '[[questions]]\nname = "b"\ntext = "B?"\nchoices = ["no", "yes"]\nchannel = "open"'
+        'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["x", "y", "z"]\nmechanism = "open"\n'
+        '[[questions]]\nname = "b"\ntext = "B?"\nchoices = ["no", "yes"]\nmechanism = "open"'
     )
     table = table_of(plain, [("0", "1")] * 30 + [("0", "0")] * 90 + [("1", "1")] * 50 + [("1", "0")] * 50)
     x, y, z = by_group(plain, table, "a", {"b": "yes"})

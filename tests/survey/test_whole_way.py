@@ -1,4 +1,4 @@
-"""From the browser of who answers to the browser of the holder, through a collector as people run it."""
+"""From the browser of who answers to the browser of the owner, through a collector as people run it."""
 
 import json
 from contextlib import closing
@@ -39,7 +39,7 @@ def page(browser):
     context.close()
 
 
-def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_path):
+def test_an_answer_in_the_browser_reaches_the_store_and_the_owner(page, tmp_path):
     with serving(tmp_path, str(tmp_path / "a.sqlite"), tokens=True) as running:
         address = f"http://127.0.0.1:{running.port}"
         link = f"{address}/#token={token(KEY.secret, running.survey.fingerprint, 0)}"
@@ -59,7 +59,7 @@ def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_pat
             client.send()
         assert len(kept(running)) == 120
 
-        page.goto(f"{address}/holder")
+        page.goto(f"{address}/owner")
         page.get_by_label("The secret of this survey").fill(KEY.secret.hex())
         page.get_by_role("button", name="Come in").click()
         page.get_by_role("heading", name="Where do you work?").wait_for()

@@ -1,4 +1,4 @@
-"""The laws that noise added to a number may follow: symmetric about 0, known by density, cdf and inverse cdf."""
+"""The distributions that noise added to a number may follow: symmetric about 0, known by density, cdf and inverse cdf."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ NOTHING = 1e-5  # of the noise lies further away than its reach, when it has no 
 
 
 class NoiseDistribution(Protocol):
-    """Any symmetric law; give an object with these to use your own."""
+    """Any symmetric distribution; give an object with these to use your own."""
 
     @property
     def spread(self) -> float:
-        """The parameter by which the law grows."""
+        """The parameter by which the distribution grows."""
         ...
 
     @property
@@ -68,7 +68,7 @@ class UniformNoise:
 
     @staticmethod
     def with_width(width: float, confidence: float = 0.95) -> "UniformNoise":
-        """The law whose interval of that confidence is so wide: 2 · spread · confidence."""
+        """The distribution whose interval of that confidence is so wide: 2 · spread · confidence."""
         return UniformNoise(width / (2 * _chance(confidence)))
 
     @property
@@ -109,7 +109,7 @@ class GaussianNoise:
 
     @staticmethod
     def with_width(width: float, confidence: float = 0.95) -> "GaussianNoise":
-        """The law whose interval of that confidence is so wide."""
+        """The distribution whose interval of that confidence is so wide."""
         return GaussianNoise(width / GaussianNoise(1.0).width(confidence))
 
     @property
@@ -136,7 +136,7 @@ class GaussianNoise:
 
 @dataclass(frozen=True)
 class LaplaceNoise:
-    """Two exponentials back to back, each of mean ``spread``; over a bounded range the one law here with an epsilon.
+    """Two exponentials back to back, each of mean ``spread``; over a bounded range the one distribution here with an epsilon.
 
     >>> round(LaplaceNoise(10.0).width(0.95), 1)
     59.9
@@ -150,7 +150,7 @@ class LaplaceNoise:
 
     @staticmethod
     def with_width(width: float, confidence: float = 0.95) -> "LaplaceNoise":
-        """The law whose interval of that confidence is so wide."""
+        """The distribution whose interval of that confidence is so wide."""
         return LaplaceNoise(width / LaplaceNoise(1.0).width(confidence))
 
     @property
@@ -177,9 +177,9 @@ class LaplaceNoise:
         return -2 * self.spread * log(1 - _chance(confidence))
 
 
-def _checked(law: NoiseDistribution) -> None:
-    if not 0 < law.spread < np.inf:
-        raise ValueOutOfRange(f"{type(law).__name__}.spread", law.spread, "a number above 0")
+def _checked(distribution: NoiseDistribution) -> None:
+    if not 0 < distribution.spread < np.inf:
+        raise ValueOutOfRange(f"{type(distribution).__name__}.spread", distribution.spread, "a number above 0")
 
 
 def _chance(confidence: float) -> float:
@@ -188,14 +188,16 @@ def _chance(confidence: float) -> float:
     return confidence
 
 
-# A number that people report with noise added: its law, the range its truth lies in, and what a report gives away.
+# A number that people report with noise added: its distribution, the range its truth lies in, and what a report gives away.
 
 
 MOST_SPREAD = 10.0  # ranges: more noise leaves nothing to reconstruct
 POINTS = 8  # of a bin, whose chances are averaged: more change no share by a thousandth
 FINE = 20  # reports are rounded to 2⁻²⁰ of the spread: the last bits of a sum of floats would tell of the truth
 
-Widths: TypeAlias = type[UniformNoise] | type[GaussianNoise] | type[LaplaceNoise]  # laws that can be chosen by a width
+Widths: TypeAlias = (
+    type[UniformNoise] | type[GaussianNoise] | type[LaplaceNoise]
+)  # distributions that can be chosen by a width
 
 BINS_AT_ONCE = 500  # these take four seconds and 170 MB
 
@@ -208,7 +210,7 @@ class Noisy:
     possible truths, such as 1 for years; 0 allows any number.
     """
 
-    law: NoiseDistribution
+    distribution: NoiseDistribution
     low: float
     high: float
     step: float = 0.0
@@ -220,9 +222,9 @@ class Noisy:
             raise ValueOutOfRange("Noisy.step", self.step, f"from 0 to the range, {self.range:g}")
         if self.step and abs(self._steps - round(self._steps)) > 1e-6:
             raise ValueOutOfRange("Noisy.step", self.step, f"one that leads from {self.low:g} to {self.high:g} exactly")
-        if self.law.spread > MOST_SPREAD * self.range:
+        if self.distribution.spread > MOST_SPREAD * self.range:
             allowed = f"at most {MOST_SPREAD:g} times the range, {self.range:g}: more noise leaves nothing"
-            raise ValueOutOfRange("The spread of the noise", self.law.spread, allowed)
+            raise ValueOutOfRange("The spread of the noise", self.distribution.spread, allowed)
 
     @staticmethod
     def with_privacy(
@@ -230,18 +232,18 @@ class Noisy:
         low: float,
         high: float,
         *,
-        law: Widths = GaussianNoise,
+        distribution: Widths = GaussianNoise,
         confidence: float = 0.95,
         step: float = 0.0,
     ) -> "Noisy":
         """Noise that hides the truth in an interval as wide as a share of the range.
 
-        >>> Noisy.with_privacy(1.0, 0.0, 95.0, law=UniformNoise).law  # 100 % of the range, at 95 %
+        >>> Noisy.with_privacy(1.0, 0.0, 95.0, distribution=UniformNoise).distribution  # 100 % of the range, at 95 %
         Uniform(spread=50.0)
         """
         if not 0 < share < inf:
             raise ValueOutOfRange("A privacy", share, "a share of the range, above 0")
-        return Noisy(law.with_width(share * (high - low), confidence), low, high, step)
+        return Noisy(distribution.with_width(share * (high - low), confidence), low, high, step)
 
     @property
     def range(self) -> float:
@@ -254,7 +256,7 @@ class Noisy:
 
     def share_hidden(self, confidence: float = 0.95) -> float:
         """The width of the interval that holds the truth with this chance, as a share of the range."""
-        return self.law.width(confidence) / self.range
+        return self.distribution.width(confidence) / self.range
 
     def edges(self, bins: int) -> Floats:
         """The edges of at most so many bins of equal width; with steps all hold as many values, the last perhaps less.
@@ -296,12 +298,12 @@ class Noisy:
             f"a report leaves an interval of {self.share_hidden(0.95):.0%} of the range at 95 % to who knows nothing "
             "else; with the reconstructed shares it can be much narrower, and reports of one truth average out."
         )
-        if isinstance(self.law, LaplaceNoise):
-            return Privacy(self.range / self.law.spread, often)
-        if self.law.bounded:
+        if isinstance(self.distribution, LaplaceNoise):
+            return Privacy(self.range / self.distribution.spread, often)
+        if self.distribution.bounded:
             return Privacy(
                 None,
-                f"a report rules out every truth further away than {self.law.reach:g}, and one near the end of what "
+                f"a report rules out every truth further away than {self.distribution.reach:g}, and one near the end of what "
                 f"can be reported gives a truth at the end of the range away; {often}",
             )
         return Privacy(None, f"a report far outside the range all but gives an end of it away; {often}")
@@ -316,7 +318,7 @@ class Noisy:
         if prior.shape != (len(edges) - 1,) or (prior < 0).any() or abs(prior.sum() - 1) > 1e-9:
             raise ValueOutOfRange("A prior", f"{prior.size} chances", f"{len(edges) - 1} chances that add up to 1")
         points, weights = self.truths(edges)
-        believed = (self.law.density(report - points) * weights).sum(axis=0) * prior
+        believed = (self.distribution.density(report - points) * weights).sum(axis=0) * prior
         if believed.sum() == 0:
             raise ValueOutOfRange("A prior", "one that makes this report impossible", "one under which it can happen")
         return np.asarray(believed / believed.sum())
@@ -336,9 +338,9 @@ def add_noise(table: Table, noisy: Mapping[str, Noisy], draws: Draws, *, start: 
 
 def _reported(column: Column, noisy: Noisy, chance: Floats) -> Column:
     if column.is_category:
-        raise PlanError(f"Column {column.name!r} is a category, and noise is added to numbers. Use a channel for it.")
-    fine = 2.0 ** (floor(log2(noisy.law.spread)) - FINE)
-    sums = noisy.admitted(column.values) + noisy.law.inverse(chance)
+        raise PlanError(f"Column {column.name!r} is a category, and noise is added to numbers. Use a mechanism for it.")
+    fine = 2.0 ** (floor(log2(noisy.distribution.spread)) - FINE)
+    sums = noisy.admitted(column.values) + noisy.distribution.inverse(chance)
     # A new column: nothing that was stored of the truth may go with it.
     return Column(column.name, "number", fine * np.rint(sums / fine))
 
@@ -350,8 +352,8 @@ Method: TypeAlias = Literal["integrated", "midpoint"]
 
 
 @dataclass(frozen=True, eq=False)
-class Blur:
-    """Bins of truths, bins of reports, and the law between them.
+class TransitionMatrix:
+    """Bins of truths, bins of reports, and the distribution between them.
 
     Report bins are as wide as those of truths and reach as far as the noise; the two outermost have no end.
     """
@@ -369,11 +371,11 @@ class Blur:
         return np.bincount(places, heavy, minlength=2 * size).reshape(2, size).astype(np.float64)
 
 
-def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
-    """The law between bins: ``integrated`` over both bins, or by the density between their midpoints.
+def transition_matrix(noisy: Noisy, edges: Floats, method: Method = "integrated") -> TransitionMatrix:
+    """The distribution between bins: ``integrated`` over both bins, or by the density between their midpoints.
 
     >>> from leafcover.randomized_response.additive_noise import Uniform
-    >>> blur_of(Noisy(UniformNoise(1.0), low=0, high=2, step=1), np.array([-0.5, 0.5, 1.5, 2.5])).chances
+    >>> transition_matrix(Noisy(UniformNoise(1.0), low=0, high=2, step=1), np.array([-0.5, 0.5, 1.5, 2.5])).chances
     array([[0.25, 0.  , 0.  ],
            [0.5 , 0.25, 0.  ],
            [0.25, 0.5 , 0.25],
@@ -383,43 +385,43 @@ def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
     if method not in get_args(Method):
         raise NameUnknown("method", method, get_args(Method))
     wide = edges[1] - edges[0]
-    beyond = ceil(noisy.law.reach / wide - 1e-9)
+    beyond = ceil(noisy.distribution.reach / wide - 1e-9)
     every = edges[0] + wide * np.arange(-beyond, len(edges) + beyond)
     if method == "midpoint":
-        chances = noisy.law.density((every[:-1] + wide / 2)[:, None] - (edges[1:] + edges[:-1]) / 2)
+        chances = noisy.distribution.density((every[:-1] + wide / 2)[:, None] - (edges[1:] + edges[:-1]) / 2)
         some = np.flatnonzero(chances.any(axis=1))  # no midpoint reaches the others: their reports go to the next
         first, last = some[0], some[-1]
-        return Blur(edges, every[first + 1 : last + 1], chances[first : last + 1] / chances.sum(axis=0))
+        return TransitionMatrix(edges, every[first + 1 : last + 1], chances[first : last + 1] / chances.sum(axis=0))
     inner = np.concatenate([[-np.inf], every[1:-1], [np.inf]])
     points, weights = noisy.truths(edges)
-    below = (noisy.law.cdf(inner[:, None, None] - points) * weights).sum(axis=1)
-    return Blur(edges, every[1:-1], np.diff(below, axis=0))
+    below = (noisy.distribution.cdf(inner[:, None, None] - points) * weights).sum(axis=1)
+    return TransitionMatrix(edges, every[1:-1], np.diff(below, axis=0))
 
 
 def possible(noisy: Noisy, reports: Floats) -> Bools:
     """Which reports some truth of the range can have given; a missing one can always be."""
-    if not noisy.law.bounded:
+    if not noisy.distribution.bounded:
         return ~np.isinf(reports)
-    slack = 1e-6 * noisy.law.spread  # reports are rounded
-    low, high = noisy.low - noisy.law.reach - slack, noisy.high + noisy.law.reach + slack
+    slack = 1e-6 * noisy.distribution.spread  # reports are rounded
+    low, high = noisy.low - noisy.distribution.reach - slack, noisy.high + noisy.distribution.reach + slack
     return np.isnan(reports) | ((reports >= low) & (reports <= high))
 
 
 def check_possible(name: str, noisy: Noisy, reports: Floats) -> None:
-    """Refuse reports that the law and the range rule out: then one of them is not what was said."""
+    """Refuse reports that the distribution and the range rule out: then one of them is not what was said."""
     if strange := int((~possible(noisy, reports)).sum()):
         raise TableError(
             f"{strange} reports of {name} are further from {noisy.low:g} to {noisy.high:g} than their noise goes. "
-            "State the range and the law as they were when the noise was added."
+            "State the range and the distribution as they were when the noise was added."
         )
 
 
 # The shares of truths that explain counted reports, by EM, and where to stop it.
 #
-# Every round multiplies each share by the mean, over reports, of its law's chance against the expected one. Run to its
+# Every round multiplies each share by the mean, over reports, of its distribution's chance against the expected one. Run to its
 # end that fits the noise of the sample, so where it stops matters:
 #
-# ``halves``  each half of the reports is sharpened by itself, and the other says how likely it finds the result. The
+# ``halves``  each half of the reports is em_shares by itself, and the other says how likely it finds the result. The
 #             first round is taken at which the logarithm of that likelihood is within 1 of its highest.
 # ``change``  the published rule: when the shares of two rounds differ by a chi-square below 1 % of its 5 % point.
 # ``never``   at the limit of rounds alone, for the likeliest shares.
@@ -434,7 +436,7 @@ TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Sharpened:
+class EmResult:
     """Shares of truths, after how many rounds, and whether a rule stopped them."""
 
     shares: Floats
@@ -448,11 +450,11 @@ def halves(rows: int) -> Codes:
     return (word >> np.uint64(63)).astype(np.int32)
 
 
-def sharpened(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_rounds: int = MOST_ROUNDS) -> Sharpened:
+def em_shares(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_rounds: int = MOST_ROUNDS) -> EmResult:
     """The shares of truths from reports counted in two halves, from equal shares on.
 
     >>> chances = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> sharpened(np.array([[33.0, 17.0], [27.0, 23.0]]), chances, stop="never", most_rounds=200).shares.round(3)
+    >>> em_shares(np.array([[33.0, 17.0], [27.0, 23.0]]), chances, stop="never", most_rounds=200).shares.round(3)
     array([0.7, 0.3])
     """
     if stop not in get_args(Stop):
@@ -469,8 +471,8 @@ def sharpened(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_ro
     for rounds in range(1, most_rounds + 1):
         before, shares = shares, _round(shares, shares @ chances.T, reported, chances)
         if small and (np.square(shares - before) / np.maximum(before, TINY)).sum() < small:
-            return Sharpened(shares, rounds, settled=True)
-    return Sharpened(shares, most_rounds, settled)
+            return EmResult(shares, rounds, settled=True)
+    return EmResult(shares, most_rounds, settled)
 
 
 def rounds_by_halves(counts: Floats, chances: Floats, most_rounds: int) -> tuple[int, bool]:
@@ -561,8 +563,8 @@ def reconstruct(
     if not known:
         raise TableError("There is no report to reconstruct from. Wait for answers, or ask for another column.")
     check_possible("this column", noisy, reports)
-    blur = blur_of(noisy, noisy.edges(bins_for(known) if bins is None else bins), method)
-    found = sharpened(blur.counted(reports, halves(len(reports))), blur.chances, stop=stop, most_rounds=most_rounds)
+    blur = transition_matrix(noisy, noisy.edges(bins_for(known) if bins is None else bins), method)
+    found = em_shares(blur.counted(reports, halves(len(reports))), blur.chances, stop=stop, most_rounds=most_rounds)
     return Reconstruction(blur.edges, found.shares, found.rounds, found.settled, known, len(reports) - known)
 
 

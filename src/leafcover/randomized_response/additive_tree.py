@@ -15,14 +15,14 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.randomized_response.additive_noise import (
-    Blur,
     Noisy,
     Stop,
+    TransitionMatrix,
     bins_for,
-    blur_of,
     check_possible,
+    em_shares,
     halves,
-    sharpened,
+    transition_matrix,
 )
 from leafcover.table.table import Table
 from leafcover.tree.c45 import assemble
@@ -36,10 +36,10 @@ from leafcover.tree.tree import Attribute, Tree
 # shares of the bins are right, and that is what a tree counts.
 
 
-def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Codes:
+def assign_bins(reports: Floats, shares: Floats, weights: Floats | None = None) -> Codes:
     """The bin of every report, -1 where it is missing.
 
-    >>> placed(np.array([7.5, -2.0, np.nan, 3.0, 0.1]), np.array([0.5, 0.0, 0.5]))
+    >>> assign_bins(np.array([7.5, -2.0, np.nan, 3.0, 0.1]), np.array([0.5, 0.0, 0.5]))
     array([ 2,  0, -1,  2,  0], dtype=int32)
     """
     order = np.argsort(reports, kind="stable")[: int((~np.isnan(reports)).sum())]
@@ -52,12 +52,14 @@ def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Co
     return codes
 
 
-def placed_by_reconstruction(reports: Floats, half: Codes, weights: Floats, blur: Blur, stop: Stop) -> Codes:
+def assign_by_reconstruction(
+    reports: Floats, half: Codes, weights: Floats, blur: TransitionMatrix, stop: Stop
+) -> Codes:
     """Reports placed into bins whose shares are reconstructed from these very reports."""
     counts = blur.counted(reports, half, weights)
     if not counts.any():
         return np.full(len(reports), MISSING, np.int32)
-    return placed(reports, sharpened(counts, blur.chances, stop=stop).shares, weights)
+    return assign_bins(reports, em_shares(counts, blur.chances, stop=stop).shares, weights)
 
 
 # The best test of a node by Gini's impurity, from counts of classes in every code of every attribute.
@@ -138,12 +140,12 @@ def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records:
 
 @dataclass(frozen=True, eq=False)
 class IntervalCoding:
-    """What codes mean: an attribute is open, or reports in bins that a law has blurred."""
+    """What codes mean: an attribute is open, or reports in bins that a distribution has blurred."""
 
     sizes: tuple[int, ...]  # codes of every attribute
     cuts: tuple[Floats, ...]  # between the codes of a number; empty for a category
     is_number: tuple[bool, ...]
-    blurs: tuple[Blur | None, ...]  # of noisy numbers
+    blurs: tuple[TransitionMatrix | None, ...]  # of noisy numbers
     classes: int
 
 
@@ -182,7 +184,7 @@ class Sample:
         return np.bincount(self.labels, self.weights, minlength=coding.classes).astype(np.float64)
 
 
-def placed_anew(
+def reassign_bins(
     sample: Sample,
     coding: IntervalCoding,
     stop: Stop,
@@ -194,7 +196,7 @@ def placed_anew(
     """The rows with noisy numbers (all, or ``only`` some) placed by a reconstruction from these rows alone.
 
     A class of less weight than ``least`` stays where it was, and so does a number that a test above has divided by:
-    its reports were chosen by their own noise, and no longer follow the law.
+    its reports were chosen by their own noise, and no longer follow the distribution.
     """
     codes = [codes.copy() for codes in sample.codes]
     groups = sample.labels if by_class else np.zeros_like(sample.labels)
@@ -205,11 +207,11 @@ def placed_anew(
             continue
         for place, (reports, blur) in enumerate(zip(sample.reports, coding.blurs, strict=True)):
             if reports is not None and blur is not None and (only is None or place in only):
-                codes[place][rows] = placed_by_reconstruction(reports[rows], half, weights, blur, stop)
+                codes[place][rows] = assign_by_reconstruction(reports[rows], half, weights, blur, stop)
     return replace(sample, codes=tuple(codes))
 
 
-def divided(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
+def split_rows(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
     """The rows of every branch; a row that lacks the tested value goes everywhere, by the shares of the others."""
     codes = sample.codes[split.attribute]
     lost = codes == MISSING
@@ -218,31 +220,33 @@ def divided(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
     held = np.bincount(branch[~lost], sample.weights[~lost], minlength=branches)
     shares = held / held.sum() if held.any() else np.full(branches, 1 / branches)
     reports = tuple(None if place == split.attribute else one for place, one in enumerate(sample.reports))
-    parted = replace(sample, reports=reports)
+    without_tested = replace(sample, reports=reports)
     return [
-        parted.take(np.flatnonzero((~lost & (branch == number)) | (lost & (share > 0))), np.where(lost, share, 1.0))
+        without_tested.take(
+            np.flatnonzero((~lost & (branch == number)) | (lost & (share > 0))), np.where(lost, share, 1.0)
+        )
         for number, share in enumerate(shares)
     ]
 
 
-# How a tree from noisy numbers is grown: where reports are placed, and when a node is divided.
+# How a tree from noisy numbers is grown: where reports are assign_bins, and when a node is divided.
 
 
-Way: TypeAlias = Literal["global", "byclass", "local"]
+Algorithm: TypeAlias = Literal["global", "byclass", "local"]
 
 
 @dataclass(frozen=True)
 class AdditiveTreeSettings:
     """The settings of a growth, checked."""
 
-    way: Way = "byclass"
+    algorithm: Algorithm = "byclass"
     min_records: int = 50
     max_depth: int = 20
     stop: Stop = "change"
 
     def __post_init__(self) -> None:
-        if self.way not in get_args(Way):
-            raise NameUnknown("way to grow", self.way, get_args(Way))
+        if self.algorithm not in get_args(Algorithm):
+            raise NameUnknown("algorithm", self.algorithm, get_args(Algorithm))
         if self.stop not in get_args(Stop):
             raise NameUnknown("rule to stop", self.stop, get_args(Stop))
         if self.min_records < 1:
@@ -278,17 +282,17 @@ def grown(growing: Sample, held: Sample, coding: IntervalCoding, rules: Additive
         counts = nodes[number].counts
         if depth == rules.max_depth or np.count_nonzero(counts) < 2 or counts.sum() < 2 * rules.min_records:
             continue
-        anew = rules.way == "local" and depth > 0
+        anew = rules.algorithm == "local" and depth > 0
         if anew:
-            growing = placed_anew(growing, coding, rules.stop, by_class=True, least=LEAST_ROWS)
+            growing = reassign_bins(growing, coding, rules.stop, by_class=True, least=LEAST_ROWS)
         split = best_split(growing.tables(coding), coding.is_number, rules.min_records)
         if split is None:
             continue
         if anew:  # of rows held out, only what is tested counts
             only = (split.attribute,)
-            held = placed_anew(held, coding, rules.stop, by_class=True, least=LEAST_ROWS, only=only)
+            held = reassign_bins(held, coding, rules.stop, by_class=True, least=LEAST_ROWS, only=only)
         size = coding.sizes[split.attribute]
-        parts = list(zip(divided(growing, split, size), divided(held, split, size), strict=True))
+        parts = list(zip(split_rows(growing, split, size), split_rows(held, split, size), strict=True))
         nodes[number] = replace(nodes[number], split=split, first=len(nodes), branches=len(parts))
         for one, other in parts:
             waiting.append((len(nodes), depth + 1, one, other))
@@ -311,7 +315,7 @@ def grow_reconstructed(
     *,
     target: str,
     attributes: Sequence[str] | None = None,
-    way: Way = "byclass",
+    algorithm: Algorithm = "byclass",
     bins: int | None = None,
     min_records: int = 50,
     max_depth: int = 20,
@@ -324,20 +328,21 @@ def grow_reconstructed(
     ``min_records`` rows. With ``prune`` every third row is held out from growing, and subtrees that err no less on
     these rows than a leaf would become leaves; afterwards they count in the nodes with all others.
     """
-    rules = AdditiveTreeSettings(way, min_records, max_depth, stop)
+    rules = AdditiveTreeSettings(algorithm, min_records, max_depth, stop)
     rows = training(table, target, attributes=attributes)
     coding, sample = coded(rows, noisy, bins)
     numbers = np.arange(len(sample))
     held = numbers % EVERY == EVERY - 1 if prune else np.zeros(len(sample), np.bool_)
     growing, apart = (
-        placed_anew(sample.take(numbers[part]), coding, stop, by_class=way != "global") for part in (~held, held)
+        reassign_bins(sample.take(numbers[part]), coding, stop, by_class=algorithm != "global")
+        for part in (~held, held)
     )
     nodes = grown(growing, apart, coding, rules)
     return _assembled(rows, coding, pruned(nodes) if prune else nodes)
 
 
 def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -> tuple[IntervalCoding, Sample]:
-    """Open columns as codes, and noisy ones with the law of their bins, not yet placed into them."""
+    """Open columns as codes, and noisy ones with the distribution of their bins, not yet placed into them."""
     names = [attribute.name for attribute in rows.attributes]
     for name in noisy:
         if name not in names:
@@ -364,7 +369,7 @@ class _Column(NamedTuple):
     codes: Codes
     size: int
     cuts: Floats
-    blur: Blur | None = None
+    blur: TransitionMatrix | None = None
     reports: Floats | None = None
 
 
@@ -379,7 +384,7 @@ def _noisy_column(attribute: Attribute, column: Array, noisy: Noisy, bins: int |
     check_possible(f"column {attribute.name!r}", noisy, column)
     edges = noisy.edges(bins_for(len(column)) if bins is None else bins)
     nowhere = np.full(len(column), MISSING, np.int32)
-    return _Column(nowhere, len(edges) - 1, edges[1:-1], blur_of(noisy, edges), column)
+    return _Column(nowhere, len(edges) - 1, edges[1:-1], transition_matrix(noisy, edges), column)
 
 
 def _assembled(rows: Training, coding: IntervalCoding, nodes: Sequence[Node]) -> Tree:

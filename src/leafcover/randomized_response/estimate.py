@@ -1,4 +1,4 @@
-"""Which columns are disguised together, by which channel; every other column is reported as it is."""
+"""Which columns are disguised together, by which mechanism; every other column is reported as it is."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from leafcover.table.table import Column, Table
 
 @dataclass(frozen=True)
 class DisguisedColumns:
-    """A channel and the columns it covers, each with all of its levels in the order of the channel's codes."""
+    """A mechanism and the columns it covers, each with all of its levels in the order of the mechanism's codes."""
 
     columns: Mapping[str, tuple[str, ...]]
-    channel: Mechanism
+    mechanism: Mechanism
 
     def __post_init__(self) -> None:
         levels = tuple(len(levels) for levels in self.columns.values())
-        if levels != self.channel.shape:
+        if levels != self.mechanism.shape:
             raise PlanError(
-                f"The columns {', '.join(map(repr, self.columns))} have {_listed(levels)} levels, but their channel "
-                f"takes {_listed(self.channel.shape)}. Name as many columns and levels as it has."
+                f"The columns {', '.join(map(repr, self.columns))} have {_listed(levels)} levels, but their mechanism "
+                f"takes {_listed(self.mechanism.shape)}. Name as many columns and levels as it has."
             )
         for name, texts in self.columns.items():
             if len(set(texts)) != len(texts):
@@ -34,7 +34,7 @@ class DisguisedColumns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order of the channel."""
+        """The columns, in the order of the mechanism."""
         return tuple(self.columns)
 
 
@@ -67,7 +67,7 @@ class Scheme:
     @property
     def privacy(self) -> Privacy:
         """All parts together: the epsilons add up, and one part without any leaves none for the whole."""
-        each = [part.channel.privacy for part in self.parts]
+        each = [part.mechanism.privacy for part in self.parts]
         known = [one.epsilon for one in each if one.epsilon is not None]
         said = " ".join(f"{', '.join(part.names)}: {one.words}" for part, one in zip(self.parts, each, strict=True))
         rest = "Columns that are in no part are reported as they are."
@@ -75,7 +75,7 @@ class Scheme:
 
 
 def disguise(table: Table, scheme: Scheme, draws: Draws, *, start: int = 0) -> Table:
-    """The table with every part reported through its channel; the first row tosses the coins of row ``start``.
+    """The table with every part reported through its mechanism; the first row tosses the coins of row ``start``.
 
     Coins must never be tossed twice for one answer: two reports of it tell more than one.
     """
@@ -83,7 +83,7 @@ def disguise(table: Table, scheme: Scheme, draws: Draws, *, start: int = 0) -> T
     for part in scheme.parts:
         codes = [scheme.codes(table, name) for name in part.names]
         given = codes[0] if len(codes) == 1 else np.stack(codes)
-        reports = part.channel.apply(given, draws.sub("disguise", *part.names), start)
+        reports = part.mechanism.apply(given, draws.sub("disguise", *part.names), start)
         for (name, levels), column in zip(part.columns.items(), np.atleast_2d(reports), strict=True):
             # A new column: nothing that was stored of the truth may go with it.
             reported.append(recoded_column(name, column, levels))
@@ -128,12 +128,12 @@ def _listed(counts: tuple[int, ...]) -> str:
 # The share of people for whom some answers hold together, from disguised answers, with its error.
 #
 # Every row counts a weight w whose expectation, over its coins, is 1 when the truth meets the conjunction E and else 0:
-# the product of the weights of its channels and of plain indicators for columns that are not disguised. So P(E) is
+# the product of the weights of its mechanisms and of plain indicators for columns that are not disguised. So P(E) is
 # estimated by the mean of w without bias. By the coins alone its variance is the mean of E[w²] - 1{E} over n, which
 # (mean w² - mean w) / n estimates without bias; for a sample from a population it is (E[w²] - P(E)²) / n.
 
 
-DEVIATIONS = 1.959964  # of the normal law, either side, for 95 %
+DEVIATIONS = 1.959964  # of the normal distribution, either side, for 95 %
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class ProportionEstimate:
 
     @property
     def outside(self) -> float:
-        """How many standard errors the raw estimate lies outside 0 to 1; above 4 the law is not what was said."""
+        """How many standard errors the raw estimate lies outside 0 to 1; above 4 the mechanism is not what was said."""
         apart = abs(self.raw - self.share)
         if not apart:
             return 0.0
@@ -200,14 +200,14 @@ def _beyond(errors: float) -> float:
     """How far a share may lie from an end that its estimate is so many standard errors beyond, in standard errors.
 
     Nothing is left of the usual interval there, and an interval of nothing would look like certainty. This is the 95 %
-    limit of the normal law, given that the share is on the right side of the end.
+    limit of the normal distribution, given that the share is on the right side of the end.
 
     >>> round(_beyond(2.0), 2), round(_beyond(4.0), 2)
     (1.05, 0.66)
     """
     from scipy.special import log_ndtr, ndtri_exp
 
-    if errors > 30:  # the difference below would lose its digits; the tail is that of an exponential law
+    if errors > 30:  # the difference below would lose its digits; the tail is that of an exponential distribution
         return -log(0.05) / errors
     return float(-ndtri_exp(log_ndtr(-errors) + log(0.05)) - errors)
 
@@ -216,7 +216,7 @@ def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | 
     """The share of rows for which every ``column = value`` holds, over disguised columns and others.
 
     Rows with a missing answer to one of them are counted apart and not among the rows. A literal None asks for rows
-    where the column is missing, which no channel disguises.
+    where the column is missing, which no mechanism disguises.
     """
     answered = np.ones(len(table), np.bool_)
     for name, value in literals.items():
@@ -246,7 +246,7 @@ def weights(table: Table, scheme: Scheme, literals: Mapping[str, str | float | N
                 raise PlanError(f"Column {name!r} has levels of text. Got a number. Name one of its levels.")
         if own:
             reports = np.stack([scheme.codes(table, name) for name in part.names])
-            product *= part.channel.weights(own, reports)
+            product *= part.mechanism.weights(own, reports)
     for name, value in left.items():
         product *= _met(table[name], value)
     return product
@@ -277,7 +277,7 @@ def _met(column: Column, value: str | float | None) -> Bools:
 
 # Tables of shares over several columns, from disguised answers.
 #
-# Reports are counted and the law of each part is undone along its own axes, one after the other: no matrix is made. The
+# Reports are counted and the mechanism of each part is undone along its own axes, one after the other: no matrix is made. The
 # result of plain inversion is unbiased but may be negative; what is shown is the nearest table that can be (projection
 # onto the simplex) or the likeliest one (iterative Bayesian update).
 
@@ -317,14 +317,14 @@ def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Metho
     if method not in get_args(Method):
         raise NameUnknown("method", method, get_args(Method))
     reported = _reported(table, scheme, columns)
-    laws = _laws(scheme, columns)
+    mechanisms = _mechanisms(scheme, columns)
     if method == "nearest":
-        shares = nearest(_along(reported.shares, laws, lambda law: law.unmix))
+        shares = nearest(_along(reported.shares, mechanisms, lambda mechanism: mechanism.unmix))
         return _with(reported, shares)
     found = likeliest(
         reported.counts,
-        lambda shares: _along(shares, laws, lambda law: law.mix),
-        lambda values: _along(values, laws, lambda law: law.mix_back),
+        lambda shares: _along(shares, mechanisms, lambda mechanism: mechanism.mix),
+        lambda values: _along(values, mechanisms, lambda mechanism: mechanism.mix_back),
     )
     return _with(reported, found.shares, settled=found.settled)
 
@@ -332,10 +332,10 @@ def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Metho
 def joint_inverted(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDistribution:
     """The joint table by plain inversion: unbiased and additive, but shares may be negative or above 1."""
     reported = _reported(table, scheme, columns)
-    return _with(reported, _along(reported.shares, _laws(scheme, columns), lambda law: law.unmix))
+    return _with(reported, _along(reported.shares, _mechanisms(scheme, columns), lambda mechanism: mechanism.unmix))
 
 
-Law: TypeAlias = tuple[tuple[int, ...], Mechanism]  # the axes of a table, and the channel over them
+AxesMechanism: TypeAlias = tuple[tuple[int, ...], Mechanism]  # the axes of a table, and the mechanism over them
 
 
 def _reported(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDistribution:
@@ -355,21 +355,23 @@ def _reported(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDist
     return JointDistribution(tuple(columns), levels, shares, rows, len(table) - rows)
 
 
-def _laws(scheme: Scheme, columns: Sequence[str]) -> list[Law]:
-    laws: list[Law] = []
+def _mechanisms(scheme: Scheme, columns: Sequence[str]) -> list[AxesMechanism]:
+    mechanisms: list[AxesMechanism] = []
     for part in scheme.parts:
         places = [place for place, name in enumerate(part.names) if name in columns]
         if places:
             axes = tuple(columns.index(part.names[place]) for place in places)
-            laws.append((axes, part.channel.on(places)))
-    return laws
+            mechanisms.append((axes, part.mechanism.on(places)))
+    return mechanisms
 
 
-def _along(shares: Floats, laws: list[Law], way: Callable[[Mechanism], Callable[[Floats], Floats]]) -> Floats:
-    """A way through each law, along the axes of its own columns."""
-    for axes, channel in laws:
+def _along(
+    shares: Floats, mechanisms: list[AxesMechanism], operation: Callable[[Mechanism], Callable[[Floats], Floats]]
+) -> Floats:
+    """A way through each mechanism, along the axes of its own columns."""
+    for axes, mechanism in mechanisms:
         front = tuple(range(len(axes)))
-        shares = np.moveaxis(way(channel)(np.moveaxis(shares, axes, front)), front, axes)
+        shares = np.moveaxis(operation(mechanism)(np.moveaxis(shares, axes, front)), front, axes)
     return shares
 
 
@@ -423,7 +425,7 @@ def likeliest(
 ) -> Likeliest:
     """Shares of truths that make counted reports most likely: iterative Bayesian update, an EM algorithm.
 
-    Every round multiplies each share by the mean, over reports, of its law's chance against the expected one. The
+    Every round multiplies each share by the mean, over reports, of its mechanism's chance against the expected one. The
     largest of these factors less 1, times the rows, bounds what the logarithm of the likelihood can still gain, as
     the likelihood is concave; the rounds stop when that is below ``near``.
     """

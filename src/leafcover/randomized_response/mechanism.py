@@ -1,6 +1,6 @@
-"""What every channel can do, and the checks they share.
+"""What every mechanism can do, and the checks they share.
 
-A channel covers one column or more. Codes are given as (rows,) for one column and (columns, rows) for more; a table
+A mechanism covers one column or more. Codes are given as (rows,) for one column and (columns, rows) for more; a table
 of shares has one axis a column first, and may have others behind them.
 """
 
@@ -85,7 +85,7 @@ def chosen(heads: Bools, codes: Codes, others: Array) -> Codes:
 
 @dataclass(frozen=True)
 class Privacy:
-    """What one report of a channel gives away.
+    """What one report of a mechanism gives away.
 
     ``epsilon`` bounds how much any report can change the odds between any two truths (by a factor of e^epsilon,
     local differential privacy); None where no bound exists. ``words`` say what is disclosed.
@@ -168,7 +168,7 @@ class Mechanism(Protocol):
         ...
 
     def mix_back(self, values: Floats) -> Floats:
-        """The transposed law: for each truth, the expected value of a report."""
+        """The transposed mechanism: for each truth, the expected value of a report."""
         ...
 
     def weights(self, literals: Mapping[int, int], reports: Codes) -> Floats:
@@ -179,7 +179,7 @@ class Mechanism(Protocol):
         ...
 
     def on(self, columns: Sequence[int]) -> "Mechanism":
-        """The law of some of the columns alone, in the order given."""
+        """The mechanism of some of the columns alone, in the order given."""
         ...
 
     @property
@@ -188,27 +188,27 @@ class Mechanism(Protocol):
         ...
 
 
-def matrix(channel: Mechanism) -> Floats:
-    """The law as a matrix: chance of each report (row) for each truth (column), levels of the last column fastest.
+def matrix(mechanism: Mechanism) -> Floats:
+    """The mechanism as a matrix: chance of each report (row) for each truth (column), levels of the last column fastest.
 
     >>> from leafcover.randomized_response.mechanisms import Warner
     >>> matrix(Warner(0.75))
     array([[0.75, 0.25],
            [0.25, 0.75]])
     """
-    return channel.mix(_identity(channel.shape)).reshape(prod(channel.shape), -1)
+    return mechanism.mix(_identity(mechanism.shape)).reshape(prod(mechanism.shape), -1)
 
 
-def inverse(channel: Mechanism) -> Floats:
+def inverse(mechanism: Mechanism) -> Floats:
     """The inverse of ``matrix``, by formula: its row of a truth holds what each report counts for it."""
-    return channel.unmix(_identity(channel.shape)).reshape(prod(channel.shape), -1)
+    return mechanism.unmix(_identity(mechanism.shape)).reshape(prod(mechanism.shape), -1)
 
 
 def _identity(shape: tuple[int, ...]) -> Floats:
     cells = prod(shape)
     if cells > MOST_CELLS:
         allowed = f"at most {MOST_CELLS} to be written as a matrix; use mix and unmix instead"
-        raise ValueOutOfRange("The number of cells of a channel", cells, allowed)
+        raise ValueOutOfRange("The number of cells of a mechanism", cells, allowed)
     return np.eye(cells).reshape(*shape, cells)
 
 
@@ -237,18 +237,20 @@ def checked_codes(codes: Codes, shape: tuple[int, ...]) -> Codes:
     columns = codes.shape[:-1]
     if columns != (() if len(shape) == 1 else (len(shape),)):
         said = "(rows,)" if len(shape) == 1 else f"({len(shape)}, rows)"
-        raise PlanError(f"This channel takes codes of shape {said}. Got {codes.shape}. Give one row of codes a column.")
+        raise PlanError(
+            f"This mechanism takes codes of shape {said}. Got {codes.shape}. Give one row of codes a column."
+        )
     for column, levels in zip(np.atleast_2d(codes), shape, strict=True):
         if len(column) and (column.min() < MISSING or column.max() >= levels):
             raise PlanError(
-                f"This channel takes codes from 0 to {levels - 1}, and {MISSING} for missing. Got others. "
+                f"This mechanism takes codes from 0 to {levels - 1}, and {MISSING} for missing. Got others. "
                 "Name every level of the column."
             )
     return codes
 
 
 def checked_literals(literals: Mapping[int, int], shape: tuple[int, ...]) -> None:
-    """Refuse a literal about a column or a level that the channel does not have."""
+    """Refuse a literal about a column or a level that the mechanism does not have."""
     for column, code in literals.items():
         if not 0 <= column < len(shape):
             raise ValueOutOfRange("The column of a literal", column, f"from 0 to {len(shape) - 1}")
@@ -257,6 +259,6 @@ def checked_literals(literals: Mapping[int, int], shape: tuple[int, ...]) -> Non
 
 
 def only_column(columns: Sequence[int]) -> None:
-    """Refuse to take anything but the one column of a channel."""
+    """Refuse to take anything but the one column of a mechanism."""
     if tuple(columns) != (0,):
-        raise PlanError(f"A channel over one column has only column 0. Got {list(columns)}. Ask for [0].")
+        raise PlanError(f"A mechanism over one column has only column 0. Got {list(columns)}. Ask for [0].")

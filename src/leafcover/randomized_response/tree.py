@@ -80,8 +80,8 @@ def _times_log(counts: Floats) -> Floats:
 #
 # The counts of a node and its margins give Pearson's X² = Σ d² / (n p q). Without a disguise it has the expectation
 # (levels - 1)(classes - 1) when column and class have nothing to do with each other; the weights of a disguise make it
-# larger, by a factor that the squared weights tell. X² divided by that factor is compared with the chi-squared law, as
-# Rao and Scott (1981) do for samples with weights. For two levels and two classes that is exact but for the normal law.
+# larger, by a factor that the squared weights tell. X² divided by that factor is compared with the chi-squared distribution, as
+# Rao and Scott (1981) do for samples with weights. For two levels and two classes that is exact but for the normal distribution.
 
 
 def chance_of_noise(tally: Tally, branches: Floats) -> tuple[Floats, Floats]:

@@ -21,11 +21,11 @@ from leafcover.randomized_response.tree_entries import (
     Tally,
     Weights,
     answers,
+    branch_moves,
     kept,
     merged,
     moved,
     onwards,
-    parted,
     summed,
 )
 from leafcover.table.table import Table
@@ -89,7 +89,7 @@ class Fringe:
         moves = [Move(on, node[on], np.ones(1), np.zeros(len(on), np.uint8))]
         for column in np.unique(tested[fresh]).tolist():
             here = np.where(fresh & (tested == column), first, -1)
-            moves += parted(self.entries, column, answers.laws[answers.law_of[column]], here)
+            moves += branch_moves(self.entries, column, answers.mechanisms[answers.mechanism_of[column]], here)
         asked = np.column_stack([paths.free, np.ones(nodes, np.bool_)])  # the class always
         return Fringe(paths, merged(moved(self.entries, moves), answers.bins, asked))
 

@@ -57,34 +57,34 @@ def margins(sums: Floats, bins: Sequence[int]) -> list[Floats]:
     return margins(folded.sum(axis=3), bins[:half]) + margins(folded.sum(axis=2), bins[half:])
 
 
-def branches(cube: Cube, column: int, answers: Answers, law: ColumnMechanism | None) -> Iterator[Cube]:
-    """The branch of each level of a column; ``law`` is the column's where it is still to be undone."""
+def branches(cube: Cube, column: int, answers: Answers, mechanism: ColumnMechanism | None) -> Iterator[Cube]:
+    """The branch of each level of a column; ``mechanism`` is the column's where it is still to be undone."""
     place, classes = cube.columns.index(column), cube.sums.shape[1]
     columns, bins = (one[:place] + one[place + 1 :] for one in (cube.columns, cube.bins))
     folded = cube.sums.reshape(2, classes, prod(bins[:place]), cube.bins[place], prod(bins[place:]))
     # Taken, not sliced: slices of the last columns are copied by twos, which takes three times as long.
     reports = [folded.take(code, axis=3).reshape(2, classes, -1) for code in range(len(answers.levels[column]))]
-    if law is None:
+    if mechanism is None:
         for report in reports:
             yield Cube(columns, bins, report)
         return
     others = reports
-    if len(law.columns) > 1:
-        turn = _turned(columns, bins, law)
-        label = _turned_codes(classes) if answers.attributes in law.columns else np.arange(classes)
+    if len(mechanism.columns) > 1:
+        turn = _turned(columns, bins, mechanism)
+        label = _turned_codes(classes) if answers.attributes in mechanism.columns else np.arange(classes)
         others = [report[:, label].take(turn, axis=2) for report in reports]
-    for truth, weights in enumerate(np.stack([law.inverse, law.inverse**2], axis=2)):
+    for truth, weights in enumerate(np.stack([mechanism.inverse, mechanism.inverse**2], axis=2)):
         sums = np.zeros_like(reports[0])
         for code, weight in enumerate(weights):
             sums += weight[:, None, None] * (reports if code == truth else others)[code]
         yield Cube(columns, bins, sums)
 
 
-def _turned(columns: Sequence[int], bins: Sequence[int], law: ColumnMechanism) -> Rows:
+def _turned(columns: Sequence[int], bins: Sequence[int], mechanism: ColumnMechanism) -> Rows:
     """For each cell the one whose answers to the columns of a coin are the others."""
     cells = np.zeros(1, np.int64)
     for column, count in zip(columns, bins, strict=True):
-        codes = _turned_codes(count) if column in law.columns else np.arange(count)
+        codes = _turned_codes(count) if column in mechanism.columns else np.arange(count)
         cells = np.add.outer(cells * count, codes).ravel()
     return cells
 
@@ -97,7 +97,7 @@ def _turned_codes(count: int) -> Array:
 # The nodes of a fringe as cubes: where combinations of answers are few, rows are counted once and never read again.
 #
 # All branches of a node have no more cells than the node, whatever the scheme. Entries would go to every branch of a
-# test that undoes a law, and so double with each. The counts are those of `Fringe`.
+# test that undoes a mechanism, and so double with each. The counts are those of `Fringe`.
 
 
 MOST_CELLS = 1 << 23  # 128 megabytes for each depth, half a gigabyte in all (measured)
@@ -155,7 +155,9 @@ class Cubes:
             branch
             for cube, column, undo in zip(self.cubes, tested.tolist(), fresh.tolist(), strict=True)
             if column >= 0
-            for branch in branches(cube, column, answers, answers.laws[answers.law_of[column]] if undo else None)
+            for branch in branches(
+                cube, column, answers, answers.mechanisms[answers.mechanism_of[column]] if undo else None
+            )
         )
         if sum(cube.sums[0].size for cube in cubes) < CELLS_A_NODE * len(cubes):
             return Fringe(paths, as_entries(cubes, answers))
@@ -174,7 +176,7 @@ class Cubes:
 
 def fits(answers: Answers) -> bool:
     """Whether all combinations of answers are few enough to be counted one by one."""
-    most = CELLS_A_ROW_OF_COINS if len(answers.laws) > 1 else CELLS_A_ROW
+    most = CELLS_A_ROW_OF_COINS if len(answers.mechanisms) > 1 else CELLS_A_ROW
     return prod(answers.bins) <= min(MOST_CELLS, most * answers.rows)
 
 

@@ -1,6 +1,6 @@
 """The columns a tree may test, as codes, and which of them one coin disguises together.
 
-A law covers one column, by any channel, or several columns of two levels that share a coin. Its inverse says what a
+A mechanism covers one column, by any mechanism, or several columns of two levels that share a coin. Its inverse says what a
 report counts for a truth. Where a coin is shared, a report read against its coin turns the others of that coin too.
 """
 
@@ -17,7 +17,7 @@ from leafcover.randomized_response.mechanism import Mechanism, inverse
 from leafcover.randomized_response.mechanisms import Groups, OneCoin
 from leafcover.table.table import Table
 
-OPEN = -1  # the law of a column that is not disguised
+OPEN = -1  # the mechanism of a column that is not disguised
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class Answers:
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
     codes: Array  # (columns, rows) unsigned; the number of levels where an answer is missing
-    laws: tuple[ColumnMechanism, ...]
-    law_of: tuple[int, ...]  # for each column the number of its law, or OPEN
+    mechanisms: tuple[ColumnMechanism, ...]
+    mechanism_of: tuple[int, ...]  # for each column the number of its mechanism, or OPEN
 
     @property
     def attributes(self) -> int:
@@ -82,12 +82,14 @@ def answers(
     codes = np.empty((len(names), int(known.sum())), np.uint8 if most < 256 else np.uint32)
     for place, (texts, column) in enumerate(columns):
         codes[place] = np.where(column[known] == MISSING, len(texts), column[known])
-    laws = tuple(law for part in scheme.parts for law in _laws(part.channel, part.names, names))
-    law_of = [OPEN] * len(names)
-    for number, law in enumerate(laws):
-        for place in law.columns:
-            law_of[place] = number
-    return Answers(tuple(names), tuple(texts for texts, _ in columns), codes, laws, tuple(law_of))
+    mechanisms = tuple(
+        mechanism for part in scheme.parts for mechanism in _mechanisms(part.mechanism, part.names, names)
+    )
+    mechanism_of = [OPEN] * len(names)
+    for number, mechanism in enumerate(mechanisms):
+        for place in mechanism.columns:
+            mechanism_of[place] = number
+    return Answers(tuple(names), tuple(texts for texts, _ in columns), codes, mechanisms, tuple(mechanism_of))
 
 
 def _column(table: Table, scheme: Scheme, name: str, levels: tuple[str, ...] | None) -> tuple[tuple[str, ...], Codes]:
@@ -105,20 +107,20 @@ def _column(table: Table, scheme: Scheme, name: str, levels: tuple[str, ...] | N
     return levels, moved[codes]
 
 
-def _laws(channel: Mechanism, given: Sequence[str], names: Sequence[str]) -> Iterator[ColumnMechanism]:
-    """The laws of a part, one a coin, for those of its columns that are wanted."""
-    if isinstance(channel, Groups):
-        for group in channel.groups:
-            yield from _laws(OneCoin(channel.theta, len(group)), [given[column] for column in group], names)
+def _mechanisms(mechanism: Mechanism, given: Sequence[str], names: Sequence[str]) -> Iterator[ColumnMechanism]:
+    """The mechanisms of a part, one a coin, for those of its columns that are wanted."""
+    if isinstance(mechanism, Groups):
+        for group in mechanism.groups:
+            yield from _mechanisms(OneCoin(mechanism.theta, len(group)), [given[column] for column in group], names)
         return
     places = tuple(names.index(name) for name in given if name in names)
-    if len(given) > 1 and not isinstance(channel, OneCoin):
+    if len(given) > 1 and not isinstance(mechanism, OneCoin):
         raise PlanError(
-            f"A tree reads one column a channel, or several that share a coin. Got a {type(channel).__name__} over "
+            f"A tree reads one column a mechanism, or several that share a coin. Got a {type(mechanism).__name__} over "
             f"{', '.join(map(repr, given))}. Disguise these by OneCoin or Groups."
         )
     if places:
-        yield ColumnMechanism(places, inverse(channel.on([0])))
+        yield ColumnMechanism(places, inverse(mechanism.on([0])))
 
 
 # What entries count. Most weigh one of a few values, so that they are counted as whole numbers and weighed after.
@@ -211,15 +213,15 @@ def _counted(base: Rows, codes: Array, cells: int, bins: int) -> Rows:
 # Counts of a column's levels with each class, in many nodes: unbiased, and with the noise they carry.
 #
 # A row counts in one cell of the reports of a node, so these cells are uncorrelated but for their sum, and the second
-# moment of each is the sum of squared weights. The counts of truths are a linear image of them, by the inverse laws.
+# moment of each is the sum of squared weights. The counts of truths are a linear image of them, by the inverse mechanisms.
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """How one axis of a table of reports is read: by the inverse of its law where that is untested, else as it is."""
+    """How one axis of a table of reports is read: by the inverse of its mechanism where that is untested, else as it is."""
 
     inverse: Floats  # (truths, reports)
-    alone: Bools  # (nodes,) where the law is still to be undone
+    alone: Bools  # (nodes,) where the mechanism is still to be undone
 
     def spread(self, shares: Floats) -> Floats:
         """For each report Σ (w - p)² / p over truths, where w is what it counts for a truth of share p."""
@@ -285,7 +287,7 @@ def undone(reports: Floats, own: Axis, label: Axis, *, together: bool) -> Floats
 
 # What has been tested on the way to each node of a fringe, and how answers are read there.
 #
-# A column is tested once on a way. The first test of a column undoes its law; from there on the answers of that law, of
+# A column is tested once on a way. The first test of a column undoes its mechanism; from there on the answers of that mechanism, of
 # all its columns where they share a coin, are read as they stand.
 
 
@@ -294,7 +296,7 @@ class Paths:
     """The ways to nodes that are numbered from 0."""
 
     answers: Answers
-    touched: Bools  # (nodes, laws) of which a column has been tested
+    touched: Bools  # (nodes, mechanisms) of which a column has been tested
     free: Bools  # (nodes, attributes) that have not been tested
 
     @staticmethod
@@ -302,7 +304,7 @@ class Paths:
         """The way to the root, where nothing has been tested."""
         return Paths(
             answers,
-            touched=np.zeros((1, len(answers.laws)), np.bool_),
+            touched=np.zeros((1, len(answers.mechanisms)), np.bool_),
             free=np.ones((1, answers.attributes), np.bool_),
         )
 
@@ -318,30 +320,30 @@ class Paths:
         touched, free = self.touched[parent], self.free[parent]
         free[np.arange(len(parent)), tested[parent]] = False
         new = np.flatnonzero(self.fresh(tested)[parent])
-        touched[new, np.array(self.answers.law_of)[tested[parent[new]]]] = True
+        touched[new, np.array(self.answers.mechanism_of)[tested[parent[new]]]] = True
         return Paths(self.answers, touched, free)
 
     def fresh(self, tested: Array) -> Bools:
-        """Which nodes test a column whose law is still to be undone."""
-        law = np.where(tested >= 0, np.array(self.answers.law_of)[tested], OPEN)
-        fresh = law != OPEN
-        fresh[fresh] = ~self.touched[fresh, law[fresh]]
+        """Which nodes test a column whose mechanism is still to be undone."""
+        mechanism = np.where(tested >= 0, np.array(self.answers.mechanism_of)[tested], OPEN)
+        fresh = mechanism != OPEN
+        fresh[fresh] = ~self.touched[fresh, mechanism[fresh]]
         return fresh
 
     def axis(self, column: int) -> Axis:
         """How the answers to a column are read in each node; -1 is the class."""
-        law = self.answers.law_of[column]
-        if law == OPEN:
+        mechanism = self.answers.mechanism_of[column]
+        if mechanism == OPEN:
             return Axis(np.eye(len(self.answers.levels[column])), np.zeros(self.nodes, np.bool_))
-        return Axis(self.answers.laws[law].inverse, ~self.touched[:, law])
+        return Axis(self.answers.mechanisms[mechanism].inverse, ~self.touched[:, mechanism])
 
     def tally(self, values: Floats, squares: Floats, column: int | None = None) -> Tally:
         """Counts of truths from sums over reports (nodes, levels, classes) of weights and of their squares.
 
         Without a column they are those of the classes, as of a column with one level.
         """
-        law = OPEN if column is None else self.answers.law_of[column]
-        together = law != OPEN and law == self.answers.law_of[-1]
+        mechanism = OPEN if column is None else self.answers.mechanism_of[column]
+        together = mechanism != OPEN and mechanism == self.answers.mechanism_of[-1]
         own = Axis(np.ones((1, 1)), np.zeros(self.nodes, np.bool_)) if column is None else self.axis(column)
         label = self.axis(-1)
         return Tally(undone(values, own, label, together=together), squares, own, label, together)
@@ -378,8 +380,8 @@ class Move:
     node: Rows
     factors: Floats  # what they count there, times what they counted
     which: Array  # the number of an entry's factor
-    law: ColumnMechanism | None = None
-    turned: Bools | None = None  # whose answers to the law's columns are turned round
+    mechanism: ColumnMechanism | None = None
+    turned: Bools | None = None  # whose answers to the mechanism's columns are turned round
 
 
 def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes: int) -> Rows:
@@ -395,14 +397,14 @@ def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes:
     return node
 
 
-def parted(entries: Entries, column: int, law: ColumnMechanism, first: Array) -> Iterator[Move]:
+def branch_moves(entries: Entries, column: int, mechanism: ColumnMechanism, first: Array) -> Iterator[Move]:
     """For every truth of a column the entries that count for it, in the nodes that have a first branch here."""
-    here = np.flatnonzero((np.append(first, -1)[entries.node] >= 0) & (entries.codes[column] < len(law.inverse)))
+    here = np.flatnonzero((np.append(first, -1)[entries.node] >= 0) & (entries.codes[column] < len(mechanism.inverse)))
     report, branch = entries.codes[column, here], first[entries.node[here]]
-    for truth, counted in enumerate(law.inverse):
+    for truth, counted in enumerate(mechanism.inverse):
         some = slice(None) if counted.all() else np.flatnonzero(counted[report])
-        turned = report[some] != truth if len(law.columns) > 1 else None
-        yield Move(here[some], branch[some] + truth, counted, report[some], law, turned)
+        turned = report[some] != truth if len(mechanism.columns) > 1 else None
+        yield Move(here[some], branch[some] + truth, counted, report[some], mechanism, turned)
 
 
 def moved(entries: Entries, moves: Sequence[Move]) -> Entries:
@@ -411,8 +413,8 @@ def moved(entries: Entries, moves: Sequence[Move]) -> Entries:
     codes, end = entries.codes.take(some, axis=1), 0
     for move in moves:
         begin, end = end, end + len(move.some)
-        if move.law is not None and move.turned is not None:
-            for column in move.law.columns:
+        if move.mechanism is not None and move.turned is not None:
+            for column in move.mechanism.columns:
                 part = codes[column, begin:end]
                 part ^= move.turned & (part < 2)
     return Entries(

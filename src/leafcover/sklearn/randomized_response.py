@@ -25,11 +25,11 @@ from leafcover.tree.tree import Tree
 class RandomizedResponseTreeClassifier(OneTree, TableClassifier):
     """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
 
-    ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by
+    ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which mechanism; columns go by
     their names in a frame or as x0, x1, ..., the class by the name of ``y`` or as "class". Values are levels by their
     text: "0" and "1" for numbers. None, the default, is a scheme that disguises nothing. ``criterion``,
     ``min_support``, ``deviations``, ``significance``, ``purity`` and ``max_depth``: as in `leafcover.response.Rules`.
-    ``bins``: numbers that no channel disguises are put into so many bins of about equally many rows.
+    ``bins``: numbers that no mechanism disguises are put into so many bins of about equally many rows.
 
     ``fit`` takes answers as they were reported. ``predict`` and ``predict_proba`` take true answers: those of a person
     who asks the tree. So does ``score``; from reported answers the share of right ones is ``disguised_score``. There

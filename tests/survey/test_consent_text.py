@@ -25,7 +25,7 @@ def many(questions: int) -> Survey:
     return survey_from('title = "T"' + "".join(one.format(number) for number in range(questions)))
 
 
-def test_each_channel_is_told_with_its_own_figures() -> None:
+def test_each_mechanism_is_told_with_its_own_figures() -> None:
     survey = habits()
     said = [about_question(survey, question) for question in survey.questions]
     assert said[0].startswith("In 3 of 4 cases your true answer is sent, in 1 of 4 the other one.")
@@ -39,7 +39,7 @@ def test_each_channel_is_told_with_its_own_figures() -> None:
 
 
 def test_choices_are_shown_as_they_were_written() -> None:
-    survey = asked('channel = "unrelated"\nasked = 0.5\nalpha = 0.4', choices='["c\u00a0\'est non", "\u200eсь \\\\"]')
+    survey = asked('mechanism = "unrelated"\nasked = 0.5\nalpha = 0.4', choices='["c\u00a0\'est non", "\u200eсь \\\\"]')
     said = about_question(survey, survey.questions[0])
     assert all(f"“{choice}”" in said for choice in survey.questions[0].choices)
 
@@ -69,7 +69,7 @@ def test_no_chance_is_told_as_never_or_always(theta: float) -> None:
 
 
 def test_two_choices_drawn_among_are_told_like_a_coin() -> None:
-    survey = asked('channel = "k-ary"\ntheta = 0.75')
+    survey = asked('mechanism = "k-ary"\ntheta = 0.75')
     assert about_question(survey, survey.questions[0]).startswith("In 3 of 4 cases your true answer is sent, in 1 of 4")
 
 
@@ -119,7 +119,7 @@ def test_open_answers_are_excepted_everywhere() -> None:
     assert "not protected at all" in said
     assert "All disguised answers together" in said
     assert "sent as you typed it" not in " ".join(about_all(many(2)))
-    (alone,) = about_all(asked('channel = "open"'))
+    (alone,) = about_all(asked('mechanism = "open"'))
     assert alone.startswith("This survey tosses no coins. Every answer is sent as you typed it or chose it.")
     assert "not protected at all" in alone
 
@@ -137,7 +137,7 @@ def test_no_protection_is_promised_for_answers_that_are_sent_openly() -> None:
 
 
 def test_where_no_coin_is_tossed_nothing_is_said_of_coins_and_nothing_promised() -> None:
-    survey = asked('channel = "open"')
+    survey = asked('mechanism = "open"')
     later, *others = threat_model(survey)
     assert later.startswith("Nothing protects these answers later")
     assert all(words in later for words in ("thief", "court", "new owner"))
@@ -169,7 +169,7 @@ def test_the_threat_model_names_each_danger() -> None:
 
 
 def test_no_line_is_empty_or_broken() -> None:
-    for survey in (habits(), one_coin(), many(3), asked('channel = "open"')):
+    for survey in (habits(), one_coin(), many(3), asked('mechanism = "open"')):
         lines = [*about_all(survey), *threat_model(survey), sent_words(survey)]
         lines += [about_question(survey, question) for question in survey.questions]
         for line in lines:
