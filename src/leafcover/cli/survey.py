@@ -190,9 +190,7 @@ def export(
     table = answers.read_answers(survey, source)
     answers.export(survey, table, out, force=force)
     if not quiet:
-        typer.echo(
-            f"Wrote {len(table):,} answers to {out}.\nThey are randomised: estimate shares with `leafcover survey estimate`."
-        )
+        typer.echo(f"Wrote {len(table):,} answers to {out}. They are randomised: use `leafcover survey estimate`.")
 
 
 def _literal(survey: "Survey", words: str) -> tuple[str, str | float]:
@@ -300,10 +298,8 @@ def serve(
     address = _address(host, waiting.getsockname()[1], secure=proof is not None)
     if not quiet:
         typer.echo(f"Serving “{asked.title}” at {address}/ ({kept} answers so far).")
-        typer.echo(
-            f"Results for the survey owner: {address}/owner (the secret is in '{secret_place(survey)}'", nl=False
-        )
-        typer.echo(", just created: keep it private)." if new else ").")
+        created = ", just created: keep it private" if new else ""
+        typer.echo(f"Results for the survey owner: {address}/owner (secret: '{secret_place(survey)}'{created}).")
         typer.echo("Stop with Ctrl-C.")
     for file in _open_to_others(secret_place(survey), Path(place)):
         warn(f"Other users of this machine can read or write '{file}'. Protect it: chmod 600 '{file}'.")

@@ -317,8 +317,8 @@ class Client:
         """Randomise the answers, given by the names of the questions, and build the message. Works once."""
         if self._tossed:
             raise PlanError(
-                "This answer is already randomised. Send it as it is: from an answer that is randomised again and again "
-                "the true one can be worked out."
+                "This answer is already randomised. Send it as it is: from an answer that is randomised repeatedly the "
+                "true one can be worked out."
             )
         names = [question.name for question in self._survey.questions]
         for name in answers:

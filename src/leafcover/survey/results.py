@@ -240,8 +240,8 @@ def estimate_json(found: ProportionEstimate) -> dict[str, float | int]:
 
 # The share of an answer within each group, where the groups are the answers to another question.
 #
-# Both shares are means of weights. Their ratio r has the variance mean((w - r g)²) / (n mean(g)²), where w is the weight
-# of "answer and group" and g the weight of "group".
+# Both shares are means of weights. Their ratio r has the variance mean((w - r g)²) / (n mean(g)²), where w is the
+# weight of "answer and group" and g the weight of "group".
 
 
 @dataclass(frozen=True)
