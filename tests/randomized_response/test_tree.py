@@ -21,7 +21,7 @@ from leafcover.randomized_response import (
     disguise,
     grow_tree,
 )
-from leafcover.randomized_response.tree import chance_of_noise, shared_out
+from leafcover.randomized_response.tree import noise_p_value, shared_out
 from leafcover.randomized_response.tree_counts import Fringe
 from leafcover.randomized_response.tree_entries import answers
 from leafcover.table.io import sample
@@ -133,7 +133,7 @@ def test_noise_alone_is_as_surprising_as_it_is_said_to_be(mechanism, deep):
             fringe = fringe.children(np.array([0]))
         held = np.maximum(fringe.classes().counts[:, 0, :], 0)
         tally = fringe.column(1)
-        chances.append(chance_of_noise(tally, shared_out(tally.counts, held))[0][0])
+        chances.append(noise_p_value(tally, shared_out(tally.counts, held))[0][0])
     assert stats.kstest(chances, "uniform").pvalue > 1e-4
     spread = (stats.norm.isf(np.array(chances) / 2) ** 2).mean()
     low, high = stats.chi2.ppf([5e-6, 1 - 5e-6], 400) / 400

@@ -1,4 +1,4 @@
-"""Reconstruction: the distribution of the bins, the iteration against its twin, where it stops, and how near it comes."""
+"""Reconstruction: the matrix between bins follows the noise, EM equals its naive twin, and the stopping rules work."""
 
 import numpy as np
 import pytest
@@ -48,25 +48,25 @@ def reports_of(truth, noisy, name="x"):
 def test_the_law_of_the_bins_is_that_of_drawn_reports(kind, step, bins):
     noisy = Noisy.with_privacy(0.6, 0, 12, distribution=kind, step=step)
     edges = noisy.edges(bins)
-    blur = transition_matrix(noisy, edges)
-    beyond = (len(blur.chances) - len(edges) + 1) // 2
-    np.testing.assert_allclose(blur.chances.sum(axis=0), 1)
+    matrix = transition_matrix(noisy, edges)
+    beyond = (len(matrix.chances) - len(edges) + 1) // 2
+    np.testing.assert_allclose(matrix.chances.sum(axis=0), 1)
     for place, drawn in enumerate(naive.chances(noisy, edges, np.random.default_rng(7))):
-        shares = np.bincount(np.clip(drawn + beyond, 0, len(blur.chances) - 1), minlength=len(blur.chances)) / len(
+        shares = np.bincount(np.clip(drawn + beyond, 0, len(matrix.chances) - 1), minlength=len(matrix.chances)) / len(
             drawn
         )
-        assert abs(shares - blur.chances[:, place]).max() < 0.006
+        assert abs(shares - matrix.chances[:, place]).max() < 0.006
 
 
 @given(any_noisy, st.integers(1, 9), st.integers(0, 999), st.sampled_from(["integrated", "midpoint"]))
 def test_the_iteration_is_that_of_the_slow_twin(noisy, bins, seed, method):
-    blur = transition_matrix(noisy, noisy.edges(bins), method)
+    matrix = transition_matrix(noisy, noisy.edges(bins), method)
     reports = reports_of(np.random.default_rng(seed).uniform(0, 12, 40), noisy)
-    counts = blur.counted(reports, halves(40))
+    counts = matrix.counted(reports, halves(40))
     assert counts.sum() == 40
     for rounds in (1, 3):
-        found = em_shares(counts, blur.chances, stop="never", most_rounds=rounds)
-        twin = naive.reconstructed(counts.sum(axis=0), blur.chances, rounds)
+        found = em_shares(counts, matrix.chances, stop="never", most_rounds=rounds)
+        twin = naive.reconstructed(counts.sum(axis=0), matrix.chances, rounds)
         np.testing.assert_allclose(found.shares, twin, atol=1e-12)
         assert (found.rounds, found.settled) == (rounds, False)
 
@@ -122,12 +122,12 @@ def test_halves_that_contradict_each_other_stop_at_once_and_those_that_agree_go_
 @given(any_noisy, st.integers(0, 999))
 def test_the_round_of_the_halves_is_that_of_the_slow_twin(noisy, seed):
     rng = np.random.default_rng(seed)
-    blur = transition_matrix(noisy, noisy.edges(4))
-    counts = blur.counted(reports_of(rng.uniform(0, 12, 60) ** 2 / 12, noisy), halves(60))
-    first, _ = rounds_by_halves(counts, blur.chances, 6)
+    matrix = transition_matrix(noisy, noisy.edges(4))
+    counts = matrix.counted(reports_of(rng.uniform(0, 12, 60) ** 2 / 12, noisy), halves(60))
+    first, _ = rounds_by_halves(counts, matrix.chances, 6)
     likely = []
     for rounds in range(7):
-        either = [blur.chances @ naive.reconstructed(part, blur.chances, rounds) for part in counts]
+        either = [matrix.chances @ naive.reconstructed(part, matrix.chances, rounds) for part in counts]
         one, other = np.maximum(either, 1e-300)
         likely.append(counts[1] @ np.log(one) + counts[0] @ np.log(other))
     assert first == next(rounds for rounds, value in enumerate(likely) if value >= max(likely) - 1 - 1e-9)
@@ -142,12 +142,12 @@ def test_every_row_has_a_half_by_a_fair_coin():
 
 def test_the_likelihood_never_falls():
     noisy = Noisy.with_privacy(1.0, 0, 100, distribution=GaussianNoise)
-    blur = transition_matrix(noisy, noisy.edges(30))
-    counts = blur.counted(reports_of(bimodal(1000), noisy), halves(1000))
+    matrix = transition_matrix(noisy, noisy.edges(30))
+    counts = matrix.counted(reports_of(bimodal(1000), noisy), halves(1000))
 
     def likelihood(rounds):
-        shares = em_shares(counts, blur.chances, stop="never", most_rounds=rounds).shares
-        return counts.sum(axis=0) @ np.log(blur.chances @ shares)
+        shares = em_shares(counts, matrix.chances, stop="never", most_rounds=rounds).shares
+        return counts.sum(axis=0) @ np.log(matrix.chances @ shares)
 
     found = [likelihood(rounds) for rounds in (1, 2, 5, 20, 100)]
     assert (np.diff(found) > 0).all()
