@@ -136,7 +136,7 @@ def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_an_export_needs_a_known_suffix_and_some_answers(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"\.csv or \.parquet"):
         export(SURVEY, table_of(SURVEY, ROWS), tmp_path / "a.sqlite")
-    with pytest.raises(TableError, match="no answers yet"):
+    with pytest.raises(TableError, match="no answers to export"):
         export(SURVEY, table_of(SURVEY, []), tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 
@@ -144,7 +144,7 @@ def test_an_export_needs_a_known_suffix_and_some_answers(tmp_path: Path) -> None
 def test_a_store_is_read_and_closed(tmp_path: Path) -> None:
     path = kept(tmp_path / "habits.sqlite", SURVEY, ROWS)
     assert rows_of(read_answers(SURVEY, path)) == rows_of(table_of(SURVEY, ROWS))
-    with pytest.raises(TableError, match="no answer to this survey, but 2 to other questions or coins"):
+    with pytest.raises(TableError, match="no answers to this survey, but 2 to other"):
         read_answers(one_coin(), path)
     kept(path, one_coin(), [("1", "0", "0")])
     assert len(read_answers(one_coin(), path)) == 1

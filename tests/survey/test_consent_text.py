@@ -1,14 +1,25 @@
-"""Words for people: they hold what the figures say, and name every danger there is."""
+"""What respondents read: the figures are right, the right sentences are chosen, and the golden file holds the prose.
+
+`python -m tests.survey.test_consent_text` rewrites the golden file, for a change that is meant to change the prose.
+"""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.survey.consent_text import about_all, about_question, sent_words, threat_model, why_no_sum
+from leafcover.messages import catalogue
+from leafcover.survey.consent_text import about_all, about_question, before_send, sent_words, threat_model, why_no_sum
+from leafcover.survey.design import as_text, design
 from leafcover.survey.schema import Survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "survey_texts.txt"
+SOURCES = Path(__file__).parents[2] / "src" / "leafcover"
+
+say = catalogue("survey")
 
 
 def first(text: str) -> str:
@@ -25,154 +36,176 @@ def many(questions: int) -> Survey:
     return survey_from('title = "T"' + "".join(one.format(number) for number in range(questions)))
 
 
-def test_each_mechanism_is_told_with_its_own_figures() -> None:
+def unchanged() -> Survey:
+    return asked('mechanism = "open"')
+
+
+def mixed_coins() -> Survey:
+    return survey_from(ONE_COIN + '\n[[questions]]\nname = "x"\ntext = "X?"\nchoices = ["no", "yes"]\n')
+
+
+def every_option() -> Survey:
+    return survey_from("tokens = true\noffline = true\nkeep_day = true\n" + HABITS)
+
+
+def figures(text: str) -> list[str]:
+    return re.findall(r"\d[\d,.]*\d|\d", text)
+
+
+def test_each_mechanism_is_described_with_its_own_figures() -> None:
     survey = habits()
-    said = [about_question(survey, question) for question in survey.questions]
-    assert said[0].startswith("In 3 of 4 cases your true answer is sent, in 1 of 4 the other one.")
-    assert said[1].startswith(
-        "In about 60 of 100 cases your true answer is sent, in about 40 of 100 one of the 3 others"
-    )
-    assert said[2].startswith("In 1 of 2 cases your true answer is sent.")
-    assert "“yes” in 2 of 5 cases, else “no”" in said[2]
-    assert said[3] == "Sent as you typed it: no coin disguises this answer."
-    assert said[4] == "Sent as you typed it or chose it: no coin disguises this answer."
+    texts = [about_question(survey, question) for question in survey.questions]
+    assert figures(texts[0]) == ["3", "4", "1", "4"]
+    assert figures(texts[1]) == ["60", "100", "3", "40", "100"]
+    assert figures(texts[2]) == ["1", "2", "2", "5"]
+    assert texts[2].index("“yes”") < texts[2].index("2 of 5") < texts[2].index("“no”")
+    assert texts[3] == say("question-unchanged", answer="number")
+    assert texts[4] == say("question-unchanged", answer="choice")
+    assert all(text.endswith(say("question-uncertain")) for text in texts[:3])
 
 
 def test_choices_are_shown_as_they_were_written() -> None:
     survey = asked('mechanism = "unrelated"\nasked = 0.5\nalpha = 0.4', choices='["c\u00a0\'est non", "\u200eсь \\\\"]')
-    said = about_question(survey, survey.questions[0])
-    assert all(f"“{choice}”" in said for choice in survey.questions[0].choices)
+    text = about_question(survey, survey.questions[0])
+    assert all(f"“{choice}”" in text for choice in survey.questions[0].choices)
 
 
 @pytest.mark.parametrize(
-    ("theta", "words"),
+    ("theta", "expected", "rounded"),
     [
-        (0.25, "In 1 of 4 cases your true answer is sent, in 3 of 4 the other one."),
-        (0.8, "In 4 of 5 cases"),
-        (0.95, "In 19 of 20 cases"),
-        (0.62, "In about 62 of 100 cases your true answer is sent, in about 38 of 100"),
+        (0.25, ["1", "4", "3", "4"], False),
+        (0.8, ["4", "5", "1", "5"], False),
+        (0.95, ["19", "20", "1", "20"], False),
+        (0.62, ["62", "100", "38", "100"], True),
     ],
 )
-def test_chances_are_told_as_cases(theta: float, words: str) -> None:
-    assert first(HABITS.replace("theta = 0.75", f"theta = {theta}")).startswith(words)
+def test_probabilities_are_shown_as_cases(theta: float, expected: list[str], rounded: bool) -> None:
+    text = first(HABITS.replace("theta = 0.75", f"theta = {theta}"))
+    assert figures(text) == expected
+    assert ("about" in text) is rounded
 
 
 @given(st.one_of(st.floats(0.001, 0.4), st.floats(0.6, 0.999)))
-def test_no_chance_is_told_as_never_or_always(theta: float) -> None:
+def test_no_probability_is_shown_as_never_or_always(theta: float) -> None:
     survey = survey_from("max_epsilon = 10\n" + HABITS.replace("theta = 0.75", f"theta = {theta!r}"))
-    said = re.findall(r"([\d,]+) of ([\d,]+)", about_question(survey, survey.questions[0]))
-    told = [(int(part.replace(",", "")), int(whole.replace(",", ""))) for part, whole in said]
-    assert len(told) == 2
-    assert all(0 < part < whole for part, whole in told)
-    assert told[0][0] + told[1][0] == told[0][1]
-    assert abs(told[0][0] / told[0][1] - theta) <= 0.5 / told[0][1] + 1e-9
+    found = re.findall(r"([\d,]+) of ([\d,]+)", about_question(survey, survey.questions[0]))
+    cases = [(int(part.replace(",", "")), int(whole.replace(",", ""))) for part, whole in found]
+    assert len(cases) == 2
+    assert all(0 < part < whole for part, whole in cases)
+    assert cases[0][0] + cases[1][0] == cases[0][1]
+    assert abs(cases[0][0] / cases[0][1] - theta) <= 0.5 / cases[0][1] + 1e-9
 
 
-def test_two_choices_drawn_among_are_told_like_a_coin() -> None:
+def test_k_ary_with_two_choices_is_described_like_warner() -> None:
     survey = asked('mechanism = "k-ary"\ntheta = 0.75')
-    assert about_question(survey, survey.questions[0]).startswith("In 3 of 4 cases your true answer is sent, in 1 of 4")
+    assert about_question(survey, survey.questions[0]) == about_question(many(1), many(1).questions[0])
 
 
-def test_a_coin_that_one_question_has_alone_is_not_called_shared() -> None:
+def test_a_coin_of_one_question_is_not_called_shared() -> None:
     survey = survey_from(
         'title = "T"\n[coins]\nc = 0.75\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["no", "yes"]\ncoin = "c"'
     )
     assert "together" not in about_question(survey, survey.questions[0])
-    assert "at most 3 times" in " ".join(about_all(survey))
+    assert "at most 3" in " ".join(about_all(survey))
     assert why_no_sum(survey) == ""
 
 
-def test_a_shared_coin_says_who_knows_one_knows_all_and_promises_no_limit() -> None:
+def test_a_shared_coin_warns_that_one_answer_reveals_all_and_states_no_limit() -> None:
     survey = one_coin()
-    warned = "Whoever knows one of your true answers to them knows them all."
-    assert all(warned in about_question(survey, question) for question in survey.questions)
-    said = " ".join(about_all(survey))
-    assert warned in said
-    assert "Questions 1, 2 and 3 share one coin, so nothing limits what they give away together" in said
-    assert "All answers together" not in said
-    assert "questions 1, 2 and 3" in why_no_sum(survey)
-    mixed = survey_from(ONE_COIN + '\n[[questions]]\nname = "x"\ntext = "X?"\nchoices = ["no", "yes"]\n')
-    assert "All other disguised answers together" in " ".join(about_all(mixed))
+    risk = say("question-shared-coin-risk")
+    assert all(about_question(survey, question).endswith(risk) for question in survey.questions)
+    assert all("1, 2 and 3" in about_question(survey, question) for question in survey.questions)
+    paragraphs = about_all(survey)
+    assert say("overview-shared-coin", first="1, 2", last="3", times="4") in paragraphs
+    assert say("overview-uncertain", shared="yes") in paragraphs[0]
+    assert say("overview-uncertain", shared="no") not in paragraphs[0]
+    assert say("overview-hint") not in " ".join(paragraphs)
+    assert "1, 2 and 3" in why_no_sum(survey)
+    assert say("overview-limit", which="other", times="3") in " ".join(about_all(mixed_coins()))
 
 
-@pytest.mark.parametrize(
-    ("questions", "words"), [(1, "at most 3 times"), (2, "at most 9 times"), (4, "at most 81 times")]
-)
-def test_the_sum_of_epsilon_is_told_as_times(questions: int, words: str) -> None:
-    (said,) = [line for line in about_all(many(questions)) if "All answers together" in line]
-    assert words in said
-    assert ("For a single question it is at most 3 times." in said) == (questions > 1)
-    assert "That is a lot" not in said
+@pytest.mark.parametrize(("questions", "times"), [(1, "3"), (2, "9"), (4, "81")])
+def test_the_sum_of_epsilon_is_shown_as_a_factor(questions: int, times: str) -> None:
+    (text,) = [line for line in about_all(many(questions)) if say("overview-hint") in line]
+    assert say("overview-limit", which="all", times=times) in text
+    assert say("overview-limit-meaning", times=times) in text
+    assert (say("overview-limit-single", times="3") in text) is (questions > 1)
+    assert say("overview-limit-weak") not in text
 
 
-def test_a_weak_limit_is_called_one() -> None:
-    assert "That is a lot" in " ".join(about_all(many(5)))
-    said = " ".join(about_all(many(20)))
-    assert "more than a million times" in said
-    assert "an epsilon of" in said
-    assert "no more." not in said
+def test_a_weak_limit_is_called_weak() -> None:
+    assert say("overview-limit-weak") in " ".join(about_all(many(5)))
+    text = " ".join(about_all(many(20)))
+    assert say("overview-hardly-limited", which="all", times=1_000_000) in text
+    assert "1,000,000" in text
+    assert "21.98" in text  # 20 ln 3 is 21.972
+    assert "at most" not in text.replace(say("overview-limit-single", times="3"), "")
 
 
-def test_open_answers_are_excepted_everywhere() -> None:
-    said = " ".join(about_all(habits()))
-    assert "except where a question says that it is sent as you typed it" in said
-    assert "not protected at all" in said
-    assert "All disguised answers together" in said
-    assert "sent as you typed it" not in " ".join(about_all(many(2)))
-    (alone,) = about_all(asked('mechanism = "open"'))
-    assert alone.startswith("This survey tosses no coins. Every answer is sent as you typed it or chose it.")
-    assert "not protected at all" in alone
+def test_answers_that_are_sent_unchanged_are_excepted_everywhere() -> None:
+    text = " ".join(about_all(habits()))
+    for message in ("overview-device", "overview-no-proof"):
+        assert say(message, unchanged="yes") in text
+        assert say(message, unchanged="no") in " ".join(about_all(many(2)))
+    assert say("overview-unprotected") in text
+    assert "All randomised answers together" in text
+    assert say("overview-unprotected") not in " ".join(about_all(many(2)))
+    (alone,) = about_all(unchanged())
+    assert alone == f"{say('overview-unchanged')} {say('overview-unprotected')}"
 
 
-def test_no_protection_is_promised_for_answers_that_are_sent_openly() -> None:
-    left = "They find only what the coins left"
-    assert f"{left}, and nobody can undo that." in threat_model(many(2))[0]
-    assert (
-        f"{left}, and the answers that were sent openly, and nobody can undo what the coins did."
-        in (threat_model(habits())[0])
-    )
-    assert "unless what you answer openly shows it." in " ".join(threat_model(habits()))
-    assert "unless what you answer openly shows it." in " ".join(threat_model(habits(tokens=True)))
-    assert "openly" not in " ".join(threat_model(many(2)))
+def test_no_protection_is_claimed_for_answers_that_are_sent_unchanged() -> None:
+    owner = habits().owner
+    assert threat_model(habits())[0] == say("threat-later", unchanged="yes", owner=owner)
+    assert threat_model(many(2))[0] == say("threat-later", unchanged="no", owner=many(2).owner)
+    assert say("threat-no-link", unchanged="yes") in threat_model(habits())
+    assert say("threat-link", unchanged="yes") in threat_model(habits(tokens=True))
+    assert "unchanged" not in " ".join(threat_model(many(2)))
 
 
-def test_where_no_coin_is_tossed_nothing_is_said_of_coins_and_nothing_promised() -> None:
-    survey = asked('mechanism = "open"')
+def test_a_survey_without_randomised_answers_mentions_no_randomness_and_claims_nothing() -> None:
+    survey = unchanged()
     later, *others = threat_model(survey)
-    assert later.startswith("Nothing protects these answers later")
-    assert all(words in later for words in ("thief", "court", "new owner"))
-    for words in (later, *others, sent_words(survey)):
-        assert "coin" not in words
-        assert "disguised" not in words
-        assert "This protects you" not in words
-    assert "how the coins fell" in sent_words(many(1))
+    assert later == say("threat-later-unprotected", owner=survey.owner)
+    for text in (later, *others, sent_words(survey), before_send(survey)):
+        assert "coin" not in text
+        assert "random" not in text.replace("random number", "")
+        assert "This protects you" not in text
+    assert sent_words(many(1)) == say("sending-done")
+    assert before_send(many(1)) == say("sending-before")
 
 
 def test_the_threat_model_names_each_danger() -> None:
-    said = " ".join(threat_model(habits()))
-    for words in (
-        "honestly",
-        "thief",
-        "court",
-        "changes the script",
-        "watches your screen",
-        "Answer only once",
-        "not kept",
-    ):
-        assert words in said
-    assert "Your link works once" not in said
-    assert "may find out that you answered" in " ".join(threat_model(habits(tokens=True)))
-    assert "not even the day" in said
-    assert "only the day" in " ".join(threat_model(survey_from("keep_day = true\n" + HABITS)))
-    assert "published fingerprint" in " ".join(threat_model(survey_from("offline = true\n" + HABITS)))
-    assert "published fingerprint" not in said
+    plain, options = threat_model(habits()), threat_model(every_option())
+    assert len(plain) == len(options) == 6
+    for message in ("threat-script", "threat-device", "threat-once", "threat-no-file"):
+        assert say(message) in " ".join(plain)
+    assert say("threat-day", kept="no") in plain[5]
+    assert say("threat-day", kept="yes") in options[5]
+    assert say("threat-network") in plain[5]
+    assert say("threat-file") in options[1]
+    assert say("threat-link", unchanged="yes") == options[4]
+
+
+def lines_of(survey: Survey) -> list[str]:
+    lines = [about_question(survey, question) for question in survey.questions]
+    return [*lines, *about_all(survey), *threat_model(survey), before_send(survey), sent_words(survey)]
+
+
+SURVEYS = {
+    "five questions": habits,
+    "tokens, offline file, day kept": every_option,
+    "one coin": one_coin,
+    "one coin and a question of its own": mixed_coins,
+    "nothing randomised": unchanged,
+    "five coins": lambda: many(5),
+    "twenty coins": lambda: many(20),
+}
 
 
 def test_no_line_is_empty_or_broken() -> None:
-    for survey in (habits(), one_coin(), many(3), asked('mechanism = "open"')):
-        lines = [*about_all(survey), *threat_model(survey), sent_words(survey)]
-        lines += [about_question(survey, question) for question in survey.questions]
-        for line in lines:
+    for made in SURVEYS.values():
+        for line in lines_of(made()):
             assert line == " ".join(line.split())
             assert line.endswith(".")
 
@@ -180,4 +213,30 @@ def test_no_line_is_empty_or_broken() -> None:
 def test_the_sum_of_epsilon_is_shown_as_a_figure_too() -> None:
     total = habits().scheme.privacy.epsilon
     assert total is not None
-    assert f"an epsilon of {total + 0.005:.2f} for all together." in " ".join(about_all(habits()))
+    assert say("overview-epsilon", epsilon=f"{total + 0.005:.2f}", several="yes") in " ".join(about_all(habits()))
+
+
+def golden() -> str:
+    """All sentences of some surveys, and their designs."""
+    sections = []
+    for name, made in SURVEYS.items():
+        survey = made()
+        sections += [f"== {name}", *dict.fromkeys(lines_of(survey)), "", as_text(design(survey, answers=500)), ""]
+    return "\n".join(sections)
+
+
+def test_the_prose_is_that_of_the_golden_file() -> None:
+    assert golden() == GOLDEN.read_text("utf-8")
+
+
+def test_every_message_exists_and_is_used() -> None:
+    text = (SOURCES / "locales" / "en" / "survey.ftl").read_text("utf-8")
+    known = re.findall(r"^([a-z][a-z-]*) =", text, re.MULTILINE)
+    assert len(known) == len(set(known))
+    sources = [path.read_text("utf-8") for path in (SOURCES / "survey").rglob("*.py")]
+    used = {name for source in sources for name in re.findall(r"\bsay\(\s*[\"']([a-z-]+)[\"']", source)}
+    assert used == set(known)
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(golden(), "utf-8")

@@ -36,8 +36,8 @@ def test_the_design_shows_all_its_figures(phone, name: str) -> None:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390
     labels = row.locator("td.figures").evaluate_all("all => all.map(one => getComputedStyle(one, '::before').content)")
-    assert labels == ['"Epsilon"', '"Odds change at most"', '"A belief of 10 % becomes at most"']
-    heading = page.get_by_role("heading", name="What one report gives away").bounding_box()
+    assert labels == ['"Epsilon"', '"Odds change at most"', '"A probability of 10% becomes at most"']
+    heading = page.get_by_role("heading", name="What one answer reveals").bounding_box()
     assert row.bounding_box()["y"] - (heading["y"] + heading["height"]) < 40
 
 
