@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 
 
-def mechanism(mechanism, kind):
+def probabilities(mechanism, kind):
     """The chance of every report for every truth, by going through the coins of the scheme one by one."""
     records = list(product(*(range(levels) for levels in mechanism.shape)))
     chances = np.zeros((len(records), len(records)))
@@ -46,8 +46,8 @@ def unrelated(mechanism, truth):
 REPORTS = {"Warner": one_coin, "OneCoin": one_coin, "Groups": groups, "Kary": kary, "UnrelatedQuestion": unrelated}
 
 
-def mechanism_of(mechanism):
-    return mechanism(mechanism, type(mechanism).__name__)
+def probabilities_of(mechanism):
+    return probabilities(mechanism, type(mechanism).__name__)
 
 
 def nearest(shares):

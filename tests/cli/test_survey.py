@@ -132,7 +132,7 @@ def test_groups(habits_file, answers_file):
         (("--where", "taken=yes", "--where", "taken=no"), "names a question twice"),
         (("--by", "years"), "asks for a number"),
         (("--by", "sites"), "Did you mean 'site'?"),
-        (("--by", "taken", "--where", "taken=yes"), "makes the groups"),
+        (("--by", "taken", "--where", "taken=yes"), "defines the groups"),
     ],
 )
 def test_a_wrong_question_is_refused(habits_file, answers_file, words, why):
@@ -191,8 +191,8 @@ def test_links_work_and_are_private(habits_file):
         (("--count", 3, "--first", 1 << 22), "--first and --count"),
         (("--count", 3, "--address", "survey.example"), "--address must be"),
         (("--count", 3, "--address", "https://survey.example/?a=b#c"), "--address must be"),
-        (("--count", 3, "-o", "habits.secret", "--force"), "Give the links another name"),
-        (("--count", 3, "-o", "habits.toml", "--force"), "Give the links another name"),
+        (("--count", 3, "-o", "habits.secret", "--force"), "Choose another --out"),
+        (("--count", 3, "-o", "habits.toml", "--force"), "Choose another --out"),
     ],
 )
 def test_wrong_links_are_refused(habits_file, monkeypatch, words, why):

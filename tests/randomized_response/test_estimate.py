@@ -77,16 +77,16 @@ def test_with_sampling_the_error_is_that_of_the_population(asked):
 @given(any_mechanism(), st.data())
 def test_the_formula_of_the_variance_is_the_exact_one(mechanism, data):
     """By going through every truth and report: E over coins of (w - 1{E})²."""
-    from tests.naive_response import mechanism_of
+    from tests.naive_response import probabilities_of
 
-    mechanism = mechanism_of(mechanism)
-    cells = len(mechanism)
+    probabilities = probabilities_of(mechanism)
+    cells = len(probabilities)
     truths = np.random.default_rng(data.draw(st.integers(0, 999))).dirichlet(np.ones(cells))
     codes = as_codes(mechanism, np.arange(cells))
     literals = dict.fromkeys(range(len(mechanism.shape)), 1)
     met = np.atleast_2d((np.atleast_2d(codes) == 1).all(axis=0)).ravel()
     w = mechanism.weights(literals, codes)
-    exact = sum(truths[x] * (mechanism[:, x] @ (w - met[x]) ** 2) for x in range(cells)) / 50
+    exact = sum(truths[x] * (probabilities[:, x] @ (w - met[x]) ** 2) for x in range(cells)) / 50
     share = float(truths[met].sum())
     turned = float(truths[(np.atleast_2d(codes) == 0).all(axis=0)].sum())
     match mechanism:
@@ -273,7 +273,7 @@ def test_schemes_that_contradict_themselves_are_refused():
     with pytest.raises(PlanError) as refused:
         disguise(table(category("x", ["hush", "no"])), Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7))), DRAWS)
     assert "hush" not in str(refused.value)
-    with pytest.raises(TableError, match="No row answers"):
+    with pytest.raises(TableError, match="No row has a value"):
         estimate(table(category("x", [None, None])), Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7))), {"x": "yes"})
 
 

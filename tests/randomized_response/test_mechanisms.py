@@ -1,4 +1,4 @@
-"""Mechanisms: their mechanism, its inverse on expectation, and refusals."""
+"""Mechanisms: their probabilities, the inverse on expectation, and refusals."""
 
 import time
 from math import prod
@@ -13,7 +13,7 @@ from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import inverse
 from leafcover.rng import Draws
-from tests.naive_response import mechanism_of
+from tests.naive_response import probabilities_of
 from tests.randomized_response.mechanisms import CHANNELS, DRAWS, any_mechanism, as_cells, as_codes
 
 ROWS = 120_000
@@ -21,18 +21,18 @@ every_mechanism = pytest.mark.parametrize("mechanism", CHANNELS.values(), ids=CH
 
 
 @given(any_mechanism())
-def test_the_law_is_the_schemes_and_its_inverse_undoes_it(mechanism):
-    mechanism, back = matrix(mechanism), inverse(mechanism)
-    np.testing.assert_allclose(mechanism, mechanism_of(mechanism), atol=1e-12)
-    np.testing.assert_allclose(mechanism.sum(axis=0), 1, atol=1e-12)
-    np.testing.assert_allclose(back @ mechanism, np.eye(len(mechanism)), atol=1e-7)
-    np.testing.assert_allclose(back, np.linalg.inv(mechanism), rtol=1e-6, atol=1e-6)
+def test_the_mechanism_is_the_schemes_and_its_inverse_undoes_it(mechanism):
+    probabilities, back = matrix(mechanism), inverse(mechanism)
+    np.testing.assert_allclose(probabilities, probabilities_of(mechanism), atol=1e-12)
+    np.testing.assert_allclose(probabilities.sum(axis=0), 1, atol=1e-12)
+    np.testing.assert_allclose(back @ probabilities, np.eye(len(probabilities)), atol=1e-7)
+    np.testing.assert_allclose(back, np.linalg.inv(probabilities), rtol=1e-6, atol=1e-6)
 
 
 @given(any_mechanism(), st.integers(0, 2**32))
 def test_mixing_back_is_the_transpose(mechanism, seed):
     values = np.random.default_rng(seed).normal(size=(*mechanism.shape, 2))
-    expected = mechanism_of(mechanism).T @ values.reshape(-1, 2)
+    expected = probabilities_of(mechanism).T @ values.reshape(-1, 2)
     np.testing.assert_allclose(mechanism.mix_back(values).reshape(-1, 2), expected, atol=1e-12)
 
 
@@ -43,20 +43,20 @@ def test_weights_are_unbiased_for_every_truth_and_conjunction(mechanism, data):
     asked = data.draw(st.sets(st.integers(0, len(mechanism.shape) - 1)))
     literals = {column: data.draw(st.integers(0, mechanism.shape[column] - 1)) for column in asked}
     met = np.all([np.atleast_2d(codes)[c] == v for c, v in literals.items()] or [np.ones(len(cells), bool)], axis=0)
-    np.testing.assert_allclose(mechanism_of(mechanism).T @ mechanism.weights(literals, codes), met, atol=1e-8)
+    np.testing.assert_allclose(probabilities_of(mechanism).T @ mechanism.weights(literals, codes), met, atol=1e-8)
 
 
 @every_mechanism
-def test_reports_follow_the_law_and_no_other(mechanism):
+def test_reports_follow_the_mechanism_and_no_other(mechanism):
     for truth in range(prod(mechanism.shape)):
         codes = as_codes(mechanism, np.full(ROWS, truth))
         seen = np.bincount(as_cells(mechanism, mechanism.apply(codes, DRAWS)), minlength=prod(mechanism.shape))
-        chances = mechanism_of(mechanism)[:, truth]
+        chances = probabilities_of(mechanism)[:, truth]
         possible = chances > 1e-12
         assert seen[~possible].sum() == 0
         expected = ROWS * chances[possible]
         assert stats.chisquare(seen[possible], expected).pvalue > 1e-6
-        # A mechanism 1.5 points off is caught, on either side.
+        # A probability 1.5 points off is caught, on either side.
         for off in (0.015, -0.015):
             wrong = expected.copy()
             wrong[0] += off * ROWS
@@ -73,9 +73,9 @@ def test_the_inverse_of_apply_is_the_identity_on_expectation(mechanism):
     reports = as_cells(mechanism, mechanism.apply(as_codes(mechanism, truth), DRAWS))
     reported = np.bincount(reports, minlength=cells) / ROWS
     found = mechanism.unmix(reported.reshape(mechanism.shape)).ravel()
-    mechanism, back = matrix(mechanism), inverse(mechanism)
+    probabilities, back = matrix(mechanism), inverse(mechanism)
     spread = sum(
-        share * (np.diag(mechanism[:, x]) - np.outer(mechanism[:, x], mechanism[:, x]))
+        share * (np.diag(probabilities[:, x]) - np.outer(probabilities[:, x], probabilities[:, x]))
         for x, share in enumerate(shares)
     )
     errors = np.sqrt(np.diag(back @ spread @ back.T) / ROWS)
@@ -139,7 +139,7 @@ def test_the_coin_is_the_keystream_compared_with_the_chance():
 
 
 @given(any_mechanism(), st.data())
-def test_the_law_of_some_columns_is_the_whole_law_summed(mechanism, data):
+def test_the_mechanism_of_some_columns_is_the_whole_mechanism_summed(mechanism, data):
     columns = data.draw(st.permutations(range(len(mechanism.shape))))[: data.draw(st.integers(1, len(mechanism.shape)))]
     shares = np.random.default_rng(1).random(mechanism.shape)
     rest = [column for column in range(len(mechanism.shape)) if column not in columns]
@@ -154,22 +154,22 @@ def test_the_law_of_some_columns_is_the_whole_law_summed(mechanism, data):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Warner(0.5), "2 theta - 1"),
+        (lambda: Warner(0.5), "away from 1/2"),
         (lambda: Warner(0.5049), "away from 1/2"),
         (lambda: Warner(-0.1), "from 0 to 1"),
         (lambda: Warner(float("nan")), "from 0 to 1"),
-        (lambda: Warner(1e-300), "tossed exactly"),
-        (lambda: Kary(1e-5, 3), "tossed exactly"),
-        (lambda: UnrelatedQuestion(0.5, 1e-5), "tossed exactly"),
+        (lambda: Warner(1e-300), "smallest exact"),
+        (lambda: Kary(1e-5, 3), "smallest exact"),
+        (lambda: UnrelatedQuestion(0.5, 1e-5), "smallest exact"),
         (lambda: OneCoin(0.4951, 2), "away from 1/2"),
         (lambda: OneCoin(0.7, 0), "at least 1"),
         (lambda: Groups(0.5, ((0,),)), "away from 1/2"),
-        (lambda: Kary(0.2, levels=5), "alike"),
+        (lambda: Kary(0.2, levels=5), "equally likely"),
         (lambda: Kary(0.5, levels=1), "at least 2"),
         (lambda: Kary(1.1, levels=3), "from 0 to 1"),
         (lambda: Kary.with_epsilon(0, 3), "above 0"),
-        (lambda: Kary.with_epsilon(1e-4, 3), "alike"),
-        (lambda: UnrelatedQuestion(0.0, 0.5), "divides by it"),
+        (lambda: Kary.with_epsilon(1e-4, 3), "equally likely"),
+        (lambda: UnrelatedQuestion(0.0, 0.5), "divide by it"),
         (lambda: UnrelatedQuestion(1.5, 0.5), "to 1"),
         (lambda: UnrelatedQuestion(0.5, 0.0), "proves"),
         (lambda: UnrelatedQuestion(0.5, 1.0), "proves"),

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from leafcover.errors import ValueOutOfRange
 from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import odds
-from tests.naive_response import mechanism_of
+from tests.naive_response import probabilities_of
 from tests.randomized_response.mechanisms import any_mechanism
 
 
 def largest_ratio(mechanism):
     """Over every report and every two truths."""
-    mechanism = mechanism_of(mechanism)
+    probabilities = probabilities_of(mechanism)
     most = 0.0
-    for chances in mechanism:
+    for chances in probabilities:
         if chances.max() > 0:
             most = inf if chances.min() <= 0 else max(most, log(chances.max() / chances.min()))
         if most == inf:
@@ -49,15 +49,15 @@ def test_by_hand():
 
 def test_one_coin_over_two_columns_or_more_shows_the_pair():
     mechanism = OneCoin(0.6, columns=3)
-    mechanism = matrix(mechanism)
+    probabilities = matrix(mechanism)
     for truth in range(8):
-        possible = set(np.flatnonzero(mechanism[:, truth]))
+        possible = set(np.flatnonzero(probabilities[:, truth]))
         assert possible == {truth, 7 - truth}
         for other in range(8):
             if other not in possible:  # disjoint supports: one report tells these two apart for certain
-                assert not possible & set(np.flatnonzero(mechanism[:, other]))
+                assert not possible & set(np.flatnonzero(probabilities[:, other]))
     assert mechanism.privacy.epsilon is None
-    assert "knows one true answer knows them all" in mechanism.privacy.words
+    assert "one known true answer reveals all" in mechanism.privacy.words
     assert Groups(0.6, ((0, 1), (2,))).privacy.epsilon is None
     assert OneCoin(0.6, columns=1).privacy.epsilon == pytest.approx(log(1.5))
 
@@ -65,7 +65,7 @@ def test_one_coin_over_two_columns_or_more_shows_the_pair():
 def test_what_protects_nothing_says_so():
     for mechanism in (Warner(1.0), Warner(0.0), Kary(1.0, 3), UnrelatedQuestion(1.0, 0.5), OneCoin(1.0, 4)):
         assert mechanism.privacy.epsilon is None
-        assert "truth" in mechanism.privacy.words
+        assert "true answer" in mechanism.privacy.words
     assert "rules one level out" in Kary(0.0, 3).privacy.words
 
 

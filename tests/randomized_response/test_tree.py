@@ -104,7 +104,7 @@ def test_what_a_tree_shows_is_never_negative_and_adds_up(seed, theta):
         np.testing.assert_allclose(tree.counts[children].sum(axis=0), tree.counts[node], atol=1e-9)
 
 
-LAWS = {
+MECHANISMS = {
     "plain": Scheme,
     "one coin": lambda: one_coin(0.7, 2),
     "one coin, open class": lambda: Scheme(DisguisedColumns({"a": YES_NO, "b": YES_NO}, OneCoin(0.7, 2))),
@@ -117,11 +117,11 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("mechanism", LAWS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("deep", [False, True], ids=["root", "below a test"])
 def test_noise_alone_is_as_surprising_as_it_is_said_to_be(mechanism, deep):
     """Where column and class have nothing to do with each other, the chances are spread evenly from 0 to 1."""
-    scheme, chances = LAWS[mechanism](), []
+    scheme, chances = MECHANISMS[mechanism](), []
     for run in range(400):
         rng = np.random.default_rng(run)
         codes = (rng.random((3, 1500)) < np.array([[0.5], [0.4], [0.35]])).astype(np.int32)
@@ -262,13 +262,13 @@ def test_what_no_tree_can_grow_from_is_refused(change, kind):
 
 def test_a_table_without_classes_and_an_unknown_mechanism_over_several_columns_are_refused():
     empty = table(category("a", ["x", "y"]), category("class", [None, None]))
-    with pytest.raises(TableError, match="No row has an answer"):
+    with pytest.raises(TableError, match="No row has a value in"):
         grow_tree(empty, Scheme(), target="class")
 
     class Strange:
         shape = (2, 2)
 
-    with pytest.raises(PlanError, match="one column a mechanism, or several that share a coin"):
+    with pytest.raises(PlanError, match="one mechanism per column, or columns that share a coin"):
         grow_tree(binary(50, 2, 0), Scheme(DisguisedColumns({"a": YES_NO, "b": YES_NO}, Strange())), target="class")
 
 

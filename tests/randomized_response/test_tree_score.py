@@ -193,7 +193,7 @@ def test_what_cannot_be_tested_is_refused():
     with pytest.raises(TableError):
         accuracy(tree, empty, Scheme())
     half = table(category("a", ["no", None]), category("b", [None, "no"]), category("class", ["no", "no"]))
-    with pytest.raises(TableError, match="No row answers all"):
+    with pytest.raises(TableError, match="No row has a value in all"):
         accuracy(tree, half, Scheme())
     numbers = table(number("x", [1, 2, 3, 4] * 5), category("class", ["a", "a", "b", "b"] * 5))
     with pytest.raises(PlanError, match="cuts the number"):

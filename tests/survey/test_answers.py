@@ -98,13 +98,13 @@ def test_choices_that_look_like_numbers_or_missing_values_stay_what_they_are(tmp
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("taken,", "token,", "lacks the question 'taken'"),
-        ("yes,", "SECRET,", "1 of 2 answers to 'taken' are none"),
-        ("yes,", ",", "1 of 2 answers to 'taken' are none"),
-        (",7,", ",61987,", "1 of 2 answers to 'years' are none"),
-        (",7,", ",7.5,", "1 of 2 answers to 'years' are none"),
-        (",7,", ",,", "1 of 2 answers to 'years' are none"),
-        (",7,", ",SECRET,", "'years' are no numbers"),
+        ("taken,", "token,", "has no column 'taken'"),
+        ("yes,", "SECRET,", "1 of 2 answers to 'taken' are outside"),
+        ("yes,", ",", "1 of 2 answers to 'taken' are outside"),
+        (",7,", ",61987,", "1 of 2 answers to 'years' are outside"),
+        (",7,", ",7.5,", "1 of 2 answers to 'years' are outside"),
+        (",7,", ",,", "1 of 2 answers to 'years' are outside"),
+        (",7,", ",SECRET,", "'years' must contain numbers"),
     ],
 )
 def test_every_value_of_a_file_is_checked_and_none_is_repeated(tmp_path: Path, old: str, new: str, words: str) -> None:

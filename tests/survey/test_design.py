@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import LeafcoverError, ValueOutOfRange
+from leafcover.messages import catalogue
 from leafcover.randomized_response import DisguisedColumns, Kary, UnrelatedQuestion, Warner, estimate, matrix
 from leafcover.randomized_response.estimate import DEVIATIONS
 from leafcover.randomized_response.mechanism import posterior
@@ -19,6 +20,7 @@ from leafcover.survey.schema import Survey, survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import ONE_COIN, habits, one_coin
 
+say = catalogue("survey")
 ASKED = [
     (habits(), {"taken": "yes"}),
     (habits(), {"days": "more"}),
@@ -171,12 +173,12 @@ def test_the_sum_of_epsilon_and_why_there_is_none() -> None:
     found, shared = design(habits()), design(one_coin())
     known = [one.epsilon for one in found.disclosures if one.epsilon is not None]
     assert found.epsilon == pytest.approx(sum(known))
-    assert "epsilon 3.86, so the odds between any two truths change by at most 48 times" in as_text(found)
+    assert say("design-total", epsilon="3.86", times="48") in as_text(found)
     assert shared.epsilon is None
-    assert "whoever knows one of these true answers knows them all" in as_text(shared)
+    assert say("design-no-total", first="1, 2", last="3") in as_text(shared)
     plain = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["a", "b"]\nmechanism = "open"')
     assert design(plain).epsilon is None
-    assert "No answer is disguised." in as_text(design(plain))
+    assert say("design-unprotected") in as_text(design(plain))
 
 
 def test_figures_behind_at_most_are_rounded_up_and_small_shares_keep_their_digits() -> None:
@@ -228,13 +230,14 @@ def test_the_largest_survey_is_designed_in_moments_and_words() -> None:
     choices = [str(number) for number in range(200)]
     one = f'\n[[questions]]\nname = "q{{}}"\ntext = "Q?"\nchoices = {choices}\nepsilon = 9.0\n'
     survey = survey_from('title = "T"\nmax_epsilon = 10\n' + "".join(one.format(number) for number in range(200)))
-    assert "can change by more than a million times" in as_text(design(survey))  # e^1800 is beyond a double
-    assert "by more than a million times" in " ".join(about_all(survey))
+    total = say("design-total-huge", epsilon="1800.00", times=1_000_000)
+    assert total in as_text(design(survey))  # e^1800 is beyond a double
+    assert say("overview-hardly-limited", which="all", times=1_000_000) in " ".join(about_all(survey))
 
 
-def test_only_the_dearest_pairs_are_shown() -> None:
+def test_only_the_most_demanding_pairs_are_shown() -> None:
     one = '\n[[questions]]\nname = "q{}"\ntext = "Q?"\nchoices = ["no", "yes"]\n'
     survey = survey_from('title = "T"' + "".join(one.format(number) for number in range(6)))
     shown = as_text(design(survey))
-    assert "the 10 dearest of 15" in shown
+    assert say("design-needed-pairs-some", shown=10, all=15) in shown
     assert len(design(survey).as_json()["pairs"]) == 15

@@ -226,7 +226,7 @@ def test_what_cannot_grow_is_refused():
         grow_reconstructed(some, {"x": noisy}, target="c")
     with pytest.raises(NameUnknown, match="algorithm"):
         grow_reconstructed(some, {}, target="c", algorithm="by class")
-    with pytest.raises(NameUnknown, match="rule to stop"):
+    with pytest.raises(NameUnknown, match="stopping rule"):
         grow_reconstructed(some, {}, target="c", stop="soon")
     for wrong in ({"min_records": 0}, {"max_depth": -1}):
         with pytest.raises(ValueOutOfRange):
