@@ -1,4 +1,4 @@
-"""How near reconstruction comes to what noise hid: shares of known shapes, and the published experiment with trees.
+"""How accurate reconstruction is: shares of known shapes, and the published experiment with trees.
 
 make reconstruction        writes the figures of docs/reconstruction.md
 """
@@ -62,7 +62,7 @@ SHAPES = (two_bells, two_blocks, triangle, flat, skewed)
 
 
 def errors_of_shares(shape, distribution, rows: int, bins: int, seed: int) -> list[float]:
-    """Sums of absolute errors: noise ignored, by each rule to stop, at the end, and at the best of many rounds."""
+    """Sums of absolute errors: noise ignored, for each stopping rule, at the end, and at the best of many rounds."""
     noisy = Noisy.with_privacy(1.0, 0, 1, distribution=distribution)
     truth = noisy.admitted(shape(np.random.default_rng(seed), rows))
     table = Table((Column("x", "number", truth),))
@@ -83,7 +83,7 @@ def errors_of_shares(shape, distribution, rows: int, bins: int, seed: int) -> li
 
 
 def accuracies(distribution, function: int, seed: int, rows: int) -> list[float]:
-    """The share of plain people whose group each tree tells rightly."""
+    """The accuracy of each tree on people without noise."""
     truth, test = people(rows, function, seed), people(TEST, function, seed + 1000)
     noisy = {
         n: Noisy.with_privacy(1.0, low, high, distribution=distribution, step=step)
@@ -111,7 +111,7 @@ def shares_table(runs: int) -> str:
     """Mean errors over the shapes, a row for every distribution and size."""
     lines = [
         f"Mean sum of absolute errors of the shares, over {len(SHAPES)} shapes (two bells, two blocks, a triangle, "
-        f"flat, skewed) and {runs} runs each, noise of 100 % of the range at 95 %:",
+        f"flat, skewed) and {runs} runs each, noise of 100% of the range at 95%:",
         "",
         f"| distribution | reports, bins | {' | '.join(TRIED)} |",
         f"|---|---|{'---|' * len(TRIED)}",
@@ -122,7 +122,7 @@ def shares_table(runs: int) -> str:
                 errors_of_shares(shape, distribution, rows, bins, seed) for shape in SHAPES for seed in range(runs)
             ]
             means = " | ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0))
-            lines.append(f"| {distribution.__name__} | {rows:,}, {bins} | {means} |")
+            lines.append(f"| {distribution.__name__.removesuffix("Noise")} | {rows:,}, {bins} | {means} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
 
@@ -130,8 +130,8 @@ def shares_table(runs: int) -> str:
 def trees_table(runs: int, rows: int) -> str:
     """Mean accuracy, a row for every function and distribution."""
     lines = [
-        f"Accuracy in per cent on {TEST:,} plain people of trees from {rows:,}, all nine columns with noise of "
-        f"100 % of their range at 95 %, mean of {runs} runs (deviation between runs):",
+        f"Accuracy in per cent on {TEST:,} people without noise, for trees from {rows:,}, all nine columns with noise of "
+        f"100% of their range at 95%, mean of {runs} runs (deviation between runs):",
         "",
         f"| distribution | function | {' | '.join(ALGORITHMS)} |",
         f"|---|---|{'---|' * len(ALGORITHMS)}",
@@ -139,7 +139,7 @@ def trees_table(runs: int, rows: int) -> str:
     for distribution in (UniformNoise, GaussianNoise):
         for function in FUNCTIONS:
             found = 100 * np.array([accuracies(distribution, function, seed, rows) for seed in range(runs)])
-            lines.append(f"| {distribution.__name__} | {function} | {' | '.join(cells(found))} |")
+            lines.append(f"| {distribution.__name__.removesuffix("Noise")} | {function} | {' | '.join(cells(found))} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
 
