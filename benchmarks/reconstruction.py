@@ -122,7 +122,7 @@ def shares_table(runs: int) -> str:
                 errors_of_shares(shape, distribution, rows, bins, seed) for shape in SHAPES for seed in range(runs)
             ]
             means = " | ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0))
-            lines.append(f"| {distribution.__name__.removesuffix("Noise")} | {rows:,}, {bins} | {means} |")
+            lines.append(f"| {distribution.__name__.removesuffix('Noise')} | {rows:,}, {bins} | {means} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
 
@@ -139,7 +139,7 @@ def trees_table(runs: int, rows: int) -> str:
     for distribution in (UniformNoise, GaussianNoise):
         for function in FUNCTIONS:
             found = 100 * np.array([accuracies(distribution, function, seed, rows) for seed in range(runs)])
-            lines.append(f"| {distribution.__name__.removesuffix("Noise")} | {function} | {' | '.join(cells(found))} |")
+            lines.append(f"| {distribution.__name__.removesuffix('Noise')} | {function} | {' | '.join(cells(found))} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
 

@@ -126,5 +126,5 @@ def test_a_scheme_that_names_what_is_not_there_is_refused(wrong):
     scheme = Scheme(DisguisedColumns({wrong: ("0", "1")}, Warner(0.8)))
     with pytest.raises(ValueError, match=f"unknown column '{wrong}'"):
         RandomizedResponseTreeClassifier(scheme=scheme).fit(x, y)
-    with pytest.raises(ValueError, match="must be a Scheme"):
+    with pytest.raises(ValueError, match="scheme must be"):
         RandomizedResponseTreeClassifier(scheme="x").fit(x, y)

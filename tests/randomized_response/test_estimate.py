@@ -281,4 +281,4 @@ def test_privacy_of_a_scheme_adds_up_or_is_none():
     two = Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.75)), DisguisedColumns({"y": TOWNS}, Kary(0.6, 3)))
     assert two.privacy.epsilon == pytest.approx(2 * np.log(3))
     assert SCHEME.privacy.epsilon is None
-    assert "reported as they are" in SCHEME.privacy.words
+    assert "reported unchanged" in SCHEME.privacy.words
