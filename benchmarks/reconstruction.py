@@ -122,7 +122,7 @@ def shares_table(runs: int) -> str:
                 errors_of_shares(shape, distribution, rows, bins, seed) for shape in SHAPES for seed in range(runs)
             ]
             means = " | ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0))
-            lines.append(f"| {distribution.__name__.removesuffix('Noise')} | {rows:,}, {bins} | {means} |")
+            lines.append(f"| {name_of(distribution)} | {rows:,}, {bins} | {means} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
 
@@ -130,8 +130,8 @@ def shares_table(runs: int) -> str:
 def trees_table(runs: int, rows: int) -> str:
     """Mean accuracy, a row for every function and distribution."""
     lines = [
-        f"Accuracy in per cent on {TEST:,} people without noise, for trees from {rows:,}, all nine columns with noise of "
-        f"100% of their range at 95%, mean of {runs} runs (deviation between runs):",
+        f"Accuracy in per cent on {TEST:,} people without noise, for trees from {rows:,}, all nine columns with "
+        f"noise of 100% of their range at 95%, mean of {runs} runs (deviation between runs):",
         "",
         f"| distribution | function | {' | '.join(ALGORITHMS)} |",
         f"|---|---|{'---|' * len(ALGORITHMS)}",
@@ -139,9 +139,14 @@ def trees_table(runs: int, rows: int) -> str:
     for distribution in (UniformNoise, GaussianNoise):
         for function in FUNCTIONS:
             found = 100 * np.array([accuracies(distribution, function, seed, rows) for seed in range(runs)])
-            lines.append(f"| {distribution.__name__.removesuffix('Noise')} | {function} | {' | '.join(cells(found))} |")
+            lines.append(f"| {name_of(distribution)} | {function} | {' | '.join(cells(found))} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
+
+
+def name_of(distribution) -> str:
+    """The name of a distribution, as the paper writes it."""
+    return distribution.__name__.removesuffix("Noise")
 
 
 def cells(found: np.ndarray) -> list[str]:

@@ -54,8 +54,8 @@ def _sentences(found: Found) -> list[str]:
         worst = min((o.mean - id3, theta) for theta, o in outcomes.items() if abs(theta - 0.5) > 0.09)
         said.append(
             f"- **{name[0].upper()}{name[1:]}**: at θ = 0 and 1 every tree is {'exactly' if same else 'NOT'} the tree "
-            f"from rows that are not randomised. For θ up to 0.4 and from 0.6 on the mean is at worst {worst[0]:+.2f} points "
-            f"from plain ID3 (at θ = {worst[1]:g})."
+            f"from rows that are not randomised. For θ up to 0.4 and from 0.6 on the mean is at worst "
+            f"{worst[0]:+.2f} points from plain ID3 (at θ = {worst[1]:g})."
         )
     return said
 
@@ -76,13 +76,13 @@ HEAD = """# Trees from randomised answers: the experiment of Du and Zhan (2003)
 
 Written by `make response`. In "Using Randomized Response Techniques for Privacy-Preserving Data Mining" (2003), Du and
 Zhan randomise the first 10,000 rows of Adult with one coin per person, grow ID3 from estimated counts, and test it on
-rows that are not randomised. Here the first two thirds of these rows are the training set D and the rest the test set B;
-the experiment is repeated {runs} times with new coins for every θ. [How it works](trees-from-disguised-answers.md).
+rows that are not randomised. Here the first two thirds of these rows are the training set D and the rest the test set
+B; the experiment is repeated {runs} times with new coins for every θ. [How it works](trees-from-disguised-answers.md).
 
 The paper does not define the "median point of the range", nor how nominal columns become binary. Here a number is above
-its **median** or not (for the other reading, the midpoint between the smallest and the largest value, see the end), and a
-nominal column has its **most frequent level** or not; an unknown answer counts as not. The class is income above 50K. All
-14 columns and the class share the coin. Plain ID3 on rows that are not randomised is correct for {id3}% of B.
+its **median** or not (for the other reading, the midpoint between the smallest and the largest value, see the end), and
+a nominal column has its **most frequent level** or not; an unknown answer counts as not. The class is income above 50K.
+All 14 columns and the class share the coin. Plain ID3 on rows that are not randomised is correct for {id3}% of B.
 
 - **The paper's way** splits while classes are mixed and columns are left. Negative counts, which the paper does not
   mention, are set to 0, and branches are rescaled to their node.

@@ -1,4 +1,4 @@
-"""What respondents are told: how each answer is sent, what all answers reveal, and what the survey protects from.
+"""What respondents read: how each answer is sent, what all answers reveal, and what the survey protects from.
 
 The sentences are in ``locales/en/survey.ftl``; this module chooses them and works out their figures. Every figure that
 follows "at most" is rounded up.

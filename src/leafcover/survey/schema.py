@@ -140,12 +140,9 @@ class Question(_Part):
     @property
     def fingerprint_fields(self) -> list[Any]:
         """What determines the meaning of an answer, independent of how the file spells it."""
-        law = (
-            []
-            if self.response_mechanism is None
-            else [self.response_mechanism.frozen_id, vars(self.response_mechanism)]
-        )
-        return [self.name, self.text, self.choices, self.between, self.mechanism_name, self.coin, law]
+        found = self.response_mechanism
+        mechanism = [] if found is None else [found.frozen_id, vars(found)]
+        return [self.name, self.text, self.choices, self.between, self.mechanism_name, self.coin, mechanism]
 
 
 class Survey(_Part):
