@@ -82,8 +82,8 @@ def test_a_certificate_that_cannot_serve_is_refused_before_anything_is_said_or_m
     for given, said in (
         ((chain, other), "the key belongs to another certificate"),
         ((chain, locked), "is encrypted"),
-        ((chain, tmp_path / "none.pem"), "not both PEM files"),
-        ((tmp_path / "none.pem", key), "not both PEM files"),
+        ((chain, tmp_path / "none.pem"), "not both readable PEM files"),
+        ((tmp_path / "none.pem", key), "not both readable PEM files"),
     ):
         words = ("survey", "serve", habits_file, "--certificate", given[0], "--certificate-key", given[1])
         assert said in refused(*words)

@@ -133,7 +133,7 @@ def test_whatever_is_not_the_collectors_word_is_tried_again_with_the_same_bytes(
     [
         (403, "does not know the link"),
         (409, "were changed after you opened this page"),
-        (413, "not as long as"),
+        (413, "too long"),
         (415, "not an answer"),
         (422, "not an answer"),
     ],

@@ -176,7 +176,7 @@
     const found = tokenIn(text);
     if (!found) return false;
     if (found !== token) {
-      form.reset(); // it may be another person's link, and the answers are not theirs
+      form.reset(); // it may be another person's link, and the answers belong to this one
       mark([]);
     }
     token = found;
