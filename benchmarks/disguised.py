@@ -1,4 +1,4 @@
-"""Trees from disguised answers beside the same grower on undisguised ones, and disguising beside NumPy's own draw.
+"""The time of trees from randomised answers against open ones, and of randomising against a plain NumPy draw.
 
 CPU seconds in one run. Run by itself it prints the section that `text` gives.
 """
@@ -12,7 +12,7 @@ NO_YES = ("no", "yes")
 
 
 def people(rows=ROWS, columns=COLUMNS):
-    """Answers of two levels; the class follows eight of them through three rules, with one in ten the other way."""
+    """Two-level answers; the class follows eight of them by three rules, with one in ten flipped."""
     from leafcover.table.table import Column, Table
 
     rng = np.random.default_rng(1)
@@ -35,7 +35,7 @@ def schemes(names):
 
 
 def trees(rows=ROWS):
-    """CPU seconds and nodes, by rules and by how the answers were disguised."""
+    """CPU seconds and nodes, by rules and by mechanism."""
     from leafcover.randomized_response import Scheme, StoppingRules, disguise, grow_tree
     from leafcover.rng import Draws
 
@@ -58,15 +58,15 @@ def trees(rows=ROWS):
 
 
 def disguising(rows=ROWS):
-    """CPU seconds to draw numbers, and to disguise one column."""
+    """CPU seconds to draw numbers and to randomise one column."""
     from leafcover.randomized_response import Kary, UnrelatedQuestion, Warner
     from leafcover.rng import Draws
 
     draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
     generator = np.random.default_rng(2)
     works = {"NumPy draws as many numbers": lambda: generator.random(rows)}
-    for channel in (Warner(0.75), Kary(0.75, 2), UnrelatedQuestion(0.5, 0.5)):
-        works[type(channel).__name__] = lambda c=channel: c.apply(codes, draws)
+    for mechanism in (Warner(0.75), Kary(0.75, 2), UnrelatedQuestion(0.5, 0.5)):
+        works[type(mechanism).__name__] = lambda c=mechanism: c.apply(codes, draws)
     return [{"work": name, "used": cpu(work, 10)[0]} for name, work in works.items()]
 
 

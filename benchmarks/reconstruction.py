@@ -1,4 +1,4 @@
-"""How near reconstruction comes to what noise hid: shares of known shapes, and the published experiment with trees.
+"""How accurate reconstruction is: shares of known shapes, and the published experiment with trees.
 
 make reconstruction        writes the figures of docs/reconstruction.md
 """
@@ -28,12 +28,12 @@ from leafcover.tree.predict import errors_on
 
 PAGE = ROOT / "docs" / "reconstruction.md"
 BEGIN, END = "<!-- figures: make reconstruction -->", "<!-- end of the figures -->"
-LAWS = (UniformNoise, GaussianNoise, LaplaceNoise)
+DISTRIBUTIONS = (UniformNoise, GaussianNoise, LaplaceNoise)
 SETTINGS = ((2_000, 60), (2_000, 20), (20_000, 50))  # reports and bins
 ROUNDS = (1, 2, 3, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320, 448, 640, 900, 1280, 2000)
 TRAINING, TEST = 100_000, 5_000  # people, as published
 TRIED = ("noise ignored", "midpoints, `change`", "`change`", "`halves`", "2,000 rounds", "best round")
-WAYS = ("original", "randomized", "global", "byclass", "local")
+ALGORITHMS = ("original", "randomized", "global", "byclass", "local")
 
 Rng = np.random.Generator
 
@@ -61,9 +61,9 @@ def skewed(rng: Rng, rows: int) -> np.ndarray:
 SHAPES = (two_bells, two_blocks, triangle, flat, skewed)
 
 
-def errors_of_shares(shape, law, rows: int, bins: int, seed: int) -> list[float]:
-    """Sums of absolute errors: noise ignored, by each rule to stop, at the end, and at the best of many rounds."""
-    noisy = Noisy.with_privacy(1.0, 0, 1, law=law)
+def errors_of_shares(shape, distribution, rows: int, bins: int, seed: int) -> list[float]:
+    """Sums of absolute errors: noise ignored, for each stopping rule, at the end, and at the best of many rounds."""
+    noisy = Noisy.with_privacy(1.0, 0, 1, distribution=distribution)
     truth = noisy.admitted(shape(np.random.default_rng(seed), rows))
     table = Table((Column("x", "number", truth),))
     reports = add_noise(table, {"x": noisy}, Draws(Key.from_seed(seed).secret))["x"].values
@@ -82,13 +82,16 @@ def errors_of_shares(shape, law, rows: int, bins: int, seed: int) -> list[float]
     return [error(np.histogram(reports, edges)[0] / rows), midpoint, *rules, along[-1], min(along)]
 
 
-def accuracies(law, function: int, seed: int, rows: int) -> list[float]:
-    """The share of plain people whose group each tree tells rightly."""
+def accuracies(distribution, function: int, seed: int, rows: int) -> list[float]:
+    """The accuracy of each tree on people without noise."""
     truth, test = people(rows, function, seed), people(TEST, function, seed + 1000)
-    noisy = {n: Noisy.with_privacy(1.0, low, high, law=law, step=step) for n, (low, high, step) in RANGES.items()}
+    noisy = {
+        n: Noisy.with_privacy(1.0, low, high, distribution=distribution, step=step)
+        for n, (low, high, step) in RANGES.items()
+    }
     reported = add_noise(truth, noisy, Draws(Key.from_seed(seed).secret))
     trees = [grow_reconstructed(truth, {}, target="group"), grow_reconstructed(reported, {}, target="group")]
-    trees += [grow_reconstructed(reported, noisy, target="group", way=way) for way in WAYS[2:]]
+    trees += [grow_reconstructed(reported, noisy, target="group", algorithm=algorithm) for algorithm in ALGORITHMS[2:]]
     return [1 - errors_on(tree, test) / TEST for tree in trees]
 
 
@@ -105,38 +108,45 @@ def main() -> None:
 
 
 def shares_table(runs: int) -> str:
-    """Mean errors over the shapes, a row for every law and size."""
+    """Mean errors over the shapes, a row for every distribution and size."""
     lines = [
         f"Mean sum of absolute errors of the shares, over {len(SHAPES)} shapes (two bells, two blocks, a triangle, "
-        f"flat, skewed) and {runs} runs each, noise of 100 % of the range at 95 %:",
+        f"flat, skewed) and {runs} runs each, noise of 100% of the range at 95%:",
         "",
-        f"| law | reports, bins | {' | '.join(TRIED)} |",
+        f"| distribution | reports, bins | {' | '.join(TRIED)} |",
         f"|---|---|{'---|' * len(TRIED)}",
     ]
-    for law in LAWS:
+    for distribution in DISTRIBUTIONS:
         for rows, bins in SETTINGS:
-            found = [errors_of_shares(shape, law, rows, bins, seed) for shape in SHAPES for seed in range(runs)]
+            found = [
+                errors_of_shares(shape, distribution, rows, bins, seed) for shape in SHAPES for seed in range(runs)
+            ]
             means = " | ".join(f"{mean:.2f}" for mean in np.mean(found, axis=0))
-            lines.append(f"| {law.__name__} | {rows:,}, {bins} | {means} |")
+            lines.append(f"| {name_of(distribution)} | {rows:,}, {bins} | {means} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
 
 
 def trees_table(runs: int, rows: int) -> str:
-    """Mean accuracy, a row for every function and law."""
+    """Mean accuracy, a row for every function and distribution."""
     lines = [
-        f"Accuracy in per cent on {TEST:,} plain people of trees from {rows:,}, all nine columns with noise of "
-        f"100 % of their range at 95 %, mean of {runs} runs (deviation between runs):",
+        f"Accuracy in per cent on {TEST:,} people without noise, for trees from {rows:,}, all nine columns with "
+        f"noise of 100% of their range at 95%, mean of {runs} runs (deviation between runs):",
         "",
-        f"| law | function | {' | '.join(WAYS)} |",
-        f"|---|---|{'---|' * len(WAYS)}",
+        f"| distribution | function | {' | '.join(ALGORITHMS)} |",
+        f"|---|---|{'---|' * len(ALGORITHMS)}",
     ]
-    for law in (UniformNoise, GaussianNoise):
+    for distribution in (UniformNoise, GaussianNoise):
         for function in FUNCTIONS:
-            found = 100 * np.array([accuracies(law, function, seed, rows) for seed in range(runs)])
-            lines.append(f"| {law.__name__} | {function} | {' | '.join(cells(found))} |")
+            found = 100 * np.array([accuracies(distribution, function, seed, rows) for seed in range(runs)])
+            lines.append(f"| {name_of(distribution)} | {function} | {' | '.join(cells(found))} |")
             print(lines[-1], flush=True)
     return "\n".join(lines) + "\n"
+
+
+def name_of(distribution) -> str:
+    """The name of a distribution, as the paper writes it."""
+    return distribution.__name__.removesuffix("Noise")
 
 
 def cells(found: np.ndarray) -> list[str]:

@@ -11,11 +11,11 @@ def reconstructed(counts, chances, rounds):
     shares = [1 / bins] * bins
     for _ in range(rounds):
         new = [0.0] * bins
-        for reported, law in zip(counts, chances, strict=True):
-            expected = sum(chance * share for chance, share in zip(law, shares, strict=True))
+        for reported, distribution in zip(counts, chances, strict=True):
+            expected = sum(chance * share for chance, share in zip(distribution, shares, strict=True))
             for truth in range(bins):
                 if reported and expected:
-                    new[truth] += reported / sum(counts) * law[truth] * shares[truth] / expected
+                    new[truth] += reported / sum(counts) * distribution[truth] * shares[truth] / expected
         shares = [share / sum(new) for share in new]
     return np.array(shares)
 
@@ -30,12 +30,12 @@ def chances(noisy, edges, draws):
             truths = draws.choice(values, 200_000)
         else:
             truths = draws.uniform(low, high, 200_000)
-        reports = truths + noisy.law.inverse(draws.uniform(size=len(truths)))
+        reports = truths + noisy.distribution.inverse(draws.uniform(size=len(truths)))
         found.append(np.floor((reports - edges[0]) / wide).astype(int))
     return found
 
 
-def placed(reports, shares):
+def assign_bins(reports, shares):
     """Every report into the lowest bin that is not yet full, from the lowest report on."""
     known = sorted((report, row) for row, report in enumerate(reports) if not np.isnan(report))
     codes = [-1] * len(reports)

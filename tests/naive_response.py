@@ -5,49 +5,49 @@ from itertools import combinations, product
 import numpy as np
 
 
-def law(channel, kind):
+def probabilities(mechanism, kind):
     """The chance of every report for every truth, by going through the coins of the scheme one by one."""
-    records = list(product(*(range(levels) for levels in channel.shape)))
+    records = list(product(*(range(levels) for levels in mechanism.shape)))
     chances = np.zeros((len(records), len(records)))
     for truth in records:
-        for chance, report in REPORTS[kind](channel, truth):
+        for chance, report in REPORTS[kind](mechanism, truth):
             chances[records.index(report), records.index(truth)] += chance
     return chances
 
 
-def one_coin(channel, truth):
-    yield channel.theta, truth
-    yield 1 - channel.theta, tuple(1 - answer for answer in truth)
+def one_coin(mechanism, truth):
+    yield mechanism.theta, truth
+    yield 1 - mechanism.theta, tuple(1 - answer for answer in truth)
 
 
-def groups(channel, truth):
-    for tosses in product((True, False), repeat=len(channel.groups)):
+def groups(mechanism, truth):
+    for tosses in product((True, False), repeat=len(mechanism.groups)):
         chance, report = 1.0, list(truth)
-        for heads, group in zip(tosses, channel.groups, strict=True):
-            chance *= channel.theta if heads else 1 - channel.theta
+        for heads, group in zip(tosses, mechanism.groups, strict=True):
+            chance *= mechanism.theta if heads else 1 - mechanism.theta
             for column in group:
                 report[column] = truth[column] if heads else 1 - truth[column]
         yield chance, tuple(report)
 
 
-def kary(channel, truth):
-    yield channel.keep, truth
-    for level in range(channel.levels):
+def kary(mechanism, truth):
+    yield mechanism.keep, truth
+    for level in range(mechanism.levels):
         if level != truth[0]:
-            yield (1 - channel.keep) / (channel.levels - 1), (level,)
+            yield (1 - mechanism.keep) / (mechanism.levels - 1), (level,)
 
 
-def unrelated(channel, truth):
-    yield channel.asked, truth
-    yield (1 - channel.asked) * channel.alpha, (1,)
-    yield (1 - channel.asked) * (1 - channel.alpha), (0,)
+def unrelated(mechanism, truth):
+    yield mechanism.asked, truth
+    yield (1 - mechanism.asked) * mechanism.alpha, (1,)
+    yield (1 - mechanism.asked) * (1 - mechanism.alpha), (0,)
 
 
 REPORTS = {"Warner": one_coin, "OneCoin": one_coin, "Groups": groups, "Kary": kary, "UnrelatedQuestion": unrelated}
 
 
-def law_of(channel):
-    return law(channel, type(channel).__name__)
+def probabilities_of(mechanism):
+    return probabilities(mechanism, type(mechanism).__name__)
 
 
 def nearest(shares):

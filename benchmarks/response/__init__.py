@@ -1,1 +1,1 @@
-"""The experiment of paper 003: trees from disguised answers on Adult."""
+"""The experiment of Du and Zhan (2003): trees from randomised answers on Adult."""

@@ -1,4 +1,4 @@
-"""Accuracy of trees from disguised answers on Adult, by the chance of the truth."""
+"""The accuracy of trees from randomised answers on Adult, by the probability of the truth."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -35,23 +35,23 @@ Way = Callable[[Table, Scheme], Tree]
 
 
 def by_paper(table: Table, scheme: Scheme) -> Tree:
-    """ID3 as the paper prints it."""
+    """ID3 as published."""
     return grow_tree(table, scheme, target=TARGET, rules=PAPER)
 
 
 def by_paper_pruned(table: Table, scheme: Scheme) -> Tree:
-    """The same from two thirds of the rows, pruned with the others, which are disguised too."""
+    """The same from two thirds of the rows, pruned with the others, which are randomised as well."""
     some, others = parts(table)
     return pruned(grow_tree(some, scheme, target=TARGET, rules=PAPER), others, scheme)
 
 
 def by_rules(table: Table, scheme: Scheme) -> Tree:
-    """With the rules against noise that are the default."""
+    """With the default rules against noise."""
     return grow_tree(table, scheme, target=TARGET, rules=StoppingRules())
 
 
 def by_looser_rules(table: Table, scheme: Scheme) -> Tree:
-    """With rules that let a split pass that may as well be noise."""
+    """With rules that accept less certain splits."""
     return grow_tree(table, scheme, target=TARGET, rules=StoppingRules(significance=0.5, deviations=1))
 
 
@@ -65,7 +65,7 @@ WAYS: dict[str, Way] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """Trees of one way at one chance, each asked about the same rows that it never saw and that nobody disguised."""
+    """The trees of one variant at one θ, tested on the same rows, which are new to them and not randomised."""
 
     accuracy: np.ndarray  # (runs,)
     nodes: np.ndarray  # (runs,) of the trees
@@ -74,23 +74,23 @@ class Outcome:
 
     @property
     def mean(self) -> float:
-        """Of the accuracy, in per cent."""
+        """The mean accuracy in per cent."""
         return 100 * float(self.accuracy.mean())
 
     @property
     def variance(self) -> float:
-        """Of the accuracy, in squared per cent."""
+        """The variance of the accuracy in squared per cent."""
         return 1e4 * float(self.accuracy.var(ddof=1)) if len(self.accuracy) > 1 else 0.0
 
 
 def adult(middle: Callable[[np.ndarray], float], rows: int = ROWS) -> Table:
-    """The first rows of Adult with two levels a column: above the middle, or of the most frequent level."""
+    """The first rows of Adult with two levels per column: above the middle, or equal to the most frequent level."""
     table = lc.read(sample("adult")).take(np.arange(rows))
     return Table(tuple(two_levels(column, middle) for column in table))
 
 
 def two_levels(column: Column, middle: Callable[[np.ndarray], float]) -> Column:
-    """A column as no and yes; who did not say has not the most frequent level."""
+    """A column as no and yes; a missing value counts as no."""
     if column.name == TARGET:
         high = column.values == column.levels.index(">50K")
     elif column.is_category:
@@ -101,7 +101,7 @@ def two_levels(column: Column, middle: Callable[[np.ndarray], float]) -> Column:
 
 
 def midrange(values: np.ndarray) -> float:
-    """Half way between the smallest and the largest."""
+    """The midpoint between the smallest and the largest value."""
     return float(values.min() + values.max()) / 2
 
 
@@ -115,7 +115,7 @@ def parts(table: Table) -> tuple[Table, Table]:
 
 
 def one_coin(theta: float, names: Sequence[str]) -> Scheme:
-    """One coin for all answers of a person, the class among them."""
+    """One coin for all answers of a person, including the class."""
     return Scheme(DisguisedColumns(dict.fromkeys(names, NO_YES), OneCoin(theta, len(names))))
 
 
@@ -125,25 +125,25 @@ def coin_each(theta: float, names: Sequence[str]) -> Scheme:
 
 
 def outcome(table: Table, scheme: Scheme, way: Way, runs: int) -> Outcome:
-    """Disguise the training rows again and again, grow, and test on the others."""
+    """Randomise the training rows repeatedly, grow trees, and test them on the other rows."""
     training, others = parts(table)
     plain = way(training, Scheme())
     figures, same = [], True
     for run in range(runs):
         tree = way(disguise(training, scheme, Draws(Key.from_seed(run).secret)), scheme)
-        same &= alike(tree, plain)
+        same &= same_tree(tree, plain)
         figures.append((1 - errors_on(tree, others) / len(others), tree.size, mislabelled(tree, training)))
     return Outcome(*np.array(figures).T, same)
 
 
-def alike(tree: Tree, other: Tree) -> bool:
-    """Whether two trees are the same, counts included."""
+def same_tree(tree: Tree, other: Tree) -> bool:
+    """Whether two trees are equal, including counts."""
     fields = ("tested", "first", "label", "counts")
     return all(np.array_equal(getattr(tree, field), getattr(other, field)) for field in fields)
 
 
 def mislabelled(tree: Tree, truth: Table) -> float:
-    """The share of true rows in leaves whose label is not that of most of the true rows there."""
+    """The share of true rows in leaves whose label differs from the majority of the true rows there."""
     leaf, codes = leaf_of(tree, truth), truth[TARGET].values
     counts = np.zeros((tree.size, len(tree.classes)))
     np.add.at(counts, (leaf, codes), 1)
@@ -153,7 +153,7 @@ def mislabelled(tree: Tree, truth: Table) -> float:
 
 @dataclass(frozen=True)
 class Found:
-    """Everything the page tells."""
+    """The results for the page."""
 
     plain: dict[tuple[str, str], float]  # by reading and way: accuracy of the tree from undisguised rows, per cent
     by_theta: dict[tuple[str, str, float], Outcome]  # by reading, way and θ
@@ -163,7 +163,7 @@ class Found:
 
 
 def experiment(runs: int = RUNS, fewer: int = FEWER_RUNS, thetas: Sequence[float] = THETAS, rows: int = ROWS) -> Found:
-    """All of it; the second reading and the coin for every answer with fewer runs."""
+    """The whole experiment; the second reading and one coin per answer have fewer runs."""
     began = time.process_time()
     plain, by_theta, each = {}, {}, {}
     for reading, middle in READINGS.items():

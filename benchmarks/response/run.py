@@ -1,4 +1,4 @@
-"""The experiment of paper 003: trees from disguised answers on Adult.
+"""The experiment of Du and Zhan (2003): trees from randomised answers on Adult.
 
 make response        writes docs/response-experiment.md and its figure
 """

@@ -35,9 +35,9 @@ def test_a_new_survey_works_and_names_every_key(tmp_path, words):
         if words or key != "coins":
             assert f"{key} =" in text or f"[{key}]" in text or f"[[{key}]]" in text
     if not words:
-        ways = {question.way for question in survey.questions}
+        ways = {question.mechanism_name for question in survey.questions}
         assert ways == {"warner", "k-ary", "unrelated", "open"}
-        for key in ("name", "text", "help", "choices", "between", "channel", "theta", "epsilon", "asked", "alpha"):
+        for key in ("name", "text", "help", "choices", "between", "mechanism", "theta", "epsilon", "asked", "alpha"):
             assert f"\n{key} = " in text
     for line in ("tokens", "offline", "keep_day", "max_epsilon"):  # what is only suggested works, too
         text = text.replace(f"# {line} =", f"{line} =")
@@ -52,20 +52,20 @@ def test_a_new_survey_overwrites_nothing(tmp_path):
     assert "--force" in refused("survey", "new", path)
     assert path.read_text() == "mine"
     assert said("new", path, "--force", "--quiet") == ""
-    assert "must be one that ends in .toml" in refused("survey", "new", tmp_path / "mine.txt")
+    assert "must be a name that ends in .toml" in refused("survey", "new", tmp_path / "mine.txt")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["mine.toml"]
 
 
 def test_a_design_as_text_and_for_machines(habits_file):
     shown = said("design", habits_file, "--error", 0.02, "--share", 0.3, "--answers", 800)
-    assert "within 2 points" in shown
+    assert "± 2 points" in shown
     assert "at a share of 30%" in shown
     assert "with 800 answers" in shown
     found = json.loads(said("design", habits_file, "--json"))
-    assert [one["question"] for one in found["given_away"]] == ["taken", "days", "paid", "years", "site"]
+    assert [one["question"] for one in found["disclosures"]] == ["taken", "days", "paid", "years", "site"]
     assert found["questions"][0]["answers"] == 1291
-    assert "error: The wanted precision must be" in refused("survey", "design", habits_file, "--error", 2)
-    assert "The expected share" in refused("survey", "design", habits_file, "--share", 0)
+    assert "error: error must be" in refused("survey", "design", habits_file, "--error", 2)
+    assert "share must be" in refused("survey", "design", habits_file, "--share", 0)
 
 
 def test_a_survey_that_is_wrong_is_refused_everywhere(tmp_path):
@@ -89,7 +89,7 @@ def test_estimates_of_a_store(habits_file, tmp_path):
     rows = list(texts(habits(), reported(habits(), people(habits(), 150))))
     store = kept(tmp_path / "habits.sqlite", habits(), rows[:99])
     line = refused("survey", "estimate", habits_file, store)
-    assert "99 answers, and nothing is estimated from fewer than 100" in line
+    assert "at least 100 answers. Got 99." in line
     kept(store, habits(), rows[99:])
     assert "150 answers" in said("estimate", habits_file, store)
     out = tmp_path / "out.parquet"
@@ -105,7 +105,7 @@ def test_the_share_of_a_conjunction(habits_file, answers_file):
     assert shown.startswith("taken = yes and site = north: ")
     assert shown.endswith(" of 4,000 answers\n")
     found = json.loads(said("estimate", habits_file, answers_file, *words, "--json"))
-    assert f"{100 * found['share']:.1f} %" in shown
+    assert f"{100 * found['share']:.1f}%" in shown
     assert found["where"] == {"taken": "yes", "site": "north"}
     assert "years = 7: " in said("estimate", habits_file, answers_file, "--where", "years=7")
 
@@ -132,7 +132,7 @@ def test_groups(habits_file, answers_file):
         (("--where", "taken=yes", "--where", "taken=no"), "names a question twice"),
         (("--by", "years"), "asks for a number"),
         (("--by", "sites"), "Did you mean 'site'?"),
-        (("--by", "taken", "--where", "taken=yes"), "makes the groups"),
+        (("--by", "taken", "--where", "taken=yes"), "defines the groups"),
     ],
 )
 def test_a_wrong_question_is_refused(habits_file, answers_file, words, why):
@@ -142,20 +142,20 @@ def test_a_wrong_question_is_refused(habits_file, answers_file, words, why):
 def test_a_name_may_hold_the_sign(tmp_path):
     path, answers = tmp_path / "s.toml", tmp_path / "a.csv"
     path.write_text(
-        'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["b=c", "x"]\nchannel = "open"\n'
-        '[[questions]]\nname = "a=b"\ntext = "B?"\nchoices = ["c", "d"]\nchannel = "open"'
+        'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["b=c", "x"]\nmechanism = "open"\n'
+        '[[questions]]\nname = "a=b"\ntext = "B?"\nchoices = ["c", "d"]\nmechanism = "open"'
     )
     answers.write_text("a,a=b\n" + "x,c\n" * 60 + "b=c,d\n" * 40)
-    assert "a=b = c: 60.0 %" in said("estimate", path, answers, "--where", "a=b=c")
-    assert "a = x: 60.0 %" in said("estimate", path, answers, "--where", "a=x")
+    assert "a=b = c: 60.0%" in said("estimate", path, answers, "--where", "a=b=c")
+    assert "a = x: 60.0%" in said("estimate", path, answers, "--where", "a=x")
 
 
 def test_warnings_go_to_the_error_stream(habits_file, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("taken,days,paid,years,site\n" + "no,none,no,3,north\n" * 300)
     result = leafcover("survey", "estimate", habits_file, path)
-    assert "made-up answers" in result.stderr
-    assert "made-up answers" not in result.stdout
+    assert "standard errors outside" in result.stderr
+    assert "standard errors outside" not in result.stdout
     assert leafcover("survey", "estimate", habits_file, path, "--quiet").stderr == ""
     assert json.loads(said("estimate", habits_file, path, "--json", "-q"))["warnings"]
 
@@ -191,8 +191,8 @@ def test_links_work_and_are_private(habits_file):
         (("--count", 3, "--first", 1 << 22), "--first and --count"),
         (("--count", 3, "--address", "survey.example"), "--address must be"),
         (("--count", 3, "--address", "https://survey.example/?a=b#c"), "--address must be"),
-        (("--count", 3, "-o", "habits.secret", "--force"), "Give the links another name"),
-        (("--count", 3, "-o", "habits.toml", "--force"), "Give the links another name"),
+        (("--count", 3, "-o", "habits.secret", "--force"), "Choose another --out"),
+        (("--count", 3, "-o", "habits.toml", "--force"), "Choose another --out"),
     ],
 )
 def test_wrong_links_are_refused(habits_file, monkeypatch, words, why):

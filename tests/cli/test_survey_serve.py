@@ -33,12 +33,12 @@ def test_a_port_that_is_taken_is_said(habits_file):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--host", "no such host"), "Nothing can listen"),
-        (("--certificate", "here.pem"), "Give both or none"),
-        (("--certificate", "here.pem", "--certificate-key", "there.pem"), "one that exists"),
+        (("--host", "no such host"), "Cannot listen"),
+        (("--certificate", "here.pem"), "Give both or neither"),
+        (("--certificate", "here.pem", "--certificate-key", "there.pem"), "files that exist"),
         (("--store", "no/such/folder/x.sqlite"), "no/such/folder"),
-        (("--store", "postgresql://holder:hunter22@127.0.0.1:1/none"), "cannot be"),
-        (("--store", "postgress://holder:hunter22@127.0.0.1:1/none"), "looks like the address of a database"),
+        (("--store", "postgresql://owner:hunter22@127.0.0.1:1/none"), "cannot be"),
+        (("--store", "postgress://owner:hunter22@127.0.0.1:1/none"), "a valid database address"),
     ],
 )
 def test_what_cannot_be_served_is_refused(habits_file, words, said):
@@ -80,10 +80,10 @@ def test_a_certificate_that_cannot_serve_is_refused_before_anything_is_said_or_m
     (tmp_path / "none.pem").write_text("no certificate")
     before = set(habits_file.parent.iterdir())
     for given, said in (
-        ((chain, other), "the key is that of another certificate"),
+        ((chain, other), "the key belongs to another certificate"),
         ((chain, locked), "is encrypted"),
-        ((chain, tmp_path / "none.pem"), "not both PEM files"),
-        ((tmp_path / "none.pem", key), "not both PEM files"),
+        ((chain, tmp_path / "none.pem"), "not both readable PEM files"),
+        ((tmp_path / "none.pem", key), "not both readable PEM files"),
     ):
         words = ("survey", "serve", habits_file, "--certificate", given[0], "--certificate-key", given[1])
         assert said in refused(*words)
@@ -123,7 +123,7 @@ def test_a_tree_is_shown_with_its_accuracy(habits_file, answers_file):
         elif form == "svg":
             assert made.stdout.startswith("<svg")
         else:
-            assert " others it is right for" in made.stdout
+            assert "95% interval" in made.stdout
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_a_tree_is_shown_with_its_accuracy(habits_file, answers_file):
         (("--target", "taken", "--min-support", "-1"), "at least 0"),
         (("--target", "taken", "--significance", "0"), "above 0"),
         (("--target", "taken", "--test-share", "nan"), "above 0 and below 1"),
-        (("--target", "taken", "--test-share", "0.0001"), "each part needs 30"),
-        (("--target", "taken", "--test-share", "0.9999"), "each part needs 30"),
+        (("--target", "taken", "--test-share", "0.0001"), "need 30 answers each"),
+        (("--target", "taken", "--test-share", "0.9999"), "need 30 answers each"),
     ],
 )
 def test_a_tree_that_cannot_be_grown_is_refused(habits_file, answers_file, words, said):

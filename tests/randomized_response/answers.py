@@ -1,4 +1,4 @@
-"""A questionnaire with every kind of channel, and people who answer it."""
+"""A questionnaire with every kind of mechanism, and people who answer it."""
 
 import numpy as np
 

@@ -23,7 +23,7 @@ from leafcover.randomized_response import (
 from leafcover.randomized_response.estimate import of_weights, weights
 from leafcover.table.table import Column, Table
 from tests.randomized_response.answers import QUESTIONS, SCHEME, TOWNS, YES_NO, meets, people
-from tests.randomized_response.channels import DRAWS, any_channel, as_codes
+from tests.randomized_response.mechanisms import DRAWS, any_mechanism, as_codes
 from tests.tables import category, number, table
 
 RUNS, ROWS = 600, 400
@@ -74,38 +74,38 @@ def test_with_sampling_the_error_is_that_of_the_population(asked):
     assert 0.91 < covered < 0.98
 
 
-@given(any_channel(), st.data())
-def test_the_formula_of_the_variance_is_the_exact_one(channel, data):
+@given(any_mechanism(), st.data())
+def test_the_formula_of_the_variance_is_the_exact_one(mechanism, data):
     """By going through every truth and report: E over coins of (w - 1{E})²."""
-    from tests.naive_response import law_of
+    from tests.naive_response import probabilities_of
 
-    law = law_of(channel)
-    cells = len(law)
+    probabilities = probabilities_of(mechanism)
+    cells = len(probabilities)
     truths = np.random.default_rng(data.draw(st.integers(0, 999))).dirichlet(np.ones(cells))
-    codes = as_codes(channel, np.arange(cells))
-    literals = dict.fromkeys(range(len(channel.shape)), 1)
+    codes = as_codes(mechanism, np.arange(cells))
+    literals = dict.fromkeys(range(len(mechanism.shape)), 1)
     met = np.atleast_2d((np.atleast_2d(codes) == 1).all(axis=0)).ravel()
-    w = channel.weights(literals, codes)
-    exact = sum(truths[x] * (law[:, x] @ (w - met[x]) ** 2) for x in range(cells)) / 50
+    w = mechanism.weights(literals, codes)
+    exact = sum(truths[x] * (probabilities[:, x] @ (w - met[x]) ** 2) for x in range(cells)) / 50
     share = float(truths[met].sum())
     turned = float(truths[(np.atleast_2d(codes) == 0).all(axis=0)].sum())
-    match channel:
+    match mechanism:
         case Warner():
-            told = channel.variance(50)
+            told = mechanism.variance(50)
         case OneCoin():
-            told = channel.variance(share, turned, 50)
+            told = mechanism.variance(share, turned, 50)
         case Groups():
-            told = channel.variance(patterns(channel, truths), 50)
+            told = mechanism.variance(patterns(mechanism, truths), 50)
         case Kary() | UnrelatedQuestion():
-            told = channel.variance(share, 50)
+            told = mechanism.variance(share, 50)
     assert told == pytest.approx(exact, rel=1e-7, abs=1e-12)
 
 
-def patterns(channel, truths):
+def patterns(mechanism, truths):
     """The share of truths by whether each group is all ones (1) or all zeros (0); others count for nothing."""
-    shares = np.zeros((2,) * len(channel.groups))
-    for record, share in zip(np.ndindex(*channel.shape), truths, strict=True):
-        seen = [{record[column] for column in group} for group in channel.groups]
+    shares = np.zeros((2,) * len(mechanism.groups))
+    for record, share in zip(np.ndindex(*mechanism.shape), truths, strict=True):
+        seen = [{record[column] for column in group} for group in mechanism.groups]
         if all(len(values) == 1 for values in seen):
             shares[tuple(values.pop() for values in seen)] += share
     return shares
@@ -273,7 +273,7 @@ def test_schemes_that_contradict_themselves_are_refused():
     with pytest.raises(PlanError) as refused:
         disguise(table(category("x", ["hush", "no"])), Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7))), DRAWS)
     assert "hush" not in str(refused.value)
-    with pytest.raises(TableError, match="No row answers"):
+    with pytest.raises(TableError, match="No row has a value"):
         estimate(table(category("x", [None, None])), Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7))), {"x": "yes"})
 
 
@@ -281,4 +281,4 @@ def test_privacy_of_a_scheme_adds_up_or_is_none():
     two = Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.75)), DisguisedColumns({"y": TOWNS}, Kary(0.6, 3)))
     assert two.privacy.epsilon == pytest.approx(2 * np.log(3))
     assert SCHEME.privacy.epsilon is None
-    assert "reported as they are" in SCHEME.privacy.words
+    assert "reported unchanged" in SCHEME.privacy.words

@@ -21,7 +21,7 @@ from leafcover.randomized_response import (
 from leafcover.randomized_response.estimate import likeliest, nearest
 from tests import naive_response as naive
 from tests.randomized_response.answers import SCHEME, TOWNS, YES_NO, people
-from tests.randomized_response.channels import DRAWS, any_channel
+from tests.randomized_response.mechanisms import DRAWS, any_mechanism
 from tests.tables import category, number, table
 
 COLUMNS = ["town", "evades", "sex", "a", "cheats", "ill"]
@@ -43,35 +43,38 @@ def test_shares_that_can_be_stay():
 @given(st.floats(0.55, 0.95), st.integers(0, 50), st.integers(0, 50))
 def test_the_likeliest_share_is_that_of_a_fine_grid(theta, no, yes):
     counts = np.array([no, yes + 1.0])
-    channel = Warner(theta)
-    found = likeliest(counts, channel.mix, channel.mix_back)
-    expected = naive.likeliest_of_two(counts, matrix(channel), 2001)
-    best = naive.log_likelihood(counts, matrix(channel), np.array([1 - expected, expected]))
+    mechanism = Warner(theta)
+    found = likeliest(counts, mechanism.mix, mechanism.mix_back)
+    expected = naive.likeliest_of_two(counts, matrix(mechanism), 2001)
+    best = naive.log_likelihood(counts, matrix(mechanism), np.array([1 - expected, expected]))
     assert found.settled
-    assert best - naive.log_likelihood(counts, matrix(channel), found.shares) <= 0.01
+    assert best - naive.log_likelihood(counts, matrix(mechanism), found.shares) <= 0.01
 
 
-@given(any_channel(), st.data())
-def test_no_other_table_is_likelier_by_more_than_the_rule_allows(channel, data):
-    counts = data.draw(arrays(np.float64, channel.shape, elements=st.integers(0, 30)))
+@given(any_mechanism(), st.data())
+def test_no_other_table_is_likelier_by_more_than_the_rule_allows(mechanism, data):
+    counts = data.draw(arrays(np.float64, mechanism.shape, elements=st.integers(0, 30)))
     counts.flat[0] += 1
-    found = likeliest(counts, channel.mix, channel.mix_back)
-    law = naive.law_of(channel)
-    reached = naive.log_likelihood(counts.ravel(), law, found.shares.ravel())
+    found = likeliest(counts, mechanism.mix, mechanism.mix_back)
+    probabilities = naive.probabilities_of(mechanism)
+    reached = naive.log_likelihood(counts.ravel(), probabilities, found.shares.ravel())
     rng = np.random.default_rng(1)
-    candidates = [*rng.dirichlet(np.full(counts.size, 0.3), 30), nearest(channel.unmix(counts / counts.sum())).ravel()]
+    candidates = [
+        *rng.dirichlet(np.full(counts.size, 0.3), 30),
+        nearest(mechanism.unmix(counts / counts.sum())).ravel(),
+    ]
     for other in candidates:
         with np.errstate(divide="ignore"):
-            assert naive.log_likelihood(counts.ravel(), law, other) <= reached + max(found.gap, 0) + 1e-6
+            assert naive.log_likelihood(counts.ravel(), probabilities, other) <= reached + max(found.gap, 0) + 1e-6
     assert found.shares.min() >= 0
     assert found.shares.sum() == pytest.approx(1)
 
 
-@given(any_channel(), st.integers(0, 999))
-def test_where_inversion_can_be_the_likeliest_table_is_it(channel, seed):
-    shares = np.random.default_rng(seed).dirichlet(np.full(int(np.prod(channel.shape)), 5.0)).reshape(channel.shape)
-    found = likeliest(1000 * channel.mix(shares), channel.mix, channel.mix_back, near=1e-9, most_rounds=500)
-    closer = likeliest(1000 * channel.mix(shares), channel.mix, channel.mix_back, near=1e-9, most_rounds=5)
+@given(any_mechanism(), st.integers(0, 999))
+def test_where_inversion_can_be_the_likeliest_table_is_it(mechanism, seed):
+    shares = np.random.default_rng(seed).dirichlet(np.full(int(np.prod(mechanism.shape)), 5.0)).reshape(mechanism.shape)
+    found = likeliest(1000 * mechanism.mix(shares), mechanism.mix, mechanism.mix_back, near=1e-9, most_rounds=500)
+    closer = likeliest(1000 * mechanism.mix(shares), mechanism.mix, mechanism.mix_back, near=1e-9, most_rounds=5)
     assert abs(found.shares - shares).sum() <= abs(closer.shares - shares).sum() + 1e-9
     assert found.gap <= closer.gap + 1e-9
 
@@ -79,14 +82,14 @@ def test_where_inversion_can_be_the_likeliest_table_is_it(channel, seed):
 def test_one_round_by_hand():
     # From (1/2, 1/2) half of the reports are expected to be yes, 8 of 10 are. A truth yes is worth
     # 0.75 · 0.8 / 0.5 + 0.25 · 0.2 / 0.5 = 1.3 times what it was.
-    channel = Warner(0.75)
-    found = likeliest(np.array([2.0, 8.0]), channel.mix, channel.mix_back, most_rounds=1)
+    mechanism = Warner(0.75)
+    found = likeliest(np.array([2.0, 8.0]), mechanism.mix, mechanism.mix_back, most_rounds=1)
     np.testing.assert_allclose(found.shares, [0.35, 0.65])
 
 
 def test_the_limit_of_rounds_is_told():
-    channel = Kary(0.4, 4)
-    found = likeliest(np.array([90.0, 3, 3, 4]), channel.mix, channel.mix_back, most_rounds=2)
+    mechanism = Kary(0.4, 4)
+    found = likeliest(np.array([90.0, 3, 3, 4]), mechanism.mix, mechanism.mix_back, most_rounds=2)
     assert found.rounds == 2
     assert not found.settled
 
@@ -143,7 +146,7 @@ def test_marginals_of_one_column_of_a_group():
 def test_what_cannot_be_tabled_is_refused():
     scheme = Scheme(DisguisedColumns({"x": YES_NO}, Warner(0.7)))
     some = table(category("x", ["yes", "no"]), number("n", [1, 2]), category("gone", [None, None]))
-    with pytest.raises(PlanError, match="not a category"):
+    with pytest.raises(PlanError, match="must be a category"):
         joint(some, scheme, ["x", "n"])
     with pytest.raises(PlanError, match="different columns"):
         joint(some, scheme, ["x", "x"])

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from leafcover.errors import ValueOutOfRange
 from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import odds
-from tests.naive_response import law_of
-from tests.randomized_response.channels import any_channel
+from tests.naive_response import probabilities_of
+from tests.randomized_response.mechanisms import any_mechanism
 
 
-def largest_ratio(channel):
+def largest_ratio(mechanism):
     """Over every report and every two truths."""
-    law = law_of(channel)
+    probabilities = probabilities_of(mechanism)
     most = 0.0
-    for chances in law:
+    for chances in probabilities:
         if chances.max() > 0:
             most = inf if chances.min() <= 0 else max(most, log(chances.max() / chances.min()))
         if most == inf:
@@ -26,15 +26,15 @@ def largest_ratio(channel):
     return most
 
 
-@given(any_channel())
-def test_epsilon_is_the_largest_ratio_of_chances_or_none(channel):
-    most = largest_ratio(channel)
+@given(any_mechanism())
+def test_epsilon_is_the_largest_ratio_of_chances_or_none(mechanism):
+    most = largest_ratio(mechanism)
     if most == inf:
-        assert channel.privacy.epsilon is None
-        assert str(channel.privacy).startswith("No epsilon: ")
+        assert mechanism.privacy.epsilon is None
+        assert str(mechanism.privacy).startswith("No epsilon: ")
     else:
-        assert channel.privacy.epsilon == pytest.approx(most)
-        assert "Epsilon" in str(channel.privacy)
+        assert mechanism.privacy.epsilon == pytest.approx(most)
+        assert "Epsilon" in str(mechanism.privacy)
 
 
 def test_by_hand():
@@ -48,33 +48,33 @@ def test_by_hand():
 
 
 def test_one_coin_over_two_columns_or_more_shows_the_pair():
-    channel = OneCoin(0.6, columns=3)
-    law = matrix(channel)
+    mechanism = OneCoin(0.6, columns=3)
+    probabilities = matrix(mechanism)
     for truth in range(8):
-        possible = set(np.flatnonzero(law[:, truth]))
+        possible = set(np.flatnonzero(probabilities[:, truth]))
         assert possible == {truth, 7 - truth}
         for other in range(8):
             if other not in possible:  # disjoint supports: one report tells these two apart for certain
-                assert not possible & set(np.flatnonzero(law[:, other]))
-    assert channel.privacy.epsilon is None
-    assert "knows one true answer knows them all" in channel.privacy.words
+                assert not possible & set(np.flatnonzero(probabilities[:, other]))
+    assert mechanism.privacy.epsilon is None
+    assert "one known true answer reveals all" in mechanism.privacy.words
     assert Groups(0.6, ((0, 1), (2,))).privacy.epsilon is None
     assert OneCoin(0.6, columns=1).privacy.epsilon == pytest.approx(log(1.5))
 
 
 def test_what_protects_nothing_says_so():
-    for channel in (Warner(1.0), Warner(0.0), Kary(1.0, 3), UnrelatedQuestion(1.0, 0.5), OneCoin(1.0, 4)):
-        assert channel.privacy.epsilon is None
-        assert "truth" in channel.privacy.words
-    assert "rules one level out" in Kary(0.0, 3).privacy.words
+    for mechanism in (Warner(1.0), Warner(0.0), Kary(1.0, 3), UnrelatedQuestion(1.0, 0.5), OneCoin(1.0, 4)):
+        assert mechanism.privacy.epsilon is None
+        assert "true answer" in mechanism.privacy.words
+    assert "rules out one level" in Kary(0.0, 3).privacy.words
 
 
 @given(st.floats(0.51, 0.99), st.floats(0.01, 0.99), st.integers(0, 1))
 def test_a_report_moves_the_odds_by_no_more_than_epsilon(theta, prior, report):
-    channel = Warner(theta)
-    after = channel.posterior(report, np.array([1 - prior, prior]))
+    mechanism = Warner(theta)
+    after = mechanism.posterior(report, np.array([1 - prior, prior]))
     moved = odds(after, 1) / (prior / (1 - prior))
-    assert moved == pytest.approx(exp(channel.privacy.epsilon) ** (1 if report else -1))
+    assert moved == pytest.approx(exp(mechanism.privacy.epsilon) ** (1 if report else -1))
 
 
 def test_posterior_by_hand():

@@ -21,7 +21,7 @@ from leafcover.randomized_response import (
     disguise,
     grow_tree,
 )
-from leafcover.randomized_response.tree import chance_of_noise, shared_out
+from leafcover.randomized_response.tree import noise_p_value, shared_out
 from leafcover.randomized_response.tree_counts import Fringe
 from leafcover.randomized_response.tree_entries import answers
 from leafcover.table.io import sample
@@ -30,7 +30,7 @@ from leafcover.tree.export import text
 from leafcover.tree.predict import errors_on
 from tests.naive_response_tree import id3, nested
 from tests.randomized_response.answers import YES_NO
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import binary, coin_each, letters, one_coin, same
 from tests.tables import category, number, table
 
@@ -104,7 +104,7 @@ def test_what_a_tree_shows_is_never_negative_and_adds_up(seed, theta):
         np.testing.assert_allclose(tree.counts[children].sum(axis=0), tree.counts[node], atol=1e-9)
 
 
-LAWS = {
+MECHANISMS = {
     "plain": Scheme,
     "one coin": lambda: one_coin(0.7, 2),
     "one coin, open class": lambda: Scheme(DisguisedColumns({"a": YES_NO, "b": YES_NO}, OneCoin(0.7, 2))),
@@ -117,21 +117,23 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("deep", [False, True], ids=["root", "below a test"])
-def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
+def test_noise_alone_is_as_surprising_as_it_is_said_to_be(mechanism, deep):
     """Where column and class have nothing to do with each other, the chances are spread evenly from 0 to 1."""
-    scheme, chances = LAWS[law](), []
+    scheme, chances = MECHANISMS[mechanism](), []
     for run in range(400):
         rng = np.random.default_rng(run)
         codes = (rng.random((3, 1500)) < np.array([[0.5], [0.4], [0.35]])).astype(np.int32)
         truth = Table(tuple(Column(n, "category", c, YES_NO) for n, c in zip(("a", "b", "class"), codes, strict=True)))
-        fringe = Fringe.root(answers(disguise(truth, scheme, DRAWS.sub(law, str(run))), scheme, ("a", "b", "class")))
+        fringe = Fringe.root(
+            answers(disguise(truth, scheme, DRAWS.sub(mechanism, str(run))), scheme, ("a", "b", "class"))
+        )
         if deep:
             fringe = fringe.children(np.array([0]))
         held = np.maximum(fringe.classes().counts[:, 0, :], 0)
         tally = fringe.column(1)
-        chances.append(chance_of_noise(tally, shared_out(tally.counts, held))[0][0])
+        chances.append(noise_p_value(tally, shared_out(tally.counts, held))[0][0])
     assert stats.kstest(chances, "uniform").pvalue > 1e-4
     spread = (stats.norm.isf(np.array(chances) / 2) ** 2).mean()
     low, high = stats.chi2.ppf([5e-6, 1 - 5e-6], 400) / 400
@@ -140,14 +142,14 @@ def test_noise_alone_is_as_surprising_as_it_is_said_to_be(law, deep):
         assert not low < spread * factor < high
 
 
-@pytest.mark.parametrize("channel", [None, Kary(0.5, 4)], ids=["open", "disguised"])
-def test_with_many_levels_noise_passes_about_as_often_as_it_is_said_to(channel):
+@pytest.mark.parametrize("mechanism", [None, Kary(0.5, 4)], ids=["open", "disguised"])
+def test_with_many_levels_noise_passes_about_as_often_as_it_is_said_to(mechanism):
     """The correction is one of the first order: 5 % are between 2 and 10 of 100, not 0 and not 20."""
     town, label = (
-        DisguisedColumns({"town": tuple("pqrs")}, channel or Kary(1.0, 4)),
+        DisguisedColumns({"town": tuple("pqrs")}, mechanism or Kary(1.0, 4)),
         DisguisedColumns({"class": YES_NO}, Warner(0.8)),
     )
-    scheme, passed = Scheme(town, label) if channel else Scheme(label), 0
+    scheme, passed = Scheme(town, label) if mechanism else Scheme(label), 0
     for run in range(300):
         rng = np.random.default_rng(run)
         codes = rng.choice(4, 2000, p=[0.7, 0.2, 0.07, 0.03]).astype(np.int32)
@@ -258,15 +260,15 @@ def test_what_no_tree_can_grow_from_is_refused(change, kind):
     assert "\n" not in str(refused.value)
 
 
-def test_a_table_without_classes_and_an_unknown_channel_over_several_columns_are_refused():
+def test_a_table_without_classes_and_an_unknown_mechanism_over_several_columns_are_refused():
     empty = table(category("a", ["x", "y"]), category("class", [None, None]))
-    with pytest.raises(TableError, match="No row has an answer"):
+    with pytest.raises(TableError, match="No row has a value in"):
         grow_tree(empty, Scheme(), target="class")
 
     class Strange:
         shape = (2, 2)
 
-    with pytest.raises(PlanError, match="one column a channel, or several that share a coin"):
+    with pytest.raises(PlanError, match="one mechanism per column, or columns that share a coin"):
         grow_tree(binary(50, 2, 0), Scheme(DisguisedColumns({"a": YES_NO, "b": YES_NO}, Strange())), target="class")
 
 

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.randomized_response import DisguisedColumns, Scheme, StoppingRules, Warner, disguise, grow_tree
-from leafcover.randomized_response.tree import chance_of_noise, gains, grown, shared_out
+from leafcover.randomized_response.tree import gains, grown, noise_p_value, shared_out
 from leafcover.randomized_response.tree_counts import Fringe
 from leafcover.randomized_response.tree_entries import FEW, MANY, Weights, answers, summed, tidied
 from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute
 from tests.naive_response_tree import NaiveCounter
 from tests.randomized_response.answers import SCHEME, YES_NO, people
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import TARGETS, any_rules, any_scheme, binary, coin_each, letters, same
 
 
@@ -152,7 +152,7 @@ def test_the_gain_of_noise_is_that_of_plain_counts_times_what_the_disguise_adds(
     codes = np.stack([rng.integers(0, 3, 900), rng.random(900) < 0.5]).astype(np.int32)
     plain = Table((Column("x", "category", codes[0], tuple("pqr")), Column("class", "category", codes[1], YES_NO)))
     tally = Fringe.root(answers(plain, Scheme(), ("x", "class"))).column(0)
-    assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(2 / (2 * 900 * np.log(2)), rel=0.02)
+    assert noise_p_value(tally, tally.counts)[1][0] == pytest.approx(2 / (2 * 900 * np.log(2)), rel=0.02)
     scheme = Scheme(DisguisedColumns({"class": YES_NO}, Warner(0.75)))
     tally = Fringe.root(answers(disguise(plain, scheme, DRAWS), scheme, ("x", "class"))).column(0)
-    assert chance_of_noise(tally, tally.counts)[1][0] == pytest.approx(4 * 2 / (2 * 900 * np.log(2)), rel=0.05)
+    assert noise_p_value(tally, tally.counts)[1][0] == pytest.approx(4 * 2 / (2 * 900 * np.log(2)), rel=0.05)

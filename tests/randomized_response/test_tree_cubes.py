@@ -32,7 +32,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.tree import Attribute
 from tests.naive_response_tree import NaiveCounter
 from tests.randomized_response.answers import SCHEME, YES_NO, people
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import TARGETS, any_rules, any_scheme, binary, coin_each, letters, one_coin, same
 from tests.tables import category, table
 
@@ -175,14 +175,14 @@ def test_a_branch_by_hand(columns, yes):
     coin = {name: levels[name] for name in levels if name in columns}
     scheme = Scheme(DisguisedColumns(coin, OneCoin(0.75, len(coin)))) if coin else Scheme()
     found = answers(table(*REPORTS), scheme, tuple(levels))
-    law = None if found.law_of[0] == OPEN else found.laws[found.law_of[0]]
+    mechanism = None if found.mechanism_of[0] == OPEN else found.mechanisms[found.mechanism_of[0]]
     cube = counted(found)
     assert (cube.columns, cube.bins) == ((0, 1), (2, 3))
     assert cube.sums.tolist() == [[[4, 0, 0, 2, 0, 0], [0, 0, 1, 0, 0, 0]]] * 2
-    no, branch = branches(cube, 0, found, law)
+    no, branch = branches(cube, 0, found, mechanism)
     assert (branch.columns, branch.bins) == ((1,), (3,))
     np.testing.assert_allclose(branch.sums, yes)
-    if law is not None:  # whatever is reported counts 1 over both truths
+    if mechanism is not None:  # whatever is reported counts 1 over both truths
         assert (no.sums[0] + branch.sums[0]).sum() == pytest.approx(7)
 
 

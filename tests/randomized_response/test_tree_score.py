@@ -29,7 +29,7 @@ from leafcover.tree.predict import errors_on
 from leafcover.tree.tree import conditions
 from tests.naive_response_tree import accuracy_of_one_coin
 from tests.randomized_response.answers import SCHEME, YES_NO, people
-from tests.randomized_response.channels import DRAWS
+from tests.randomized_response.mechanisms import DRAWS
 from tests.randomized_response.trees import TARGETS, binary, coin_each, letters, one_coin, same
 from tests.tables import category, number, table
 
@@ -193,7 +193,7 @@ def test_what_cannot_be_tested_is_refused():
     with pytest.raises(TableError):
         accuracy(tree, empty, Scheme())
     half = table(category("a", ["no", None]), category("b", [None, "no"]), category("class", ["no", "no"]))
-    with pytest.raises(TableError, match="No row answers all"):
+    with pytest.raises(TableError, match="No row has a value in all"):
         accuracy(tree, half, Scheme())
     numbers = table(number("x", [1, 2, 3, 4] * 5), category("class", ["a", "a", "b", "b"] * 5))
     with pytest.raises(PlanError, match="cuts the number"):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from leafcover.randomized_response import DisguisedColumns, OneCoin, Scheme, StoppingRules, Warner
 from leafcover.table.table import Column, Table
 from tests.randomized_response.answers import YES_NO
-from tests.randomized_response.channels import any_channel
+from tests.randomized_response.mechanisms import any_mechanism
 
 TARGETS = ("ill", "town", "drinks", "evades", "b", "c", "sex")
 
@@ -52,13 +52,13 @@ def any_rules():
 
 @st.composite
 def any_scheme(draw):
-    """A scheme of any channels with any parameters, reports of it, and the names of attributes and class."""
-    channels = draw(st.lists(any_channel(), min_size=1, max_size=3))
+    """A scheme of any mechanisms with any parameters, reports of it, and the names of attributes and class."""
+    mechanisms = draw(st.lists(any_mechanism(), min_size=1, max_size=3))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     parts, columns = [], [Column("open", "category", rng.integers(-1, 3, 30).astype(np.int32), ("p", "q", "r"))]
-    for count, channel in enumerate(channels):
-        levels = {f"c{count}{place}": tuple("uvwxyz"[:size]) for place, size in enumerate(channel.shape)}
-        parts.append(DisguisedColumns(levels, channel))
+    for count, mechanism in enumerate(mechanisms):
+        levels = {f"c{count}{place}": tuple("uvwxyz"[:size]) for place, size in enumerate(mechanism.shape)}
+        parts.append(DisguisedColumns(levels, mechanism))
         columns += [
             Column(n, "category", rng.integers(-1, len(lv), 30).astype(np.int32), lv) for n, lv in levels.items()
         ]

@@ -5,8 +5,8 @@ from contextlib import ExitStack
 import pytest
 
 from leafcover.survey.pages import page_of
+from tests.survey.collector import collector
 from tests.survey.postgresql import Server, programs
-from tests.survey.recorder import recording
 from tests.survey.surveys import habits
 from tests.survey.visiting import visited
 
@@ -56,7 +56,7 @@ def visit(visit_address):
     with ExitStack() as closing:
 
         def opened(survey, *, fragment="", **settings):
-            recorder = closing.enter_context(recording(page_of(survey)))
+            recorder = closing.enter_context(collector(page=page_of(survey)))
             visit = visit_address(recorder.address + "/" + fragment, **settings)
             visit.recorder = recorder
             return visit
@@ -66,7 +66,7 @@ def visit(visit_address):
 
 @pytest.fixture
 def survey():
-    """A survey with every channel but a shared coin."""
+    """A survey with every mechanism but a shared coin."""
     return habits()
 
 

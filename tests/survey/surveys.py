@@ -4,7 +4,7 @@ from leafcover.survey.schema import Survey, survey_from
 
 HABITS = """
 title = "Habits at work"
-holder = "The works council"
+owner = "The works council"
 introduction = "Five questions about habits at work."
 
 [[questions]]
@@ -17,28 +17,28 @@ theta = 0.75
 name = "days"
 text = "How many days were you ill last year?"
 choices = ["none", "one to five", "more", "I would rather not say"]
-channel = "k-ary"
+mechanism = "k-ary"
 epsilon = 1.5
 
 [[questions]]
 name = "paid"
 text = "Were you ever paid in cash?"
 choices = ["no", "yes"]
-channel = "unrelated"
+mechanism = "unrelated"
 asked = 0.5
 alpha = 0.4
 
 [[questions]]
 name = "years"
 text = "For how many years have you worked here?"
-channel = "open"
+mechanism = "open"
 between = [0, 60]
 
 [[questions]]
 name = "site"
 text = "Where do you work?"
 choices = ["north", "south", "east"]
-channel = "open"
+mechanism = "open"
 """
 
 ONE_COIN = """

@@ -98,13 +98,13 @@ def test_choices_that_look_like_numbers_or_missing_values_stay_what_they_are(tmp
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("taken,", "token,", "lacks the question 'taken'"),
-        ("yes,", "SECRET,", "1 of 2 answers to 'taken' are none"),
-        ("yes,", ",", "1 of 2 answers to 'taken' are none"),
-        (",7,", ",61987,", "1 of 2 answers to 'years' are none"),
-        (",7,", ",7.5,", "1 of 2 answers to 'years' are none"),
-        (",7,", ",,", "1 of 2 answers to 'years' are none"),
-        (",7,", ",SECRET,", "'years' are no numbers"),
+        ("taken,", "token,", "has no column 'taken'"),
+        ("yes,", "SECRET,", "1 of 2 answers to 'taken' are outside"),
+        ("yes,", ",", "1 of 2 answers to 'taken' are outside"),
+        (",7,", ",61987,", "1 of 2 answers to 'years' are outside"),
+        (",7,", ",7.5,", "1 of 2 answers to 'years' are outside"),
+        (",7,", ",,", "1 of 2 answers to 'years' are outside"),
+        (",7,", ",SECRET,", "'years' must contain numbers"),
     ],
 )
 def test_every_value_of_a_file_is_checked_and_none_is_repeated(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -136,7 +136,7 @@ def test_what_is_not_there_is_not_made(tmp_path: Path) -> None:
 def test_an_export_needs_a_known_suffix_and_some_answers(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"\.csv or \.parquet"):
         export(SURVEY, table_of(SURVEY, ROWS), tmp_path / "a.sqlite")
-    with pytest.raises(TableError, match="no answers yet"):
+    with pytest.raises(TableError, match="no answers to export"):
         export(SURVEY, table_of(SURVEY, []), tmp_path / "a.csv")
     assert list(tmp_path.iterdir()) == []
 
@@ -144,7 +144,7 @@ def test_an_export_needs_a_known_suffix_and_some_answers(tmp_path: Path) -> None
 def test_a_store_is_read_and_closed(tmp_path: Path) -> None:
     path = kept(tmp_path / "habits.sqlite", SURVEY, ROWS)
     assert rows_of(read_answers(SURVEY, path)) == rows_of(table_of(SURVEY, ROWS))
-    with pytest.raises(TableError, match="no answer to this survey, but 2 to other questions or coins"):
+    with pytest.raises(TableError, match="no answers to this survey, but 2 to other"):
         read_answers(one_coin(), path)
     kept(path, one_coin(), [("1", "0", "0")])
     assert len(read_answers(one_coin(), path)) == 1

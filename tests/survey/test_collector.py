@@ -121,11 +121,11 @@ def test_the_offline_file_may_send_when_the_survey_says_so(tmp_path: Path) -> No
 
 
 def test_every_response_is_not_kept_nor_framed(client: TestClient) -> None:
-    for path in ("/", "/answers", "/holder", "/nothing", "/holder/answers.csv"):
+    for path in ("/", "/answers", "/owner", "/nothing", "/owner/answers.csv"):
         headers = client.get(path).headers
         assert headers["Cache-Control"] == "no-store"
         assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
-        assert headers["Referrer-Policy"] == ("same-origin" if path.startswith("/holder") else "no-referrer")
+        assert headers["Referrer-Policy"] == ("same-origin" if path.startswith("/owner") else "no-referrer")
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
@@ -157,7 +157,7 @@ def test_nothing_of_an_answer_or_a_fault_is_logged(
         def __init__(self, *, create: bool = True) -> None: ...
 
         def add(self, answers):  # type: ignore[no-untyped-def]
-            raise RuntimeError("postgresql://holder:password@somewhere " + str(answers))
+            raise RuntimeError("postgresql://owner:password@somewhere " + str(answers))
 
         def close(self) -> None: ...
 

@@ -94,17 +94,17 @@ BROKEN = {
     "across sites": (posted(b"{}", b"Sec-Fetch-Site: cross-site"), 403),
     "another method": (b"PUT /answers HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405),
     "no such place": (b"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 404),
-    "a zero byte in the place": (b"GET /holder/answers.%00csv HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 401),
-    "the holder's answers": (b"GET /holder/answers.csv HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 401),
-    "an empty proof": (b"GET /holder HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer \r\n\r\n", 401),
+    "a zero byte in the place": (b"GET /owner/answers.%00csv HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 401),
+    "the owner's answers": (b"GET /owner/answers.csv HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 401),
+    "an empty proof": (b"GET /owner HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer \r\n\r\n", 401),
     "a forged proof": (
-        b"GET /holder HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: leafcover_holder=9999999999."
+        b"GET /owner HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: leafcover_owner=9999999999."
         + b"0" * 64
         + b"\r\n\r\n",
         401,
     ),
     "a cookie of odd letters": (
-        b"GET /holder HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: leafcover_holder=\xb2.\xff\r\n\r\n",
+        b"GET /owner HTTP/1.1\r\nHost: a\r\nConnection: close\r\nCookie: leafcover_owner=\xb2.\xff\r\n\r\n",
         401,
     ),
 }

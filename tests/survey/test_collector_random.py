@@ -11,7 +11,7 @@ from leafcover.survey.client import received
 from tests.survey.looking import rows
 from tests.survey.serving import KEY, serving
 
-BEHIND_THE_DOOR = "/holder/answers.csv"  # a link that every page of the holder has, and the door has not
+BEHIND_THE_DOOR = "/owner/answers.csv"  # a link that every page of the owner has, and the door has not
 HOLDER = {"Authorization": f"Bearer {KEY.secret.hex()}"}
 REPORTS = st.tuples(*(st.integers(0, largest) for largest in (1, 3, 1, 60, 2)))
 
@@ -50,10 +50,10 @@ def test_random_requests_find_no_fault_and_no_way_in(served, examples, least):
         told = case.call(session=session)
         statuses[told.status_code] += 1
         assert told.status_code < 500
-        if case.path.startswith("/holder"):
+        if case.path.startswith("/owner"):
             assert told.status_code != 200
             assert BEHIND_THE_DOOR not in told.text
-            assert "leafcover_holder=1" not in told.headers.get("set-cookie", "")  # a proof begins with its last second
+            assert "leafcover_owner=1" not in told.headers.get("set-cookie", "")  # a proof begins with its last second
         inside = case.call(session=session, headers=HOLDER)
         statuses[inside.status_code] += 1
         assert inside.status_code < 500

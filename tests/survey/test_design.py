@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import LeafcoverError, ValueOutOfRange
+from leafcover.messages import catalogue
 from leafcover.randomized_response import DisguisedColumns, Kary, UnrelatedQuestion, Warner, estimate, matrix
 from leafcover.randomized_response.estimate import DEVIATIONS
 from leafcover.randomized_response.mechanism import posterior
@@ -19,6 +20,7 @@ from leafcover.survey.schema import Survey, survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import ONE_COIN, habits, one_coin
 
+say = catalogue("survey")
 ASKED = [
     (habits(), {"taken": "yes"}),
     (habits(), {"days": "more"}),
@@ -47,12 +49,12 @@ def naive(survey: Survey, literals: dict[str, str]) -> dict[tuple[int, ...], flo
         for part in survey.scheme.parts:
             own = {place: q for place, name in enumerate(part.names) for q in asked if q.name == name}
             if own:
-                channel = part.channel.on(list(own))
+                mechanism = part.mechanism.on(list(own))
                 wanted = {n: q.choices.index(literals[q.name]) for n, q in enumerate(own.values())}
-                cell = np.ravel_multi_index([truth[asked.index(q)] for q in own.values()], channel.shape)
-                reports = np.array(np.unravel_index(range(len(matrix(channel))), channel.shape))
-                weights = channel.weights(wanted, reports if len(own) > 1 else reports[0])
-                factor *= float(matrix(channel)[:, int(cell)] @ weights**2)
+                cell = np.ravel_multi_index([truth[asked.index(q)] for q in own.values()], mechanism.shape)
+                reports = np.array(np.unravel_index(range(len(matrix(mechanism))), mechanism.shape))
+                weights = mechanism.weights(wanted, reports if len(own) > 1 else reports[0])
+                factor *= float(matrix(mechanism)[:, int(cell)] @ weights**2)
         squares[truth] = factor
     return squares
 
@@ -68,9 +70,9 @@ def test_moments_are_those_of_the_naive_count(survey: Survey, literals: dict[str
 
 
 @given(st.floats(0.05, 0.95))
-def test_one_question_has_the_variance_of_its_channel(share: float) -> None:
+def test_one_question_has_the_variance_of_its_mechanism(share: float) -> None:
     survey, sampling = habits(), share * (1 - share)
-    taken, days, paid = (part.channel for part in survey.scheme.parts)
+    taken, days, paid = (part.mechanism for part in survey.scheme.parts)
     assert isinstance(taken, Warner)
     assert isinstance(days, Kary)
     assert isinstance(paid, UnrelatedQuestion)
@@ -148,7 +150,7 @@ def test_a_design_by_hand() -> None:
     assert needs.answers == np.ceil((0.75 + 0.16) * (DEVIATIONS / 0.1) ** 2)
     assert needs.answers_worst == np.ceil(DEVIATIONS**2 * 100)
     assert needs.reached_worst == pytest.approx(DEVIATIONS / 20)
-    (away,) = found.given_away
+    (away,) = found.disclosures
     assert away.epsilon == pytest.approx(log(3))
     assert away.odds == pytest.approx(3)
     assert away.belief == pytest.approx(0.2 * 0.75 / (0.2 * 0.75 + 0.8 * 0.25))
@@ -169,14 +171,14 @@ def test_two_questions_cost_the_product_of_their_scatter() -> None:
 
 def test_the_sum_of_epsilon_and_why_there_is_none() -> None:
     found, shared = design(habits()), design(one_coin())
-    known = [one.epsilon for one in found.given_away if one.epsilon is not None]
+    known = [one.epsilon for one in found.disclosures if one.epsilon is not None]
     assert found.epsilon == pytest.approx(sum(known))
-    assert "epsilon 3.86, so the odds between any two truths change by at most 48 times" in as_text(found)
+    assert say("design-total", epsilon="3.86", times="48") in as_text(found)
     assert shared.epsilon is None
-    assert "whoever knows one of these true answers knows them all" in as_text(shared)
-    plain = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["a", "b"]\nchannel = "open"')
+    assert say("design-no-total", first="1, 2", last="3") in as_text(shared)
+    plain = survey_from('title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchoices = ["a", "b"]\nmechanism = "open"')
     assert design(plain).epsilon is None
-    assert "No answer is disguised." in as_text(design(plain))
+    assert say("design-unprotected") in as_text(design(plain))
 
 
 def test_figures_behind_at_most_are_rounded_up_and_small_shares_keep_their_digits() -> None:
@@ -192,21 +194,21 @@ def test_figures_behind_at_most_are_rounded_up_and_small_shares_keep_their_digit
 
 @given(st.floats(0.01, 0.9), st.integers(2, 5), st.sampled_from([0.3, 0.9, 1.8, 2.9]))
 def test_belief_is_the_strongest_posterior(prior: float, levels: int, epsilon: float) -> None:
-    channel = Kary.with_epsilon(epsilon, levels)
-    part = DisguisedColumns({"a": tuple(map(str, range(levels)))}, channel)
+    mechanism = Kary.with_epsilon(epsilon, levels)
+    part = DisguisedColumns({"a": tuple(map(str, range(levels)))}, mechanism)
     beliefs = np.full(levels, (1 - prior) / (levels - 1))
     beliefs[0] = prior
-    strongest = max(float(posterior(matrix(channel), report, beliefs)[0]) for report in range(levels))
+    strongest = max(float(posterior(matrix(mechanism), report, beliefs)[0]) for report in range(levels))
     assert belief(part, 0, prior) == pytest.approx(strongest)
     odds = prior / (1 - prior) * exp(epsilon)
     assert belief(part, 0, prior) == pytest.approx(odds / (1 + odds))
 
 
 def test_belief_never_falls_short_when_a_draw_rarely_tells_the_truth() -> None:
-    channel = Kary(0.05, 3)
-    part = DisguisedColumns({"a": ("x", "y", "z")}, channel)
+    mechanism = Kary(0.05, 3)
+    part = DisguisedColumns({"a": ("x", "y", "z")}, mechanism)
     for rest in (0.0, 0.3, 0.7):
-        after = [posterior(matrix(channel), report, np.array([0.3, rest, 0.7 - rest]))[0] for report in range(3)]
+        after = [posterior(matrix(mechanism), report, np.array([0.3, rest, 0.7 - rest]))[0] for report in range(3)]
         assert max(after) <= belief(part, 0, 0.3) + 1e-12
 
 
@@ -228,13 +230,14 @@ def test_the_largest_survey_is_designed_in_moments_and_words() -> None:
     choices = [str(number) for number in range(200)]
     one = f'\n[[questions]]\nname = "q{{}}"\ntext = "Q?"\nchoices = {choices}\nepsilon = 9.0\n'
     survey = survey_from('title = "T"\nmax_epsilon = 10\n' + "".join(one.format(number) for number in range(200)))
-    assert "can change by more than a million times" in as_text(design(survey))  # e^1800 is beyond a double
-    assert "by more than a million times" in " ".join(about_all(survey))
+    total = say("design-total-huge", epsilon="1800.00", times=1_000_000)
+    assert total in as_text(design(survey))  # e^1800 is beyond a double
+    assert say("overview-hardly-limited", which="all", times=1_000_000) in " ".join(about_all(survey))
 
 
-def test_only_the_dearest_pairs_are_shown() -> None:
+def test_only_the_most_demanding_pairs_are_shown() -> None:
     one = '\n[[questions]]\nname = "q{}"\ntext = "Q?"\nchoices = ["no", "yes"]\n'
     survey = survey_from('title = "T"' + "".join(one.format(number) for number in range(6)))
     shown = as_text(design(survey))
-    assert "the 10 dearest of 15" in shown
+    assert say("design-needed-pairs-some", shown=10, all=15) in shown
     assert len(design(survey).as_json()["pairs"]) == 15

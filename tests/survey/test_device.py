@@ -1,4 +1,4 @@
-"""The coins of a device have the laws of the survey's channels."""
+"""The coins of a device follow the mechanisms of the survey."""
 
 from itertools import product
 
@@ -13,7 +13,7 @@ from leafcover.survey.schema import Survey
 from tests.survey.surveys import habits, one_coin
 
 
-def test_thresholds_are_those_of_the_channels() -> None:
+def test_thresholds_are_those_of_the_mechanisms() -> None:
     flip, among, harmless = coins_of(habits())
     assert flip == Flip((0,), 3 << 62)
     assert isinstance(among, Among)
@@ -36,9 +36,9 @@ def test_reports_follow_the_law_of_every_part() -> None:
         tossed = np.array([disguised(survey, truth, below) for _ in range(4000)])
         for part in survey.scheme.parts:
             place = [q.name for q in survey.questions].index(part.names[0])
-            law = matrix(part.channel)[:, truth[place]]
-            seen = np.bincount(tossed[:, place], minlength=len(law))
-            assert 1e-4 < chisquare(seen, 4000 * law).pvalue < 1 - 1e-4
+            chances = matrix(part.mechanism)[:, truth[place]]
+            seen = np.bincount(tossed[:, place], minlength=len(chances))
+            assert 1e-4 < chisquare(seen, 4000 * chances).pvalue < 1 - 1e-4
         assert (tossed[:, 3:] == truth[3:]).all()
 
 

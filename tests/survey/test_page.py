@@ -8,11 +8,14 @@ import re
 import pytest
 
 from leafcover.errors import LeafcoverError
+from leafcover.messages import catalogue
 from leafcover.survey.client import as_json, coins_of
 from leafcover.survey.design import design
-from leafcover.survey.pages import environment, holder_page, offline_page, page_of
+from leafcover.survey.pages import environment, offline_page, owner_page, page_of
 from leafcover.survey.schema import survey_from
 from tests.survey.surveys import HABITS, every_coin, habits, one_coin
+
+say = catalogue("survey")
 
 
 def directives(policy: str) -> dict[str, str]:
@@ -90,7 +93,7 @@ def test_an_address_cannot_end_the_block_of_data() -> None:
     ],
 )
 def test_a_file_needs_a_whole_address(address: str) -> None:
-    with pytest.raises(LeafcoverError, match=r"must know where to send to.*like https://survey\.example\.org\.$"):
+    with pytest.raises(LeafcoverError, match=r"^address must be .* Got .*https://survey\.example\.org\.$"):
         offline_page(habits(), address)
 
 
@@ -104,25 +107,27 @@ def test_a_collectors_address_is_taken_with_and_without_its_last_part(path: str)
 def test_the_address_of_a_loopback_collector_and_of_an_old_network_are_taken() -> None:
     content, _ = offline_page(habits(), "http://[::1]:8000/answers")
     assert b"connect-src http://[::1]:8000;" in content
-    assert b"The way there is not encrypted." in content
+    assert b"not encrypted" in content
     assert b"not encrypted" not in offline_page(habits(), "https://a.org/answers")[0]
 
 
-def test_a_survey_without_coins_promises_none() -> None:
-    text = 'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nchannel = "open"\nbetween = [1, 9]\n'
+def test_a_survey_without_randomised_answers_claims_no_protection() -> None:
+    text = 'title = "T"\n[[questions]]\nname = "a"\ntext = "A?"\nmechanism = "open"\nbetween = [1, 9]\n'
     html = page_of(survey_from(text)).html
-    assert "This survey tosses no coins" in html
-    assert "disguised answers" not in html
-    assert "Your device tosses coins" not in html
-    assert 'class="safe"' not in html
-    told = html.partition("<body>")[2].partition("<script")[0].replace("This survey tosses no coins", "")
-    assert told.replace("no coin disguises this answer", "").count("coin") == 0
+    body = html.partition("<body>")[2].partition("<script")[0]
+    assert say("overview-unchanged") in body
+    assert 'class="steps"' not in body
+    assert 'class="safe"' not in body
+    for unprotected in (say("overview-unchanged"), say("question-unchanged", answer="number")):
+        body = body.replace(unprotected, "")
+    assert "randomis" not in body
+    assert "coin" not in body
 
 
 def test_open_answers_beside_disguised_ones_are_not_said_to_prove_nothing() -> None:
-    assert "which by itself proves nothing" not in page_of(habits()).html
-    assert "and open answers as they are" in page_of(habits()).html
-    assert "which by itself proves nothing" in page_of(one_coin()).html
+    assert "proves nothing" not in page_of(habits()).html
+    assert "some answers unchanged" in page_of(habits()).html
+    assert "proves nothing" in page_of(one_coin()).html
 
 
 def test_words_of_the_surveys_author_run_in_their_own_direction() -> None:
@@ -135,32 +140,32 @@ def test_words_of_the_surveys_author_run_in_their_own_direction() -> None:
     assert '<th scope="row" dir="auto">&lt;no&gt;<' in environment().from_string(SHARES).render()
 
 
-SHARES = """{% import "holder_parts.jinja" as parts %}
+SHARES = """{% import "owner_parts.jinja" as parts %}
 {{ parts.tiles([("412", "answers", "<of 500>")]) }}{{ parts.shares("Smokes?", [("<no>", 0.25, -0.05, 1.2)]) }}"""
 
 
-def test_pieces_of_the_holders_pages_are_escaped_and_stay_within_all_and_nothing() -> None:
+def test_pieces_of_the_owners_pages_are_escaped_and_stay_within_all_and_nothing() -> None:
     html = environment().from_string(SHARES).render()
     assert "&lt;no&gt;" in html
     assert "&lt;of 500&gt;" in html
-    assert 'aria-label="25.0 %, between 0.0 % and 100.0 %"' in html
+    assert 'aria-label="25.0%, interval 0.0% to 100.0%"' in html
     assert 'd="M0.00 2V14M0.00 8H100.00M100.00 2V14"' in html
     assert 'width="25.00"' in html
 
 
-def test_the_holders_design_rounds_up_what_stands_behind_at_most() -> None:
-    html = holder_page(
-        "holder_design.html.jinja", survey=habits(), page="design", found=design(habits(), share=0.004)
+def test_the_owners_design_rounds_up_what_stands_behind_at_most() -> None:
+    html = owner_page(
+        "owner_design.html.jinja", survey=habits(), page="design", found=design(habits(), share=0.004)
     ).html
-    assert "A belief of 0.4 % becomes at most" in html
+    assert "A probability of 0.4% becomes at most" in html
     rows = [re.findall(r'class="figures"[^>]*>([^<]*)<', row) for row in html.split("<tr>")[2:7]]
-    assert rows[1] == ["1.50", "4.5 times", "1.8 %"]  # e^1.5 is 4.4817, and 0.4 % become 1.768 %
-    assert rows[3] == ["none", "without bound", "100 %"]
+    assert rows[1] == ["1.50", "4.5 times", "1.8%"]  # e^1.5 is 4.4817, and 0.4 % become 1.768 %
+    assert rows[3] == ["none", "no limit", "100%"]
     assert "together: epsilon 3.86." in html  # 3.8514
 
 
-def test_no_script_can_run_on_the_holders_pages() -> None:
-    page = holder_page("holder.html.jinja")
+def test_no_script_can_run_on_the_owners_pages() -> None:
+    page = owner_page("owner.html.jinja")
     assert page.html.startswith("<!doctype html>")
     rules = directives(page.policy)
     assert "script-src" not in rules

@@ -58,25 +58,27 @@ def test_reports_on_the_wire_follow_the_laws_and_nothing_else_tells_the_truth(vi
     found = [fit(coin, reports) for coin in coins_of(SURVEY)]
     for statistic, freedom in found:
         assert chi2.sf(statistic, freedom) > 1e-4
-    # Too well is judged over all coins: one of two sides meets its law exactly once in twenty times.
+    # Too well is judged over all coins: one of two sides meets its chances exactly once in twenty times.
     statistic, freedom = map(sum, zip(*found, strict=True))
     assert freedom == 12
     assert chi2.sf(statistic, freedom) < 1 - 1e-4
 
 
 def fit(coin: Flip | Among | Harmless, reports: list[tuple[int, ...]]) -> tuple[float, int]:
-    """How far the reports of a coin are from its law, for truths that take turns, and its degrees of freedom."""
+    """How far the reports of a coin are from its chances, for truths that take turns, and its degrees of freedom."""
     statistic, freedom = 0.0, 0
     for start, truth in enumerate(TRUTHS):
-        law = law_of(coin, truth)
+        chances = chances_of(coin, truth)
         seen = [tuple(report[place] for place in coin.places) for report in reports[start :: len(TRUTHS)]]
-        assert set(seen) <= set(law)
-        statistic += chisquare([seen.count(one) for one in law], [len(seen) * law[one] for one in law]).statistic
-        freedom += len(law) - 1
+        assert set(seen) <= set(chances)
+        statistic += chisquare(
+            [seen.count(one) for one in chances], [len(seen) * chances[one] for one in chances]
+        ).statistic
+        freedom += len(chances) - 1
     return statistic, freedom
 
 
-def law_of(coin: Flip | Among | Harmless, truth: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+def chances_of(coin: Flip | Among | Harmless, truth: tuple[int, ...]) -> dict[tuple[int, ...], float]:
     """The chance of every report, from the words of the questions alone."""
     true = tuple(truth[place] for place in coin.places)
     if isinstance(coin, Flip):

@@ -56,7 +56,7 @@ def test_what_the_browser_sends_is_stored_once(arrive, collector, tokens) -> Non
     assert stored(collector) - before == {(sent["id"], tuple(sent["reports"]))}
     again = arrive(mine)
     again.send()
-    again.sees("Your answer was not taken")
+    again.sees("Your answer was not accepted")
     assert "already sent with your link" in again.page.locator("[data-status]:visible").inner_text()
     assert len(stored(collector)) == len(before) + 1
 
@@ -65,7 +65,7 @@ def test_a_forged_link_is_refused(arrive, collector) -> None:
     before = stored(collector)
     visit = arrive("a" * 26)
     visit.send()
-    visit.sees("Your answer was not taken")
+    visit.sees("Your answer was not accepted")
     assert "does not know the link" in visit.page.locator("[data-status]:visible").inner_text()
     assert stored(collector) == before
 
@@ -90,7 +90,7 @@ def test_the_file_sends_to_the_collector(visit_address, collector, tokens, tmp_p
     file.write_bytes(content)
     visit = visit_address(file.as_uri())
     visit.page.get_by_label("Your link").fill(f"http://127.0.0.1:{collector.port}/#token={next(tokens)}")
-    visit.page.get_by_role("button", name="Go to the questions").click()
+    visit.page.get_by_role("button", name="Continue to the questions").click()
     visit.answer(*TRUTH)
     visit.send()
     visit.sees("Sent")

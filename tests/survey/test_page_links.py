@@ -31,13 +31,13 @@ def test_without_a_token_it_says_so_before_it_asks(visit, way: str) -> None:
     visited.sees("You need your own link")
     assert not page.locator("fieldset").first.is_visible()
     page.get_by_label("Your link").fill("nonsense")
-    page.get_by_role("button", name="Go to the questions").click()
-    page.get_by_text("This is not a whole link").wait_for()
+    page.get_by_role("button", name="Continue to the questions").click()
+    page.locator("#code-lacks").wait_for()
     if way == "address":
         page.goto(f"{visited.recorder.address}/#token={mine}")
     else:
         page.get_by_label("Your link").fill(mine if way == "code" else f"https://survey.example.org/#token={mine} ")
-        page.get_by_role("button", name="Go to the questions").click()
+        page.get_by_role("button", name="Continue to the questions").click()
     visited.answer(*TRUTH)
     visited.send()
     visited.sees("Sent")
@@ -69,7 +69,7 @@ def test_a_second_link_in_the_same_tab_is_answered_with_its_own_token(visit) -> 
 
 @pytest.mark.parametrize(
     ("reply", "heading"),
-    [((201, b'{"received":true}'), "Sent"), ((403, b'{"received":false}'), "Your answer was not taken")],
+    [((201, b'{"received":true}'), "Sent"), ((403, b'{"received":false}'), "Your answer was not accepted")],
 )
 def test_after_an_answer_a_second_link_opens_the_page_anew(visit, reply: tuple[int, bytes], heading: str) -> None:
     visited, mine, theirs, second = two_links(visit)

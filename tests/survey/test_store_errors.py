@@ -46,7 +46,7 @@ def test_a_file_of_another_version(tmp_path):
     open_store(str(tmp_path / "store"), SURVEY).close()
     with closing(sqlite3.connect(tmp_path / "store")) as connection:
         connection.execute("PRAGMA user_version = 9")
-    assert "has version 9" in said(tmp_path / "store")
+    assert "Got 9." in said(tmp_path / "store")
 
 
 def test_a_folder_that_is_not_there(tmp_path):
@@ -56,7 +56,7 @@ def test_a_folder_that_is_not_there(tmp_path):
 
 def test_reading_an_empty_file_writes_nothing_into_it(tmp_path):
     (tmp_path / "store").touch()
-    assert "is empty, no store of answers" in said(tmp_path / "store", create=False)
+    assert "is empty, not a store" in said(tmp_path / "store", create=False)
     assert [(path.name, path.stat().st_size) for path in tmp_path.iterdir()] == [("store", 0)]
 
 
@@ -152,11 +152,11 @@ def test_tables_of_another_program_and_of_another_version(postgresql):
     address = postgresql.fresh()
     with psycopg.connect(address) as connection:
         connection.execute("CREATE TABLE leafcover_answers (id text)")
-    assert "refuses what a store needs (DuplicateTable)" in said(address)
+    assert "refused an operation of the store (DuplicateTable)" in said(address)
     with psycopg.connect(address) as connection:
         connection.execute("CREATE TABLE leafcover_store (version integer)")
         connection.execute("INSERT INTO leafcover_store VALUES (9)")
-    assert "has version 9" in said(address)
+    assert "Got 9." in said(address)
 
 
 def test_a_user_who_may_not_write(postgresql):

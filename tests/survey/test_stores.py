@@ -136,7 +136,7 @@ def test_an_empty_batch_changes_nothing(fresh):
 
 
 def test_a_store_that_must_be_there_is_not_made(fresh):
-    with pytest.raises(StoreFailed, match="no store of answers"):
+    with pytest.raises(StoreFailed, match="no store"):
         open_store(fresh(), SURVEY, create=False)
 
 

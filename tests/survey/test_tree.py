@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from leafcover.messages import catalogue
 from leafcover.survey.results import _set_aside, tree_of
 from leafcover.tree.export import text
 from tests.survey.people import people, reported
@@ -35,5 +36,5 @@ def test_a_tree_that_is_no_better_than_guessing_says_so() -> None:
     assert found.tree.size > 1
     worse = replace(found, accuracy=replace(found.accuracy, raw=found.guessing.raw - 0.01))
     better = replace(found, accuracy=replace(found.accuracy, raw=found.guessing.raw + 0.01))
-    assert "tells no more than that" in worse.words
-    assert "tells no more than that" not in better.words
+    assert catalogue("survey")("tree-no-better") in worse.words
+    assert catalogue("survey")("tree-no-better") not in better.words

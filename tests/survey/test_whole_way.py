@@ -1,4 +1,4 @@
-"""From the browser of who answers to the browser of the holder, through a collector as people run it."""
+"""From the browser of who answers to the browser of the owner, through a collector as people run it."""
 
 import json
 from contextlib import closing
@@ -39,7 +39,7 @@ def page(browser):
     context.close()
 
 
-def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_path):
+def test_an_answer_in_the_browser_reaches_the_store_and_the_owner(page, tmp_path):
     with serving(tmp_path, str(tmp_path / "a.sqlite"), tokens=True) as running:
         address = f"http://127.0.0.1:{running.port}"
         link = f"{address}/#token={token(KEY.secret, running.survey.fingerprint, 0)}"
@@ -49,7 +49,7 @@ def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_pat
 
         page.goto("about:blank")
         answered(page, link)  # with other coins
-        page.get_by_role("heading", name="Your answer was not taken").wait_for()
+        page.get_by_role("heading", name="Your answer was not accepted").wait_for()
         assert len(kept(running)) == 1
 
         for number in range(1, 120):
@@ -59,9 +59,9 @@ def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_pat
             client.send()
         assert len(kept(running)) == 120
 
-        page.goto(f"{address}/holder")
-        page.get_by_label("The secret of this survey").fill(KEY.secret.hex())
-        page.get_by_role("button", name="Come in").click()
+        page.goto(f"{address}/owner")
+        page.get_by_label("Secret of this survey").fill(KEY.secret.hex())
+        page.get_by_role("button", name="Log in").click()
         page.get_by_role("heading", name="Where do you work?").wait_for()
         assert "120" in page.locator(".tiles").inner_text()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -70,12 +70,12 @@ def test_an_answer_in_the_browser_reaches_the_store_and_the_holder(page, tmp_pat
             page.get_by_role("link", name=name).and_(page.locator("[aria-current]")).wait_for()
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
         with page.expect_download() as download:
-            page.get_by_role("link", name="Answers as CSV").click()
+            page.get_by_role("link", name="Download CSV").click()
         exported = download.value.path().read_text()
         assert exported.splitlines()[0] == "taken,days,paid,years,site"
         assert len(exported.splitlines()) == 121
-        page.get_by_role("button", name="Leave").click()
-        page.get_by_label("The secret of this survey").wait_for()
+        page.get_by_role("button", name="Log out").click()
+        page.get_by_label("Secret of this survey").wait_for()
 
         found = leafcover("survey", "estimate", running.file, running.store, "--json")
         assert json.loads(found.stdout)["answers"] == 120

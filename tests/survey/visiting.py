@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.survey.recorder import Recorder
+from tests.survey.collector import Collector
 
 WATCH = "addEventListener('securitypolicyviolation', event => console.error('refused: ' + event.violatedDirective))"
 PATIENCE = 20_000  # milliseconds: other tests may keep the machine busy
@@ -15,7 +15,7 @@ class Visit:
 
     page: Any
     complaints: list[str] = field(default_factory=list)
-    recorder: Recorder | None = None
+    recorder: Collector | None = None
 
     def send(self) -> None:
         self.page.get_by_role("button", name="Send", exact=True).click()

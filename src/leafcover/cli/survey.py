@@ -1,4 +1,4 @@
-"""``leafcover survey``: ask people what they would rather not say, and learn shares, not secrets."""
+"""``leafcover survey``: write, serve and analyse surveys with randomised response."""
 
 import json
 import os
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 
 survey_app = typer.Typer(
-    help="Ask questions whose answers are disguised before they leave the device of who answers.",
+    help="Surveys whose answers are randomised on the respondent's device (randomised response).",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
 app.add_typer(survey_app, name="survey")
 
-SurveyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The survey: a .toml file.", readable=False)]
+SurveyFile = Annotated[Path, typer.Argument(metavar="FILE", help="The survey file (.toml).", readable=False)]
 Source = Annotated[
     str,
     typer.Argument(
-        metavar="SOURCE", help="The answers: a store (.sqlite or postgresql://…) or an export (.csv .parquet)."
+        metavar="SOURCE", help="The answers: a store (.sqlite or postgresql://…) or an export (.csv or .parquet)."
     ),
 ]
 
@@ -38,26 +38,28 @@ Source = Annotated[
 @survey_app.command()
 @guarded
 def new(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Where it goes, such as habits.toml.", readable=False)],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The survey file to write, such as habits.toml.", readable=False)
+    ],
     one_coin: Annotated[
-        bool, typer.Option("--one-coin", help="One coin for all questions: fewer answers needed, less protection.")
+        bool, typer.Option("--one-coin", help="One coin for all questions: needs fewer answers, protects less.")
     ] = False,
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write an example of a survey, every key explained, to change into your own."""
+    """Write an example survey file with every key explained, as a starting point."""
     from leafcover.survey.schema import example
     from leafcover.table.atomic import atomic_write
 
     if file.suffix != ".toml":
-        raise ValueOutOfRange("The name of a survey", str(file), "one that ends in .toml, such as habits.toml")
+        raise ValueOutOfRange("FILE", str(file), "a name that ends in .toml, such as habits.toml")
     with atomic_write(file, force=force) as part:
         part.write_text(example(file.name, one_coin=one_coin), "utf-8")
     if not quiet:
         typer.echo(
-            f"wrote  {file}\n\nChange it into your own survey. Then:\n"
-            f"  leafcover survey design {file}    what it gives away, and how many answers it needs\n"
-            f"  leafcover survey serve {file}     ask"
+            f"Wrote {file}. Change it into your own survey. Then:\n"
+            f"  leafcover survey design {file}    what it reveals, and how many answers it needs\n"
+            f"  leafcover survey serve {file}     publish it and collect answers"
         )
 
 
@@ -66,14 +68,12 @@ def new(
 def design(
     file: SurveyFile,
     *,
-    error: Annotated[float, typer.Option(metavar="W", help="How far a 95 % interval may reach to either side.")] = 0.05,
-    share: Annotated[float, typer.Option(metavar="P", help="The share of an answer that you expect.")] = 0.1,
-    answers: Annotated[
-        int | None, typer.Option(metavar="N", help="Also say how far it reaches with N answers.")
-    ] = None,
+    error: Annotated[float, typer.Option(metavar="W", help="Required half width of a 95% interval.")] = 0.05,
+    share: Annotated[float, typer.Option(metavar="P", help="Expected share of an answer.")] = 0.1,
+    answers: Annotated[int | None, typer.Option(metavar="N", help="Also show the half width with N answers.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say what a survey gives away of a person, and how many answers a wanted precision needs."""
+    """Show what an answer reveals about a person, and how many answers the required precision needs."""
     from leafcover.survey.design import as_text
     from leafcover.survey.design import design as designed
     from leafcover.survey.schema import read_survey
@@ -89,28 +89,34 @@ def estimate(
     source: Source,
     *,
     where: Annotated[
-        list[str], typer.Option("--where", metavar="QUESTION=ANSWER", help="The share of who gave all of these.")
-    ] = [],  # noqa: B006  # typer reads it, nobody writes it
-    by: Annotated[str | None, typer.Option("--by", metavar="QUESTION", help="In each group of its answers.")] = None,
+        list[str],
+        typer.Option(
+            "--where", metavar="QUESTION=ANSWER", help="Estimate the share of people who gave all of these answers."
+        ),
+    ] = [],  # noqa: B006  # typer needs a list; it is never changed
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="QUESTION", help="Estimate within each group of answers to this question."),
+    ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Estimate the share of every answer, with its interval, from a hundred answers on."""
+    """Estimate the share of every answer with a 95% interval. Needs at least a hundred answers."""
     from leafcover.survey.results import read_answers, results, results_text
     from leafcover.survey.schema import read_survey
 
     survey = read_survey(file)
     literals = dict(_literal(survey, words) for words in where)
     if len(literals) < len(where):
-        raise PlanError("--where names a question twice. A person gives one answer to it. Name each question once.")
+        raise PlanError("--where names a question twice. Name each question once.")
     table = read_answers(survey, source)
     found = results(survey, table)
     for words in () if quiet else found.warnings:
         warn(words)
     if by is not None:
-        _say_by(survey, table, by, literals, as_json=as_json)
+        _echo_by(survey, table, by, literals, as_json=as_json)
     elif literals:
-        _say_where(survey, table, literals, as_json=as_json)
+        _echo_where(survey, table, literals, as_json=as_json)
     else:
         typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else results_text(found))
 
@@ -120,43 +126,45 @@ def estimate(
 def tokens(
     file: SurveyFile,
     *,
-    count: Annotated[int, typer.Option(metavar="N", help="How many links to make.")],
-    first: Annotated[int, typer.Option(metavar="K", help="The number of the first one; begin where you ended.")] = 0,
+    count: Annotated[int, typer.Option(metavar="N", help="Number of links to create.")],
+    first: Annotated[
+        int, typer.Option(metavar="K", help="Number of the first link; continue where the last call ended.")
+    ] = 0,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="OUT", help="[default: FILE with .links]", readable=False)
     ] = None,
-    address: Annotated[str, typer.Option(metavar="URL", help="Where the survey is served.")] = "",
+    address: Annotated[str, typer.Option(metavar="URL", help="Address of the survey.")] = "",
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make one-time links, one a line, in a file for you alone; each lets one person answer once."""
+    """Create one-time links, one per line, in a private file. Each link lets one person answer once."""
     from leafcover.survey.client import MOST_TOKENS, secret_place, survey_secret, token
     from leafcover.survey.schema import read_survey
     from leafcover.table.atomic import atomic_write
 
     survey = read_survey(file)
     if not survey.tokens:
-        raise PlanError("This survey asks for no tokens, so links would not be checked. Write tokens = true into it.")
+        raise PlanError("This survey does not use tokens. Add tokens = true to the survey file.")
     if count < 1:
         raise ValueOutOfRange("--count", count, "at least 1")
     if first < 0 or first + count > MOST_TOKENS:
-        raise ValueOutOfRange("--first and --count", f"{first} and {count}", f"numbers from 0 up to {MOST_TOKENS - 1}")
+        raise ValueOutOfRange("--first and --count", f"{first} and {count}", f"within 0 to {MOST_TOKENS - 1}")
     if address and (not address.startswith(("http://", "https://")) or set(address) & set(" ?#")):
         raise ValueOutOfRange("--address", address, "an address such as https://survey.example/")
     place = out or file.with_suffix(".links")
     if place.resolve() in (file.resolve(), secret_place(file).resolve()):
-        raise OutputError(f"'{place}' is the survey or its secret. Give the links another name.")
+        raise OutputError(f"'{place}' is the survey file or its secret. Choose another --out for the links.")
     with atomic_write(place, force=force, private=True) as part:
         secret = survey_secret(file).secret
         links = (token(secret, survey.fingerprint, number) for number in range(first, first + count))
         part.write_text("".join(f"{address.rstrip('/')}/#token={one}\n" for one in links), "utf-8")
     if not quiet:
         typer.echo(
-            f"wrote  {count:,} links to {place} (numbers {first:,} to {first + count - 1:,}); for you alone\n"
-            f"Give each person one. For more later: --first {first + count}"
+            f"Wrote {count:,} links to {place} (numbers {first:,} to {first + count - 1:,}). Keep the file private.\n"
+            f"Give each person one link. To create more later, use --first {first + count}."
         )
         if not address:
-            warn("Without --address these are only the ends of links. Put the survey's own address before each.")
+            warn("Without --address the links are incomplete. Put the address of the survey in front of each.")
 
 
 @survey_app.command()
@@ -166,12 +174,12 @@ def export(
     source: Source,
     *,
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="OUT", help="Where it goes: .csv or .parquet.", readable=False)
+        Path, typer.Option("-o", "--out", metavar="OUT", help="File to write: .csv or .parquet.", readable=False)
     ],
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the disguised answers as a table, shuffled, without ids and days."""
+    """Export the randomised answers as a table, in random order, without ids and days."""
     from leafcover.survey import results as answers
     from leafcover.survey.schema import read_survey
     from leafcover.table.atomic import check_output_path
@@ -182,11 +190,11 @@ def export(
     table = answers.read_answers(survey, source)
     answers.export(survey, table, out, force=force)
     if not quiet:
-        typer.echo(f"wrote  {len(table):,} answers to {out}\nThey are disguised: estimate with `leafcover survey`.")
+        typer.echo(f"Wrote {len(table):,} answers to {out}. They are randomised: use `leafcover survey estimate`.")
 
 
 def _literal(survey: "Survey", words: str) -> tuple[str, str | float]:
-    """A question and an answer, from NAME=ANSWER; a name may hold the sign itself."""
+    """A question and an answer from QUESTION=ANSWER; the name of a question may contain '='."""
     known = sorted((q for q in survey.questions if words.startswith(f"{q.name}=")), key=lambda q: -len(q.name))
     if not known:
         name, sign, _ = words.partition("=")
@@ -204,13 +212,13 @@ def _literal(survey: "Survey", words: str) -> tuple[str, str | float]:
     return question.name, float(int(text))
 
 
-def _said(literals: dict[str, str | float]) -> str:
+def _conditions(literals: dict[str, str | float]) -> str:
     return " and ".join(
         f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}" for name, value in literals.items()
     )
 
 
-def _say_where(survey: "Survey", table: "Table", literals: dict[str, str | float], *, as_json: bool) -> None:
+def _echo_where(survey: "Survey", table: "Table", literals: dict[str, str | float], *, as_json: bool) -> None:
     from leafcover.survey.results import conjunction, estimate_json, interval_of, percent
 
     found = conjunction(survey, table, literals)
@@ -220,11 +228,11 @@ def _say_where(survey: "Survey", table: "Table", literals: dict[str, str | float
             json.dumps({"where": literals, "share": found.share, "interval": [low, high]} | estimate_json(found))
         )
         return
-    shown = f"{percent(found.share)} (95 %: {percent(low)} to {percent(high)})"
-    typer.echo(f"{_said(literals)}: {shown} of {found.rows:,} answers")
+    shown = f"{percent(found.share)} (95% interval {percent(low)} to {percent(high)})"
+    typer.echo(f"{_conditions(literals)}: {shown} of {found.rows:,} answers")
 
 
-def _say_by(survey: "Survey", table: "Table", by: str, literals: dict[str, str | float], *, as_json: bool) -> None:
+def _echo_by(survey: "Survey", table: "Table", by: str, literals: dict[str, str | float], *, as_json: bool) -> None:
     from leafcover.survey import results as groups
 
     if literals:
@@ -238,15 +246,15 @@ def _say_by(survey: "Survey", table: "Table", by: str, literals: dict[str, str |
         ]
     found = [(one, groups.by_group(survey, table, by, one)) for one in asked]
     if as_json:
-        said = [{"where": one, "groups": groups.as_json(of)} for one, of in found]
-        typer.echo(json.dumps({"by": by, "answers": len(table), "found": said}, ensure_ascii=False))
+        content = [{"where": one, "groups": groups.as_json(of)} for one, of in found]
+        typer.echo(json.dumps({"by": by, "answers": len(table), "found": content}, ensure_ascii=False))
         return
     typer.echo(f"{survey.title}: {len(table):,} answers, in groups by {by}")
     for one, of in found:
-        typer.echo(f"\n{_said(one)}\n{groups.groups_text(of)}")
+        typer.echo(f"\n{_conditions(one)}\n{groups.groups_text(of)}")
 
 
-# ``leafcover survey serve`` and ``survey page``: ask people, in a browser.
+# ``leafcover survey serve`` and ``survey page``: the survey in a browser.
 
 
 @survey_app.command()
@@ -256,21 +264,21 @@ def serve(
     *,
     store: Annotated[
         str | None,
-        typer.Option(
-            metavar="PLACE", help="Where answers are kept: a file, or postgresql://... [default: NAME.sqlite]"
-        ),
+        typer.Option(metavar="PLACE", help="Store of the answers: a file, or postgresql://... [default: NAME.sqlite]"),
     ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; on loopback only this machine can answer.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; only this machine can reach the default.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free port.")] = 8000,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Certificate chain (PEM), to serve over https.")
+        Path | None, typer.Option(metavar="FILE", help="Certificate chain (PEM), for https.")
     ] = None,
     certificate_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The private key of the certificate.")
+        Path | None, typer.Option(metavar="FILE", help="Private key of the certificate.")
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Serve the survey's page, take answers that were disguised in the browser, show the holder what they add up to."""
+    """Serve the survey, collect answers that the browser has randomised, and show the owner live estimates."""
     from leafcover.survey.client import secret_place, survey_secret
     from leafcover.survey.schema import read_survey
     from leafcover.survey.server.app import checked_installed, is_loopback, listening
@@ -289,16 +297,16 @@ def serve(
     waiting = listening(host, port)
     address = _address(host, waiting.getsockname()[1], secure=proof is not None)
     if not quiet:
-        typer.echo(f"Asking “{asked.title}” at {address}/ ({kept} answers so far).")
-        typer.echo(f"Holder's pages: {address}/holder; the secret is in '{secret_place(survey)}'", nl=False)
-        typer.echo(" (made now: keep it to yourself)." if new else ".")
+        typer.echo(f"Serving “{asked.title}” at {address}/ ({kept} answers so far).")
+        created = ", just created: keep it private" if new else ""
+        typer.echo(f"Results for the survey owner: {address}/owner (secret: '{secret_place(survey)}'{created}).")
         typer.echo("Stop with Ctrl-C.")
     for file in _open_to_others(secret_place(survey), Path(place)):
-        warn(f"Other users of this machine can read or write '{file}'. Keep it to yourself: chmod 600.")
+        warn(f"Other users of this machine can read or write '{file}'. Protect it: chmod 600 '{file}'.")
     if others:
-        warn(f"The store also holds {others} answers to other questions or coins than these; they are left alone.")
+        warn(f"The store also holds {others} answers to other or earlier questions. They are ignored.")
     if not is_loopback(host) and proof is None:
-        warn("Others can reach this page without https: whoever is between can change its script. Give --certificate.")
+        warn("Without https, someone on the network can alter the page. Use --certificate.")
     run(asked, partial(open_store, place, asked), secret, waiting, proof)
 
 
@@ -307,24 +315,26 @@ def serve(
 def page(
     survey: SurveyFile,
     *,
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="The HTML file to write.", readable=False)],
-    address: Annotated[str, typer.Option(metavar="URL", help="Of the collector that the file sends to.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="OUT", help="HTML file to write.", readable=False)],
+    address: Annotated[str, typer.Option(metavar="URL", help="Address of the collector that the file sends to.")],
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write the survey as one file that works offline until it sends, and print the hash to publish."""
+    """Write the survey as one file that works offline until it sends, and print its hash for publication."""
     from leafcover.survey.pages import offline_page
     from leafcover.survey.schema import read_survey
     from leafcover.table.atomic import atomic_write
 
     asked = read_survey(survey)
     if not asked.offline:
-        raise PlanError("The collector takes no answers from files yet. Write offline = true into the survey first.")
+        raise PlanError("This survey does not accept answers from files. Add offline = true to the survey file.")
     html, digest = offline_page(asked, address)
     with atomic_write(out, force=force) as part:
         part.write_bytes(html)
     if not quiet:
-        typer.echo(f"Wrote '{out}', {len(html):,} bytes. Publish its hash where the collector cannot change it:")
+        typer.echo(
+            f"Wrote '{out}' ({len(html):,} bytes). Publish its hash in a place that the collector cannot change:"
+        )
     typer.echo(f"sha256 {digest}")
 
 
@@ -334,16 +344,16 @@ def _certificate(chain: Path | None, key: Path | None) -> "Certificate | None":
     if chain is None and key is None:
         return None
     if chain is None or key is None:
-        raise PlanError("A certificate and its key go together. Got one of them. Give both or none.")
+        raise PlanError("--certificate and --certificate-key belong together. Got one of them. Give both or neither.")
     for file in (chain, key):
         if not file.is_file():
-            raise ValueOutOfRange("A certificate file", str(file), "one that exists")
+            raise ValueOutOfRange("--certificate and --certificate-key", str(file), "files that exist")
     checked_certificate(Certificate(chain, key))
     return Certificate(chain, key)
 
 
 def _open_to_others(*files: Path) -> list[Path]:
-    """The files (an address of a database is none) that not only their owner may use, where the system can tell."""
+    """The files that other users can read or write, on systems with permissions; database addresses are skipped."""
     return [file for file in files if os.name == "posix" and file.is_file() and file.stat().st_mode & 0o077]
 
 
@@ -352,11 +362,11 @@ def _address(host: str, port: int, *, secure: bool) -> str:
     return f"{'https' if secure else 'http'}://{shown}:{port}"
 
 
-# ``leafcover survey tree``: which answers go together, from disguised answers alone.
+# ``leafcover survey tree``: a decision tree from randomised answers.
 
 
 class Criterion(StrEnum):
-    """What the best test has most of."""
+    """What the best test maximises."""
 
     gain = "gain"
     ratio = "ratio"
@@ -368,16 +378,18 @@ def tree(
     file: SurveyFile,
     source: Source,
     *,
-    target: Annotated[str, typer.Option("--target", metavar="QUESTION", help="The question to predict.")],
-    form: Annotated[TreeFormat, typer.Option("--format", help="How to show it.")] = TreeFormat.text,
-    criterion: Annotated[Criterion, typer.Option(help="Information gain, or its ratio.")] = Criterion.gain,
-    min_support: Annotated[float, typer.Option(metavar="N", help="People that a branch must hold, as estimated.")] = 10,
+    target: Annotated[str, typer.Option("--target", metavar="QUESTION", help="Question to predict.")],
+    form: Annotated[TreeFormat, typer.Option("--format", help="Output format.")] = TreeFormat.text,
+    criterion: Annotated[Criterion, typer.Option(help="Information gain or gain ratio.")] = Criterion.gain,
+    min_support: Annotated[
+        float, typer.Option(metavar="N", help="Estimated number of people that a branch must contain.")
+    ] = 10,
     significance: Annotated[
-        float, typer.Option(metavar="P", help="Chance that the noise of the coins alone makes a test look so good.")
+        float, typer.Option(metavar="P", help="Significance level of a test against the randomness of the answers.")
     ] = 0.05,
-    test_share: Annotated[float, typer.Option(metavar="SHARE", help="Of the answers, set aside to test with.")] = 0.3,
+    test_share: Annotated[float, typer.Option(metavar="SHARE", help="Share of the answers to test the tree on.")] = 0.3,
 ) -> None:
-    """Grow the tree that predicts one question from the others, and say how often it is right, with its error."""
+    """Grow a tree that predicts one question from the others, and estimate its accuracy."""
     from leafcover.randomized_response.tree import StoppingRules
     from leafcover.survey.results import read_answers, results, tree_of
     from leafcover.survey.schema import read_survey

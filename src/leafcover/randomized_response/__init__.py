@@ -1,4 +1,4 @@
-"""Randomised response: answers are disguised before they leave the person who gives them, and still add up."""
+"""Randomised response: answers are randomised before they are sent, and shares and trees are estimated from them."""
 
 from leafcover.randomized_response.estimate import (
     DisguisedColumns,

@@ -1,4 +1,8 @@
-"""The laws that noise added to a number may follow: symmetric about 0, known by density, cdf and inverse cdf."""
+"""Numbers reported with added noise, and the reconstruction of their distribution (Agrawal and Srikant 2000).
+
+First the noise distributions, then `Noisy` (a column with its range and noise) and `add_noise`, then the probabilities
+between bins of true values and bins of reports, then the EM iteration with its stopping rules, and last `reconstruct`.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,47 +18,47 @@ from leafcover.randomized_response.mechanism import Privacy
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Table
 
-NOTHING = 1e-5  # of the noise lies further away than its reach, when it has no end
+NOTHING = 1e-5  # the probability of noise beyond ``reach`` on either side, for unbounded noise
 
 
 class NoiseDistribution(Protocol):
-    """Any symmetric law; give an object with these to use your own."""
+    """A distribution symmetric about 0. Any object with these members can be used."""
 
     @property
     def spread(self) -> float:
-        """The parameter by which the law grows."""
+        """The scale parameter."""
         ...
 
     @property
     def bounded(self) -> bool:
-        """Whether noise never goes further than ``reach``."""
+        """Whether noise never exceeds ``reach``."""
         ...
 
     @property
     def reach(self) -> float:
-        """How far noise goes, but for a chance of ``NOTHING`` on either side."""
+        """The largest noise, up to a probability of ``NOTHING`` on either side."""
         ...
 
     def density(self, noise: Floats) -> Floats:
-        """How dense noise is at each place."""
+        """The probability density."""
         ...
 
     def cdf(self, noise: Floats) -> Floats:
-        """The chance of at most so much noise."""
+        """The cumulative distribution function."""
         ...
 
     def inverse(self, chance: Floats) -> Floats:
-        """The noise with that chance of at most so much."""
+        """The quantile function."""
         ...
 
     def width(self, confidence: float) -> float:
-        """The width of the shortest interval that holds the truth with this chance, for who knows but the report."""
+        """The width of the shortest interval around a report that contains the true value with this probability."""
         ...
 
 
 @dataclass(frozen=True)
 class UniformNoise:
-    """Any noise from -spread to spread, all alike.
+    """Uniform noise from -spread to spread.
 
     >>> UniformNoise(10.0).width(0.95)
     19.0
@@ -68,7 +72,7 @@ class UniformNoise:
 
     @staticmethod
     def with_width(width: float, confidence: float = 0.95) -> "UniformNoise":
-        """The law whose interval of that confidence is so wide: 2 · spread · confidence."""
+        """The distribution whose interval at this confidence has this width."""
         return UniformNoise(width / (2 * _chance(confidence)))
 
     @property
@@ -77,15 +81,15 @@ class UniformNoise:
         return self.spread
 
     def density(self, noise: Floats) -> Floats:
-        """1 / (2 · spread) inside."""
+        """1 / (2 · spread) within the spread."""
         return np.where(np.abs(noise) <= self.spread, 0.5 / self.spread, 0.0)
 
     def cdf(self, noise: Floats) -> Floats:
-        """A straight line inside."""
+        """Linear within the spread."""
         return np.clip(noise / (2 * self.spread) + 0.5, 0.0, 1.0)
 
     def inverse(self, chance: Floats) -> Floats:
-        """A straight line."""
+        """Linear."""
         return (chance - 0.5) * (2 * self.spread)
 
     def width(self, confidence: float) -> float:
@@ -95,7 +99,7 @@ class UniformNoise:
 
 @dataclass(frozen=True)
 class GaussianNoise:
-    """The bell, with ``spread`` as its standard deviation.
+    """Gaussian noise with standard deviation ``spread``.
 
     >>> [round(GaussianNoise(1.0).width(confidence), 2) for confidence in (0.5, 0.95, 0.999)]
     [1.35, 3.92, 6.58]
@@ -109,34 +113,34 @@ class GaussianNoise:
 
     @staticmethod
     def with_width(width: float, confidence: float = 0.95) -> "GaussianNoise":
-        """The law whose interval of that confidence is so wide."""
+        """The distribution whose interval at this confidence has this width."""
         return GaussianNoise(width / GaussianNoise(1.0).width(confidence))
 
     @property
     def reach(self) -> float:
-        """4.26 deviations."""
+        """4.26 standard deviations."""
         return -self.spread * float(ndtri(NOTHING))
 
     def density(self, noise: Floats) -> Floats:
-        """The bell."""
+        """The Gaussian density."""
         return np.exp(-0.5 * np.square(noise / self.spread)) / (self.spread * sqrt(2 * np.pi))
 
     def cdf(self, noise: Floats) -> Floats:
-        """The chance of at most so much noise."""
+        """The cumulative distribution function."""
         return np.asarray(ndtr(noise / self.spread))
 
     def inverse(self, chance: Floats) -> Floats:
-        """The noise with that chance of at most so much."""
+        """The quantile function."""
         return np.asarray(ndtri(chance)) * self.spread
 
     def width(self, confidence: float) -> float:
-        """Twice the deviations either side."""
+        """Twice the two-sided quantile."""
         return 2 * self.spread * float(ndtri(0.5 + _chance(confidence) / 2))
 
 
 @dataclass(frozen=True)
 class LaplaceNoise:
-    """Two exponentials back to back, each of mean ``spread``; over a bounded range the one law here with an epsilon.
+    """Laplace noise with scale ``spread``; over a bounded range the only distribution here with an epsilon.
 
     >>> round(LaplaceNoise(10.0).width(0.95), 1)
     59.9
@@ -150,79 +154,81 @@ class LaplaceNoise:
 
     @staticmethod
     def with_width(width: float, confidence: float = 0.95) -> "LaplaceNoise":
-        """The law whose interval of that confidence is so wide."""
+        """The distribution whose interval at this confidence has this width."""
         return LaplaceNoise(width / LaplaceNoise(1.0).width(confidence))
 
     @property
     def reach(self) -> float:
-        """10.8 spreads."""
+        """10.8 times the spread."""
         return -self.spread * log(2 * NOTHING)
 
     def density(self, noise: Floats) -> Floats:
-        """Two exponentials."""
+        """The Laplace density."""
         return np.exp(-np.abs(noise) / self.spread) / (2 * self.spread)
 
     def cdf(self, noise: Floats) -> Floats:
-        """The chance of at most so much noise."""
+        """The cumulative distribution function."""
         tail = 0.5 * np.exp(-np.abs(noise) / self.spread)
         return np.where(noise < 0, tail, 1.0 - tail)
 
     def inverse(self, chance: Floats) -> Floats:
-        """The noise with that chance of at most so much."""
+        """The quantile function."""
         size = -np.log(2.0 * np.minimum(chance, 1.0 - chance)) * self.spread
         return np.where(chance < 0.5, -size, size)
 
     def width(self, confidence: float) -> float:
-        """Twice the place that a share of 1 - confidence is beyond."""
+        """Twice the two-sided quantile."""
         return -2 * self.spread * log(1 - _chance(confidence))
 
 
-def _checked(law: NoiseDistribution) -> None:
-    if not 0 < law.spread < np.inf:
-        raise ValueOutOfRange(f"{type(law).__name__}.spread", law.spread, "a number above 0")
+def _checked(distribution: NoiseDistribution) -> None:
+    if not 0 < distribution.spread < np.inf:
+        raise ValueOutOfRange(f"{type(distribution).__name__}.spread", distribution.spread, "a number above 0")
 
 
 def _chance(confidence: float) -> float:
     if not 0 < confidence < 1:
-        raise ValueOutOfRange("A confidence", confidence, "between 0 and 1")
+        raise ValueOutOfRange("confidence", confidence, "between 0 and 1")
     return confidence
 
 
-# A number that people report with noise added: its law, the range its truth lies in, and what a report gives away.
+# A column of numbers that is reported with noise.
 
 
-MOST_SPREAD = 10.0  # ranges: more noise leaves nothing to reconstruct
-POINTS = 8  # of a bin, whose chances are averaged: more change no share by a thousandth
-FINE = 20  # reports are rounded to 2⁻²⁰ of the spread: the last bits of a sum of floats would tell of the truth
+MOST_SPREAD = 10.0  # multiples of the range: with more noise nothing can be reconstructed
+POINTS = 8  # per bin, over which probabilities are averaged: more change no share by 0.001
+FINE = 20  # reports are rounded to 2⁻²⁰ of the spread, because the last bits of a float sum would reveal the true value
 
-Widths: TypeAlias = type[UniformNoise] | type[GaussianNoise] | type[LaplaceNoise]  # laws that can be chosen by a width
+Widths: TypeAlias = (
+    type[UniformNoise] | type[GaussianNoise] | type[LaplaceNoise]
+)  # can be constructed from an interval width
 
-BINS_AT_ONCE = 500  # these take four seconds and 170 MB
+BINS_AT_ONCE = 500  # take four seconds and 170 MB
 
 
 @dataclass(frozen=True)
 class Noisy:
-    """A column of numbers from ``low`` to ``high``, each reported as truth + noise.
+    """A column of numbers from ``low`` to ``high``, each reported as true value + noise.
 
-    The range is public: state what may be answered, never what was observed. ``step`` is the distance between
-    possible truths, such as 1 for years; 0 allows any number.
+    The range is public: state the possible answers, never the observed range. ``step`` is the distance between possible
+    values, such as 1 for years; 0 allows any number.
     """
 
-    law: NoiseDistribution
+    distribution: NoiseDistribution
     low: float
     high: float
     step: float = 0.0
 
     def __post_init__(self) -> None:
         if not -inf < self.low < self.high < inf:
-            raise ValueOutOfRange("The range of a noisy column", (self.low, self.high), "from low to a higher high")
+            raise ValueOutOfRange("Noisy.low and Noisy.high", (self.low, self.high), "finite, with low below high")
         if not 0 <= self.step <= self.range:
             raise ValueOutOfRange("Noisy.step", self.step, f"from 0 to the range, {self.range:g}")
         if self.step and abs(self._steps - round(self._steps)) > 1e-6:
-            raise ValueOutOfRange("Noisy.step", self.step, f"one that leads from {self.low:g} to {self.high:g} exactly")
-        if self.law.spread > MOST_SPREAD * self.range:
-            allowed = f"at most {MOST_SPREAD:g} times the range, {self.range:g}: more noise leaves nothing"
-            raise ValueOutOfRange("The spread of the noise", self.law.spread, allowed)
+            raise ValueOutOfRange("Noisy.step", self.step, f"a divisor of the range from {self.low:g} to {self.high:g}")
+        if self.distribution.spread > MOST_SPREAD * self.range:
+            allowed = f"at most {MOST_SPREAD:g} times the range of {self.range:g}: more noise leaves no information"
+            raise ValueOutOfRange("Noisy.distribution.spread", self.distribution.spread, allowed)
 
     @staticmethod
     def with_privacy(
@@ -230,22 +236,22 @@ class Noisy:
         low: float,
         high: float,
         *,
-        law: Widths = GaussianNoise,
+        distribution: Widths = GaussianNoise,
         confidence: float = 0.95,
         step: float = 0.0,
     ) -> "Noisy":
-        """Noise that hides the truth in an interval as wide as a share of the range.
+        """Noise whose interval for the true value is as wide as a share of the range.
 
-        >>> Noisy.with_privacy(1.0, 0.0, 95.0, law=UniformNoise).law  # 100 % of the range, at 95 %
-        Uniform(spread=50.0)
+        >>> Noisy.with_privacy(1.0, 0.0, 95.0, distribution=UniformNoise).distribution  # 100% of the range, at 95%
+        UniformNoise(spread=50.0)
         """
         if not 0 < share < inf:
-            raise ValueOutOfRange("A privacy", share, "a share of the range, above 0")
-        return Noisy(law.with_width(share * (high - low), confidence), low, high, step)
+            raise ValueOutOfRange("share", share, "a share of the range, above 0")
+        return Noisy(distribution.with_width(share * (high - low), confidence), low, high, step)
 
     @property
     def range(self) -> float:
-        """How far the highest truth is from the lowest."""
+        """The difference between ``high`` and ``low``."""
         return self.high - self.low
 
     @property
@@ -253,11 +259,11 @@ class Noisy:
         return self.range / self.step
 
     def share_hidden(self, confidence: float = 0.95) -> float:
-        """The width of the interval that holds the truth with this chance, as a share of the range."""
-        return self.law.width(confidence) / self.range
+        """The width of the interval that contains the true value at this confidence, as a share of the range."""
+        return self.distribution.width(confidence) / self.range
 
     def edges(self, bins: int) -> Floats:
-        """The edges of at most so many bins of equal width; with steps all hold as many values, the last perhaps less.
+        """The edges of at most this many bins of equal width; with steps, all but the last have equally many values.
 
         >>> Noisy(UniformNoise(2.0), low=0, high=4, step=1).edges(3)
         array([-0.5,  1.5,  3.5,  5.5])
@@ -274,9 +280,9 @@ class Noisy:
         return self.low - self.step / 2 + self.step * together * starts
 
     def truths(self, edges: Floats) -> tuple[Floats, Floats]:
-        """Where the truths of every bin stand, (points, bins), and the weight of each point in its bin.
+        """Points that represent the true values of every bin, (points, bins), and the weight of each point in its bin.
 
-        On their steps when a bin holds few of these, else all over it.
+        They are the steps when a bin contains few of them, otherwise spread over the bin.
         """
         wide = edges[1] - edges[0]
         count = min(round(wide / self.step), POINTS) if self.step else POINTS
@@ -285,48 +291,50 @@ class Noisy:
         return points, inside / inside.sum(axis=0)
 
     def admitted(self, values: Floats) -> Floats:
-        """Truths as they may be: moved into the range and onto its steps. Missing stays missing."""
+        """True values moved into the range and onto its steps. Missing stays missing."""
         inside = np.minimum(np.maximum(values, self.low), self.high)
         return self.low + self.step * np.rint((inside - self.low) / self.step) if self.step else inside
 
     @property
     def privacy(self) -> Privacy:
-        """What one report gives away, in true words; an epsilon for Laplace noise alone."""
+        """What one report reveals; only Laplace noise has an epsilon."""
         often = (
-            f"a report leaves an interval of {self.share_hidden(0.95):.0%} of the range at 95 % to who knows nothing "
-            "else; with the reconstructed shares it can be much narrower, and reports of one truth average out."
+            f"without other knowledge a report narrows the true value to {self.share_hidden(0.95):.0%} of the range at "
+            "95%; the reconstructed shares can make that much narrower, and repeated reports average out."
         )
-        if isinstance(self.law, LaplaceNoise):
-            return Privacy(self.range / self.law.spread, often)
-        if self.law.bounded:
+        if isinstance(self.distribution, LaplaceNoise):
+            return Privacy(self.range / self.distribution.spread, often)
+        if self.distribution.bounded:
             return Privacy(
                 None,
-                f"a report rules out every truth further away than {self.law.reach:g}, and one near the end of what "
-                f"can be reported gives a truth at the end of the range away; {often}",
+                f"a report rules out every value more than {self.distribution.reach:g} away, and an extreme report "
+                f"reveals a true value at the end of the range; {often}",
             )
-        return Privacy(None, f"a report far outside the range all but gives an end of it away; {often}")
+        return Privacy(None, f"a report far outside the range all but reveals a true value at its end; {often}")
 
     def posterior(self, report: float, edges: Floats, prior: Floats) -> Floats:
-        """The chance of every bin of truths after a report, for who believed ``prior`` before (Bayes).
+        """The probability of every bin of true values after a report, from a prior, by Bayes' theorem.
 
         >>> flat = Noisy(UniformNoise(5.0), low=0, high=10)
-        >>> flat.posterior(-4.0, flat.edges(5), np.full(5, 0.2))  # so low a report comes from a low truth alone
+        >>> flat.posterior(-4.0, flat.edges(5), np.full(5, 0.2))  # only a low value leads to such a low report
         array([1., 0., 0., 0., 0.])
         """
         if prior.shape != (len(edges) - 1,) or (prior < 0).any() or abs(prior.sum() - 1) > 1e-9:
-            raise ValueOutOfRange("A prior", f"{prior.size} chances", f"{len(edges) - 1} chances that add up to 1")
+            raise ValueOutOfRange("prior", f"{prior.size} values", f"{len(edges) - 1} probabilities that sum to 1")
         points, weights = self.truths(edges)
-        believed = (self.law.density(report - points) * weights).sum(axis=0) * prior
+        believed = (self.distribution.density(report - points) * weights).sum(axis=0) * prior
         if believed.sum() == 0:
-            raise ValueOutOfRange("A prior", "one that makes this report impossible", "one under which it can happen")
+            raise ValueOutOfRange(
+                "prior", "one that makes this report impossible", "one that makes the report possible"
+            )
         return np.asarray(believed / believed.sum())
 
 
 def add_noise(table: Table, noisy: Mapping[str, Noisy], draws: Draws, *, start: int = 0) -> Table:
-    """The table with noise added to some numbers; the first row draws the noise of row ``start``.
+    """The table with noise added to some numbers; the first row uses the noise of row ``start``.
 
-    Truths outside their range are moved to its nearer end first. Noise must never be drawn twice for one truth:
-    the mean of two reports tells more than one.
+    Values outside their range are first moved to its nearer end. Never add noise twice to one value: the mean of two
+    reports reveals more than one.
     """
     rows = np.arange(start, start + len(table))
     return table.replace(
@@ -336,32 +344,35 @@ def add_noise(table: Table, noisy: Mapping[str, Noisy], draws: Draws, *, start: 
 
 def _reported(column: Column, noisy: Noisy, chance: Floats) -> Column:
     if column.is_category:
-        raise PlanError(f"Column {column.name!r} is a category, and noise is added to numbers. Use a channel for it.")
-    fine = 2.0 ** (floor(log2(noisy.law.spread)) - FINE)
-    sums = noisy.admitted(column.values) + noisy.law.inverse(chance)
-    # A new column: nothing that was stored of the truth may go with it.
+        raise PlanError(
+            f"Noise can be added to numbers only. Column {column.name!r} is a category. Use randomised response for it."
+        )
+    fine = 2.0 ** (floor(log2(noisy.distribution.spread)) - FINE)
+    sums = noisy.admitted(column.values) + noisy.distribution.inverse(chance)
+    # A new column: it must carry nothing over from the true column.
     return Column(column.name, "number", fine * np.rint(sums / fine))
 
 
-# What noise does to shares: the chance of every bin of reports, for truths of every bin.
+# The probability of every bin of reports, for true values in every bin.
 
 
 Method: TypeAlias = Literal["integrated", "midpoint"]
 
 
 @dataclass(frozen=True, eq=False)
-class Blur:
-    """Bins of truths, bins of reports, and the law between them.
+class TransitionMatrix:
+    """The probabilities of bins of reports given bins of true values.
 
-    Report bins are as wide as those of truths and reach as far as the noise; the two outermost have no end.
+    Both kinds of bins have the same width. The bins of reports extend as far as the noise; the outermost two are
+    unbounded.
     """
 
-    edges: Floats  # (bins + 1,) of the truths
-    report_edges: Floats  # (report bins - 1,) between the reports' bins
-    chances: Floats  # (report bins, bins): every column adds up to 1
+    edges: Floats  # (bins + 1,) of the true values
+    report_edges: Floats  # (report bins - 1,) between the bins of reports
+    chances: Floats  # (report bins, bins): every column sums to 1
 
     def counted(self, reports: Floats, half: Codes, weights: Floats | None = None) -> Floats:
-        """The weight of reports in every bin, either half by itself: (2, report bins). Missing ones count nowhere."""
+        """The weight of reports in every bin, for each half separately: (2, report bins), without missing reports."""
         known = ~np.isnan(reports)
         size = len(self.chances)
         places = half[known] * size + np.searchsorted(self.report_edges, reports[known], side="right")
@@ -369,11 +380,10 @@ class Blur:
         return np.bincount(places, heavy, minlength=2 * size).reshape(2, size).astype(np.float64)
 
 
-def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
-    """The law between bins: ``integrated`` over both bins, or by the density between their midpoints.
+def transition_matrix(noisy: Noisy, edges: Floats, method: Method = "integrated") -> TransitionMatrix:
+    """The matrix of a noisy column: ``integrated`` over both bins, or from the density between their midpoints.
 
-    >>> from leafcover.randomized_response.additive_noise import Uniform
-    >>> blur_of(Noisy(UniformNoise(1.0), low=0, high=2, step=1), np.array([-0.5, 0.5, 1.5, 2.5])).chances
+    >>> transition_matrix(Noisy(UniformNoise(1.0), low=0, high=2, step=1), np.array([-0.5, 0.5, 1.5, 2.5])).chances
     array([[0.25, 0.  , 0.  ],
            [0.5 , 0.25, 0.  ],
            [0.25, 0.5 , 0.25],
@@ -383,59 +393,59 @@ def blur_of(noisy: Noisy, edges: Floats, method: Method = "integrated") -> Blur:
     if method not in get_args(Method):
         raise NameUnknown("method", method, get_args(Method))
     wide = edges[1] - edges[0]
-    beyond = ceil(noisy.law.reach / wide - 1e-9)
+    beyond = ceil(noisy.distribution.reach / wide - 1e-9)
     every = edges[0] + wide * np.arange(-beyond, len(edges) + beyond)
     if method == "midpoint":
-        chances = noisy.law.density((every[:-1] + wide / 2)[:, None] - (edges[1:] + edges[:-1]) / 2)
-        some = np.flatnonzero(chances.any(axis=1))  # no midpoint reaches the others: their reports go to the next
+        chances = noisy.distribution.density((every[:-1] + wide / 2)[:, None] - (edges[1:] + edges[:-1]) / 2)
+        some = np.flatnonzero(chances.any(axis=1))  # no midpoint reaches the others: their reports go to the next bin
         first, last = some[0], some[-1]
-        return Blur(edges, every[first + 1 : last + 1], chances[first : last + 1] / chances.sum(axis=0))
+        return TransitionMatrix(edges, every[first + 1 : last + 1], chances[first : last + 1] / chances.sum(axis=0))
     inner = np.concatenate([[-np.inf], every[1:-1], [np.inf]])
     points, weights = noisy.truths(edges)
-    below = (noisy.law.cdf(inner[:, None, None] - points) * weights).sum(axis=1)
-    return Blur(edges, every[1:-1], np.diff(below, axis=0))
+    below = (noisy.distribution.cdf(inner[:, None, None] - points) * weights).sum(axis=1)
+    return TransitionMatrix(edges, every[1:-1], np.diff(below, axis=0))
 
 
 def possible(noisy: Noisy, reports: Floats) -> Bools:
-    """Which reports some truth of the range can have given; a missing one can always be."""
-    if not noisy.law.bounded:
+    """Which reports are possible for a true value in the range; missing reports always are."""
+    if not noisy.distribution.bounded:
         return ~np.isinf(reports)
-    slack = 1e-6 * noisy.law.spread  # reports are rounded
-    low, high = noisy.low - noisy.law.reach - slack, noisy.high + noisy.law.reach + slack
+    slack = 1e-6 * noisy.distribution.spread  # reports are rounded
+    low, high = noisy.low - noisy.distribution.reach - slack, noisy.high + noisy.distribution.reach + slack
     return np.isnan(reports) | ((reports >= low) & (reports <= high))
 
 
 def check_possible(name: str, noisy: Noisy, reports: Floats) -> None:
-    """Refuse reports that the law and the range rule out: then one of them is not what was said."""
+    """Refuse reports that are impossible under the stated range and noise."""
     if strange := int((~possible(noisy, reports)).sum()):
         raise TableError(
-            f"{strange} reports of {name} are further from {noisy.low:g} to {noisy.high:g} than their noise goes. "
-            "State the range and the law as they were when the noise was added."
+            f"{strange} reports of {name} are impossible for {noisy.low:g} to {noisy.high:g} plus this noise. "
+            "State the range and the distribution with which the noise was added."
         )
 
 
-# The shares of truths that explain counted reports, by EM, and where to stop it.
+# The shares of true values that explain counted reports, by EM, and its stopping rules.
 #
-# Every round multiplies each share by the mean, over reports, of its law's chance against the expected one. Run to its
-# end that fits the noise of the sample, so where it stops matters:
+# Every round multiplies each share by the mean, over the reports, of their probability given this bin divided by their
+# expected probability. Run to convergence, the result fits the noise of the sample, so the stopping rule matters:
 #
-# ``halves``  each half of the reports is sharpened by itself, and the other says how likely it finds the result. The
-#             first round is taken at which the logarithm of that likelihood is within 1 of its highest.
-# ``change``  the published rule: when the shares of two rounds differ by a chi-square below 1 % of its 5 % point.
-# ``never``   at the limit of rounds alone, for the likeliest shares.
+# ``halves``  Each half of the reports is reconstructed on its own and scored by the likelihood of the other half. The
+#             result is the first round whose log likelihood is within 1 of the highest.
+# ``change``  The published rule: the chi-square between the shares of two rounds is below 1% of its 5% point.
+# ``never``   Only the limit of rounds, for the shares of maximum likelihood.
 
 
 Stop: TypeAlias = Literal["halves", "change", "never"]
 MOST_ROUNDS = 2_000
-SMALL_CHANGE = 0.01  # of the 5 % point of chi-square
-AS_LIKELY = 1.0  # in logarithms: no difference that data could show
-PATIENCE = 50  # rounds more than twice as many, without a likelier one, end the search
+SMALL_CHANGE = 0.01  # of the 5% point of chi-square
+AS_LIKELY = 1.0  # of the log likelihood: not a meaningful difference
+PATIENCE = 50  # the search ends when a best round r is not beaten until round 2 r + this
 TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
-class Sharpened:
-    """Shares of truths, after how many rounds, and whether a rule stopped them."""
+class EmResult:
+    """The shares of true values, the number of rounds, and whether the stopping rule was met."""
 
     shares: Floats
     rounds: int
@@ -443,20 +453,20 @@ class Sharpened:
 
 
 def halves(rows: int) -> Codes:
-    """The half of every row, 0 or 1: by a coin that anybody may know, so that sorted rows are halved as any others."""
+    """The half of every row, 0 or 1, by a public coin, so that sorted rows are divided at random as well."""
     word = Draws(bytes(32)).sub("halves").words(np.arange(rows))
     return (word >> np.uint64(63)).astype(np.int32)
 
 
-def sharpened(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_rounds: int = MOST_ROUNDS) -> Sharpened:
-    """The shares of truths from reports counted in two halves, from equal shares on.
+def em_shares(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_rounds: int = MOST_ROUNDS) -> EmResult:
+    """The shares of true values from reports counted in two halves, starting from equal shares.
 
     >>> chances = np.array([[0.75, 0.25], [0.25, 0.75]])
-    >>> sharpened(np.array([[33.0, 17.0], [27.0, 23.0]]), chances, stop="never", most_rounds=200).shares.round(3)
+    >>> em_shares(np.array([[33.0, 17.0], [27.0, 23.0]]), chances, stop="never", most_rounds=200).shares.round(3)
     array([0.7, 0.3])
     """
     if stop not in get_args(Stop):
-        raise NameUnknown("rule to stop", stop, get_args(Stop))
+        raise NameUnknown("stopping rule", stop, get_args(Stop))
     if most_rounds < 1:
         raise ValueOutOfRange("most_rounds", most_rounds, "a whole number of at least 1")
     settled = False
@@ -469,18 +479,18 @@ def sharpened(counts: Floats, chances: Floats, *, stop: Stop = "halves", most_ro
     for rounds in range(1, most_rounds + 1):
         before, shares = shares, _round(shares, shares @ chances.T, reported, chances)
         if small and (np.square(shares - before) / np.maximum(before, TINY)).sum() < small:
-            return Sharpened(shares, rounds, settled=True)
-    return Sharpened(shares, most_rounds, settled)
+            return EmResult(shares, rounds, settled=True)
+    return EmResult(shares, most_rounds, settled)
 
 
 def rounds_by_halves(counts: Floats, chances: Floats, most_rounds: int) -> tuple[int, bool]:
-    """The first round at which each half finds the other's shares as likely as at any, and whether that is sure.
+    """The first round whose cross-validated likelihood is as good as any, and whether the search was completed.
 
-    It is when the likelihood has fallen, or did not rise while the rounds doubled.
+    It is complete when the likelihood has fallen, or has not risen while the number of rounds doubled.
     """
     rows = counts.sum(axis=1)
     if not rows.all():
-        return 0, True  # one report says nothing of another
+        return 0, True  # one half is empty, so nothing can be validated
     reported = counts / rows[:, None]
     shares = np.full((2, chances.shape[1]), 1.0 / chances.shape[1])
     likely: list[float] = []
@@ -498,7 +508,7 @@ def rounds_by_halves(counts: Floats, chances: Floats, most_rounds: int) -> tuple
 
 
 def _round(shares: Floats, expected: Floats, reported: Floats, chances: Floats) -> Floats:
-    """One round for shares, or for several rows of them at once; ``expected`` are the reports they would give."""
+    """One round of EM for one or several rows of shares; ``expected`` are their expected shares of reports."""
     ratio = np.divide(reported, expected, out=np.zeros_like(expected), where=expected > TINY)
     shares = shares * (ratio @ chances)
     return np.asarray(shares / shares.sum(axis=-1, keepdims=True))
@@ -510,7 +520,7 @@ def _small_change(bins: int) -> float:
     return SMALL_CHANGE * float(chdtri(max(bins - 1, 1), 0.05))
 
 
-# From noisy reports back to the shares of the truths, by the iteration of Agrawal and Srikant (2000).
+# The reconstruction of a distribution from noisy reports.
 
 
 ROWS_A_BIN = 100  # and from 10 to 100 bins, as published
@@ -519,10 +529,10 @@ FEWEST_BINS, MOST_BINS = 10, 100
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """Shares of the truths in bins; ``settled`` is False when the limit of rounds ended it."""
+    """The shares of true values in bins; ``settled`` is False when the limit of rounds was reached."""
 
     edges: Floats  # (bins + 1,)
-    shares: Floats  # (bins,) none negative; they add up to 1
+    shares: Floats  # (bins,) not negative; they sum to 1
     rounds: int
     settled: bool
     rows: int
@@ -540,7 +550,7 @@ class Reconstruction:
 
     @property
     def mean(self) -> float:
-        """The mean of the truths, by the midpoints of their bins."""
+        """The mean of the true values, from the midpoints of their bins."""
         return float(self.shares @ self.middles)
 
 
@@ -553,19 +563,19 @@ def reconstruct(
     stop: Stop = "halves",
     most_rounds: int = MOST_ROUNDS,
 ) -> Reconstruction:
-    """The shares of the truths behind some reports; nan is missing and counted apart.
+    """The shares of the true values behind some reports; NaN is missing and counted separately.
 
-    Without ``bins`` there is one for every 100 reports, but from 10 to 100 of them.
+    By default there is one bin per 100 reports, at least 10 and at most 100.
     """
     known = int((~np.isnan(reports)).sum())
     if not known:
-        raise TableError("There is no report to reconstruct from. Wait for answers, or ask for another column.")
+        raise TableError("There are no reports to reconstruct from. Wait for answers, or choose another column.")
     check_possible("this column", noisy, reports)
-    blur = blur_of(noisy, noisy.edges(bins_for(known) if bins is None else bins), method)
-    found = sharpened(blur.counted(reports, halves(len(reports))), blur.chances, stop=stop, most_rounds=most_rounds)
-    return Reconstruction(blur.edges, found.shares, found.rounds, found.settled, known, len(reports) - known)
+    matrix = transition_matrix(noisy, noisy.edges(bins_for(known) if bins is None else bins), method)
+    found = em_shares(matrix.counted(reports, halves(len(reports))), matrix.chances, stop=stop, most_rounds=most_rounds)
+    return Reconstruction(matrix.edges, found.shares, found.rounds, found.settled, known, len(reports) - known)
 
 
 def bins_for(rows: int) -> int:
-    """One for every 100 rows, but from 10 to 100."""
+    """The default number of bins: one per 100 rows, at least 10 and at most 100."""
     return min(max(rows // ROWS_A_BIN, FEWEST_BINS), MOST_BINS)

@@ -1,8 +1,8 @@
-"""Decision trees from noisy numbers, as Agrawal and Srikant (2000) grow them.
+"""Decision trees from noisy numbers (Agrawal and Srikant 2000).
 
-``global`` reconstructs every noisy number once and places its reports into the bins; ``byclass`` does so within every
-class; ``local`` does so within every class again in every node. Then a tree is grown from the bins, by Gini's
-impurity with cuts between bins.
+The algorithm ``global`` reconstructs every noisy number once and assigns its reports to bins, ``byclass`` does so
+within every class, and ``local`` does so within every class again in every node. A tree is then grown from the bins, by
+Gini impurity with cuts between bins, and pruned on rows held out. `grow_reconstructed` is the entry point.
 """
 
 from collections import deque
@@ -15,14 +15,14 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.randomized_response.additive_noise import (
-    Blur,
     Noisy,
     Stop,
+    TransitionMatrix,
     bins_for,
-    blur_of,
     check_possible,
+    em_shares,
     halves,
-    sharpened,
+    transition_matrix,
 )
 from leafcover.table.table import Table
 from leafcover.tree.c45 import assemble
@@ -30,16 +30,16 @@ from leafcover.tree.histogram import bin_columns
 from leafcover.tree.training import Training, training
 from leafcover.tree.tree import Attribute, Tree
 
-# Which bin a report is taken to come from: reports in order fill the bins of their reconstructed truths.
+# Assigning reports to bins: in order, reports fill the bins of the reconstructed distribution.
 #
-# The lowest reports go into the lowest bin until it holds its share, and so on. One person may be placed wrongly; the
-# shares of the bins are right, and that is what a tree counts.
+# The lowest reports go to the lowest bin until it has its share, and so on. A single row may get the wrong bin, but the
+# shares of the bins are right, and these are what a tree counts.
 
 
-def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Codes:
+def assign_bins(reports: Floats, shares: Floats, weights: Floats | None = None) -> Codes:
     """The bin of every report, -1 where it is missing.
 
-    >>> placed(np.array([7.5, -2.0, np.nan, 3.0, 0.1]), np.array([0.5, 0.0, 0.5]))
+    >>> assign_bins(np.array([7.5, -2.0, np.nan, 3.0, 0.1]), np.array([0.5, 0.0, 0.5]))
     array([ 2,  0, -1,  2,  0], dtype=int32)
     """
     order = np.argsort(reports, kind="stable")[: int((~np.isnan(reports)).sum())]
@@ -47,41 +47,43 @@ def placed(reports: Floats, shares: Floats, weights: Floats | None = None) -> Co
     until = np.cumsum(heavy)
     codes = np.full(len(reports), MISSING, np.int32)
     if len(order):
-        # The middle of a row's own weight decides, so that whole rows are rounded to the nearer bin.
+        # The midpoint of a row's weight decides, so that rows are rounded to the nearer bin.
         codes[order] = np.searchsorted(np.cumsum(shares)[:-1], (until - heavy / 2) / until[-1])
     return codes
 
 
-def placed_by_reconstruction(reports: Floats, half: Codes, weights: Floats, blur: Blur, stop: Stop) -> Codes:
-    """Reports placed into bins whose shares are reconstructed from these very reports."""
-    counts = blur.counted(reports, half, weights)
+def assign_by_reconstruction(
+    reports: Floats, half: Codes, weights: Floats, matrix: TransitionMatrix, stop: Stop
+) -> Codes:
+    """The bins of reports, with shares reconstructed from these reports."""
+    counts = matrix.counted(reports, half, weights)
     if not counts.any():
         return np.full(len(reports), MISSING, np.int32)
-    return placed(reports, sharpened(counts, blur.chances, stop=stop).shares, weights)
+    return assign_bins(reports, em_shares(counts, matrix.chances, stop=stop).shares, weights)
 
 
-# The best test of a node by Gini's impurity, from counts of classes in every code of every attribute.
+# The best test of a node by Gini impurity, from the counts of classes at every code of every attribute.
 
 
-ROUNDING = 1e-9  # gains that differ by less are equal, and the first is taken
+ROUNDING = 1e-9  # gains that differ by less count as equal, and the first wins
 
 
 @dataclass(frozen=True)
 class IntervalSplit:
-    """A test: ``code <= last`` against more for a number, a branch for every code of a category (``last`` is -1)."""
+    """A test: ``code <= last`` or above for a number, one branch per code for a category (``last`` is -1)."""
 
     attribute: int
     last: int
-    gain: float  # by how many rows impurity falls
+    gain: float  # decrease of impurity, in rows
 
     @property
     def is_number(self) -> bool:
-        """Whether the test has a cut."""
+        """Whether the test is a cut of a number."""
         return self.last >= 0
 
 
 def counted(codes: Codes, labels: Codes, weights: Floats, shape: tuple[int, int]) -> Floats:
-    """The weight of every class (second axis) at every code; missing codes count nowhere.
+    """The weight of every class (second axis) at every code; missing codes are not counted.
 
     >>> counted(np.array([0, 1, 1, -1]), np.array([0, 1, 0, 0]), np.ones(4), (2, 2))
     array([[1., 0.],
@@ -95,7 +97,7 @@ def counted(codes: Codes, labels: Codes, weights: Floats, shape: tuple[int, int]
 
 
 def impurity(counts: Floats) -> Floats:
-    """Rows times Gini's index, along the last axis: n - sum of squares / n.
+    """The number of rows times the Gini index, along the last axis: n - sum of squares / n.
 
     >>> impurity(np.array([[5.0, 5.0], [10.0, 0.0], [0.0, 0.0]]))
     array([5., 0., 0.])
@@ -105,7 +107,7 @@ def impurity(counts: Floats) -> Floats:
 
 
 def best_cut(counts: Floats, min_records: float) -> tuple[int, float]:
-    """The last code of the lower side, and the gain; (-1, 0) when no cut leaves enough rows on both sides."""
+    """The last code of the lower side and the gain; (-1, 0) when no cut leaves enough rows on both sides."""
     total, below = counts.sum(axis=0), np.cumsum(counts, axis=0)[:-1]
     above = total - below
     gains = impurity(total) - impurity(below) - impurity(above)
@@ -117,14 +119,14 @@ def best_cut(counts: Floats, min_records: float) -> tuple[int, float]:
 
 
 def gain_of_levels(counts: Floats, min_records: float) -> float:
-    """The gain of a branch for every code; 0 when fewer than two of them hold enough rows."""
+    """The gain of one branch per code; 0 when fewer than two branches have enough rows."""
     if (counts.sum(axis=1) >= min_records).sum() < 2:
         return 0.0
     return float(impurity(counts.sum(axis=0)) - impurity(counts).sum())
 
 
 def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records: float) -> IntervalSplit | None:
-    """The test of the largest gain, of equal ones the first; None when nothing is gained."""
+    """The test with the largest gain, the first of equal ones; None without a gain."""
     best = None
     for attribute, (counts, number) in enumerate(zip(tables, is_number, strict=True)):
         last, gain = best_cut(counts, min_records) if number else (MISSING, gain_of_levels(counts, min_records))
@@ -133,26 +135,26 @@ def best_split(tables: Sequence[Floats], is_number: Sequence[bool], min_records:
     return best
 
 
-# The rows of a node: a class, a weight and a code of every attribute, and how they are divided among branches.
+# The rows of a node, and how a test splits them.
 
 
 @dataclass(frozen=True, eq=False)
 class IntervalCoding:
-    """What codes mean: an attribute is open, or reports in bins that a law has blurred."""
+    """The meaning of codes: the levels of an open column, or the bins of a noisy one."""
 
-    sizes: tuple[int, ...]  # codes of every attribute
+    sizes: tuple[int, ...]  # number of codes of every attribute
     cuts: tuple[Floats, ...]  # between the codes of a number; empty for a category
     is_number: tuple[bool, ...]
-    blurs: tuple[Blur | None, ...]  # of noisy numbers
+    matrices: tuple[TransitionMatrix | None, ...]  # of noisy numbers
     classes: int
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows in a node; ``reports`` holds a noisy number as it was sent, until a test above has divided by it."""
+    """The rows of a node; ``reports`` contains a noisy number as reported, until a test has split by it."""
 
     labels: Codes
-    half: Codes  # of the reports that reconstruct together, to which a row belongs
+    half: Codes  # of every row, for the stopping rule of the reconstruction
     weights: Floats
     codes: tuple[Codes, ...]
     reports: tuple[Floats | None, ...]
@@ -161,7 +163,7 @@ class Sample:
         return len(self.labels)
 
     def take(self, rows: Rows, part: Floats | None = None) -> "Sample":
-        """Some of the rows, perhaps with only a part of their weight."""
+        """Some of the rows, optionally with only a part of their weight."""
         return Sample(
             self.labels[rows],
             self.half[rows],
@@ -171,7 +173,7 @@ class Sample:
         )
 
     def tables(self, coding: IntervalCoding) -> list[Floats]:
-        """Counts of classes at every code of every attribute."""
+        """The counts of classes at every code of every attribute."""
         return [
             counted(codes, self.labels, self.weights, (size, coding.classes))
             for codes, size in zip(self.codes, coding.sizes, strict=True)
@@ -182,7 +184,7 @@ class Sample:
         return np.bincount(self.labels, self.weights, minlength=coding.classes).astype(np.float64)
 
 
-def placed_anew(
+def reassign_bins(
     sample: Sample,
     coding: IntervalCoding,
     stop: Stop,
@@ -191,10 +193,10 @@ def placed_anew(
     least: float = 0.0,
     only: Collection[int] | None = None,
 ) -> Sample:
-    """The rows with noisy numbers (all, or ``only`` some) placed by a reconstruction from these rows alone.
+    """The rows with their noisy numbers (all, or ``only`` some) assigned to bins reconstructed from these rows alone.
 
-    A class of less weight than ``least`` stays where it was, and so does a number that a test above has divided by:
-    its reports were chosen by their own noise, and no longer follow the law.
+    A class with a weight below ``least`` keeps its bins. So does a number that a test above has split by: its reports
+    were selected by their own noise and no longer follow the distribution.
     """
     codes = [codes.copy() for codes in sample.codes]
     groups = sample.labels if by_class else np.zeros_like(sample.labels)
@@ -203,14 +205,14 @@ def placed_anew(
         half, weights = sample.half[rows], sample.weights[rows]
         if weights.sum() < least:
             continue
-        for place, (reports, blur) in enumerate(zip(sample.reports, coding.blurs, strict=True)):
-            if reports is not None and blur is not None and (only is None or place in only):
-                codes[place][rows] = placed_by_reconstruction(reports[rows], half, weights, blur, stop)
+        for place, (reports, matrix) in enumerate(zip(sample.reports, coding.matrices, strict=True)):
+            if reports is not None and matrix is not None and (only is None or place in only):
+                codes[place][rows] = assign_by_reconstruction(reports[rows], half, weights, matrix, stop)
     return replace(sample, codes=tuple(codes))
 
 
-def divided(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
-    """The rows of every branch; a row that lacks the tested value goes everywhere, by the shares of the others."""
+def split_rows(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
+    """The rows of every branch; a row with a missing value goes to all branches, weighted by their shares."""
     codes = sample.codes[split.attribute]
     lost = codes == MISSING
     branch = (codes > split.last).astype(np.int32) if split.is_number else codes
@@ -218,48 +220,50 @@ def divided(sample: Sample, split: IntervalSplit, size: int) -> list[Sample]:
     held = np.bincount(branch[~lost], sample.weights[~lost], minlength=branches)
     shares = held / held.sum() if held.any() else np.full(branches, 1 / branches)
     reports = tuple(None if place == split.attribute else one for place, one in enumerate(sample.reports))
-    parted = replace(sample, reports=reports)
+    without_tested = replace(sample, reports=reports)
     return [
-        parted.take(np.flatnonzero((~lost & (branch == number)) | (lost & (share > 0))), np.where(lost, share, 1.0))
+        without_tested.take(
+            np.flatnonzero((~lost & (branch == number)) | (lost & (share > 0))), np.where(lost, share, 1.0)
+        )
         for number, share in enumerate(shares)
     ]
 
 
-# How a tree from noisy numbers is grown: where reports are placed, and when a node is divided.
+# How a tree from noisy numbers is grown: where reports are assign_bins, and when a node is divided.
 
 
-Way: TypeAlias = Literal["global", "byclass", "local"]
+Algorithm: TypeAlias = Literal["global", "byclass", "local"]
 
 
 @dataclass(frozen=True)
 class AdditiveTreeSettings:
-    """The settings of a growth, checked."""
+    """The settings of a tree, checked."""
 
-    way: Way = "byclass"
+    algorithm: Algorithm = "byclass"
     min_records: int = 50
     max_depth: int = 20
     stop: Stop = "change"
 
     def __post_init__(self) -> None:
-        if self.way not in get_args(Way):
-            raise NameUnknown("way to grow", self.way, get_args(Way))
+        if self.algorithm not in get_args(Algorithm):
+            raise NameUnknown("algorithm", self.algorithm, get_args(Algorithm))
         if self.stop not in get_args(Stop):
-            raise NameUnknown("rule to stop", self.stop, get_args(Stop))
+            raise NameUnknown("stopping rule", self.stop, get_args(Stop))
         if self.min_records < 1:
             raise ValueOutOfRange("min_records", self.min_records, "a whole number of at least 1")
         if self.max_depth < 0:
             raise ValueOutOfRange("max_depth", self.max_depth, "a whole number of at least 0")
 
 
-# The nodes of a tree, divided one after the other; rows held out are divided beside those that grow it.
+# Growing the nodes of a tree; the rows held out follow the same tests.
 
 
-LEAST_ROWS = 100.0  # of a class in a node: fewer reports keep the bins they had
+LEAST_ROWS = 100.0  # of a class in a node: with fewer, reports keep their bins
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """Counts of classes, among the growing rows and those held out; without a split it is a leaf."""
+    """The counts of classes among the growing rows and those held out; a node without a split is a leaf."""
 
     counts: Floats
     held: Floats
@@ -270,7 +274,7 @@ class Node:
 
 
 def grown(growing: Sample, held: Sample, coding: IntervalCoding, rules: AdditiveTreeSettings) -> list[Node]:
-    """All nodes, the root first, the children of a node side by side and after it."""
+    """All nodes, the root first, the children of a node consecutive and after it."""
     nodes = [_leaf(growing, held, coding, label=0)]
     waiting = deque([(0, 0, growing, held)])
     while waiting:
@@ -278,17 +282,17 @@ def grown(growing: Sample, held: Sample, coding: IntervalCoding, rules: Additive
         counts = nodes[number].counts
         if depth == rules.max_depth or np.count_nonzero(counts) < 2 or counts.sum() < 2 * rules.min_records:
             continue
-        anew = rules.way == "local" and depth > 0
+        anew = rules.algorithm == "local" and depth > 0
         if anew:
-            growing = placed_anew(growing, coding, rules.stop, by_class=True, least=LEAST_ROWS)
+            growing = reassign_bins(growing, coding, rules.stop, by_class=True, least=LEAST_ROWS)
         split = best_split(growing.tables(coding), coding.is_number, rules.min_records)
         if split is None:
             continue
-        if anew:  # of rows held out, only what is tested counts
+        if anew:  # for rows held out only the tested number matters
             only = (split.attribute,)
-            held = placed_anew(held, coding, rules.stop, by_class=True, least=LEAST_ROWS, only=only)
+            held = reassign_bins(held, coding, rules.stop, by_class=True, least=LEAST_ROWS, only=only)
         size = coding.sizes[split.attribute]
-        parts = list(zip(divided(growing, split, size), divided(held, split, size), strict=True))
+        parts = list(zip(split_rows(growing, split, size), split_rows(held, split, size), strict=True))
         nodes[number] = replace(nodes[number], split=split, first=len(nodes), branches=len(parts))
         for one, other in parts:
             waiting.append((len(nodes), depth + 1, one, other))
@@ -297,12 +301,12 @@ def grown(growing: Sample, held: Sample, coding: IntervalCoding, rules: Additive
 
 
 def _leaf(growing: Sample, held: Sample, coding: IntervalCoding, label: int) -> Node:
-    """A leaf answers its most frequent class, and an empty one the ``label`` of its parent."""
+    """A leaf predicts its most frequent class; an empty leaf predicts the ``label`` of its parent."""
     counts = growing.counts(coding)
     return Node(counts, held.counts(coding), int(counts.argmax()) if counts.any() else label)
 
 
-EVERY = 3  # row is held out to prune
+EVERY = 3  # every third row is held out for pruning
 
 
 def grow_reconstructed(
@@ -311,33 +315,34 @@ def grow_reconstructed(
     *,
     target: str,
     attributes: Sequence[str] | None = None,
-    way: Way = "byclass",
+    algorithm: Algorithm = "byclass",
     bins: int | None = None,
     min_records: int = 50,
     max_depth: int = 20,
     prune: bool = True,
     stop: Stop = "change",
 ) -> Tree:
-    """The tree that predicts ``target`` from reports; it is asked with plain numbers, without noise.
+    """The tree that predicts ``target`` from noisy reports; it classifies rows without noise.
 
-    Columns that are not named in ``noisy`` are open, and so is the target. Both sides of every cut hold
-    ``min_records`` rows. With ``prune`` every third row is held out from growing, and subtrees that err no less on
-    these rows than a leaf would become leaves; afterwards they count in the nodes with all others.
+    Columns not named in ``noisy`` are open, and so is the target. Both sides of every cut contain at least
+    ``min_records`` rows. With ``prune`` every third row is held out: a subtree that makes no fewer errors on these rows
+    than a leaf becomes a leaf. The counts of the final tree include them.
     """
-    rules = AdditiveTreeSettings(way, min_records, max_depth, stop)
+    rules = AdditiveTreeSettings(algorithm, min_records, max_depth, stop)
     rows = training(table, target, attributes=attributes)
     coding, sample = coded(rows, noisy, bins)
     numbers = np.arange(len(sample))
     held = numbers % EVERY == EVERY - 1 if prune else np.zeros(len(sample), np.bool_)
     growing, apart = (
-        placed_anew(sample.take(numbers[part]), coding, stop, by_class=way != "global") for part in (~held, held)
+        reassign_bins(sample.take(numbers[part]), coding, stop, by_class=algorithm != "global")
+        for part in (~held, held)
     )
     nodes = grown(growing, apart, coding, rules)
     return _assembled(rows, coding, pruned(nodes) if prune else nodes)
 
 
 def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -> tuple[IntervalCoding, Sample]:
-    """Open columns as codes, and noisy ones with the law of their bins, not yet placed into them."""
+    """Open columns as codes, and noisy ones with the matrix of their bins, not yet assigned to bins."""
     names = [attribute.name for attribute in rows.attributes]
     for name in noisy:
         if name not in names:
@@ -352,7 +357,7 @@ def coded(rows: Training, noisy: Mapping[str, Noisy], bins: int | None = None) -
         sizes=tuple(column.size for column in columns),
         cuts=tuple(column.cuts for column in columns),
         is_number=tuple(attribute.is_number for attribute in rows.attributes),
-        blurs=tuple(column.blur for column in columns),
+        matrices=tuple(column.matrix for column in columns),
         classes=len(rows.classes),
     )
     count = len(rows.labels)
@@ -364,7 +369,7 @@ class _Column(NamedTuple):
     codes: Codes
     size: int
     cuts: Floats
-    blur: Blur | None = None
+    matrix: TransitionMatrix | None = None
     reports: Floats | None = None
 
 
@@ -375,11 +380,13 @@ def _open_column(attribute: Attribute, column: Array) -> _Column:
 
 def _noisy_column(attribute: Attribute, column: Array, noisy: Noisy, bins: int | None) -> _Column:
     if not attribute.is_number:
-        raise PlanError(f"Column {attribute.name!r} is a category, so no noise was added to it. Leave it out.")
+        raise PlanError(
+            f"Noisy columns must be numbers. Column {attribute.name!r} is a category. Remove it from noisy."
+        )
     check_possible(f"column {attribute.name!r}", noisy, column)
     edges = noisy.edges(bins_for(len(column)) if bins is None else bins)
     nowhere = np.full(len(column), MISSING, np.int32)
-    return _Column(nowhere, len(edges) - 1, edges[1:-1], blur_of(noisy, edges), column)
+    return _Column(nowhere, len(edges) - 1, edges[1:-1], transition_matrix(noisy, edges), column)
 
 
 def _assembled(rows: Training, coding: IntervalCoding, nodes: Sequence[Node]) -> Tree:
@@ -399,11 +406,11 @@ def _assembled(rows: Training, coding: IntervalCoding, nodes: Sequence[Node]) ->
     )
 
 
-# Reduced-error pruning: a subtree that errs no less than a leaf would, on rows held out, becomes one.
+# Reduced-error pruning: a subtree that makes no fewer errors than a leaf on the rows held out becomes a leaf.
 
 
 def pruned(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with some subtrees cut off; children stand after their parents, so one way back up is enough."""
+    """The nodes after pruning; children come after their parents, so one backward pass is enough."""
     errors = [float(node.held.sum() - node.held[node.label]) for node in nodes]
     left = list(nodes)
     for number in range(len(nodes) - 1, -1, -1):

@@ -1,4 +1,8 @@
-"""Which columns are disguised together, by which channel; every other column is reported as it is."""
+"""Schemes of randomised response, and estimates from the reports: shares of answers and joint distributions.
+
+`Scheme` says which columns are randomised together by which mechanism, and `disguise` applies it. `estimate` gives the
+share of rows with certain answers, `joint` the joint distribution of several columns.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,31 +20,31 @@ from leafcover.table.table import Column, Table
 
 @dataclass(frozen=True)
 class DisguisedColumns:
-    """A channel and the columns it covers, each with all of its levels in the order of the channel's codes."""
+    """A mechanism and the columns it randomises, each with all its levels in the order of the mechanism's codes."""
 
     columns: Mapping[str, tuple[str, ...]]
-    channel: Mechanism
+    mechanism: Mechanism
 
     def __post_init__(self) -> None:
         levels = tuple(len(levels) for levels in self.columns.values())
-        if levels != self.channel.shape:
+        if levels != self.mechanism.shape:
             raise PlanError(
-                f"The columns {', '.join(map(repr, self.columns))} have {_listed(levels)} levels, but their channel "
-                f"takes {_listed(self.channel.shape)}. Name as many columns and levels as it has."
+                f"The mechanism takes columns with {_listed(self.mechanism.shape)} levels. Got {_listed(levels)} for "
+                f"{', '.join(map(repr, self.columns))}. Declare as many columns and levels as it takes."
             )
         for name, texts in self.columns.items():
             if len(set(texts)) != len(texts):
-                raise PlanError(f"Column {name!r} names a level twice. Name each level once.")
+                raise PlanError(f"Column {name!r} has the same level twice. Name each level once.")
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns, in the order of the channel."""
+        """The names of the columns, in the order of the mechanism."""
         return tuple(self.columns)
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """The parts of a questionnaire; their coins are independent."""
+    """Which columns are randomised by which mechanism; the mechanisms are independent. Other columns are open."""
 
     parts: tuple[DisguisedColumns, ...]
 
@@ -48,16 +52,18 @@ class Scheme:
         object.__setattr__(self, "parts", parts)
         names = [name for part in parts for name in part.names]
         if twice := [name for name in names if names.count(name) > 1]:
-            raise PlanError(f"Column {twice[0]!r} stands in two parts. Two reports of one answer give more away.")
+            raise PlanError(f"Column {twice[0]!r} is in two parts of the scheme. Put it in one part only.")
 
     def levels(self, table: Table, name: str) -> tuple[str, ...]:
-        """The levels of a column in the order of ``codes``: as declared, else as observed."""
+        """The levels of a column in the order of ``codes``: as declared, otherwise as observed."""
         for part in self.parts:
             if name in part.columns:
                 return part.columns[name]
         column = table[name]
         if not column.is_category:
-            raise PlanError(f"Column {name!r} is a {column.kind}, not a category. Bin it, or ask for another column.")
+            raise PlanError(
+                f"Column {name!r} must be a category. Got a {column.kind}. Bin it, or choose another column."
+            )
         return column.levels
 
     def codes(self, table: Table, name: str) -> Codes:
@@ -66,47 +72,49 @@ class Scheme:
 
     @property
     def privacy(self) -> Privacy:
-        """All parts together: the epsilons add up, and one part without any leaves none for the whole."""
-        each = [part.channel.privacy for part in self.parts]
+        """What all parts together reveal: their epsilons add up; one part without a bound leaves none for the whole."""
+        each = [part.mechanism.privacy for part in self.parts]
         known = [one.epsilon for one in each if one.epsilon is not None]
-        said = " ".join(f"{', '.join(part.names)}: {one.words}" for part, one in zip(self.parts, each, strict=True))
-        rest = "Columns that are in no part are reported as they are."
-        return Privacy(sum(known) if len(known) == len(each) else None, f"{said} {rest}".strip())
+        texts = " ".join(f"{', '.join(part.names)}: {one.words}" for part, one in zip(self.parts, each, strict=True))
+        rest = "All other columns are reported unchanged."
+        return Privacy(sum(known) if len(known) == len(each) else None, f"{texts} {rest}".strip())
 
 
 def disguise(table: Table, scheme: Scheme, draws: Draws, *, start: int = 0) -> Table:
-    """The table with every part reported through its channel; the first row tosses the coins of row ``start``.
+    """The table after every part has gone through its mechanism; the first row uses the coins of row ``start``.
 
-    Coins must never be tossed twice for one answer: two reports of it tell more than one.
+    Never randomise one answer twice: two reports reveal more than one.
     """
     reported = []
     for part in scheme.parts:
         codes = [scheme.codes(table, name) for name in part.names]
         given = codes[0] if len(codes) == 1 else np.stack(codes)
-        reports = part.channel.apply(given, draws.sub("disguise", *part.names), start)
+        reports = part.mechanism.apply(given, draws.sub("disguise", *part.names), start)
         for (name, levels), column in zip(part.columns.items(), np.atleast_2d(reports), strict=True):
-            # A new column: nothing that was stored of the truth may go with it.
+            # A new column: it must carry nothing over from the true column.
             reported.append(recoded_column(name, column, levels))
     return table.replace(reported)
 
 
 def recoded(column: Column, levels: tuple[str, ...]) -> Codes:
-    """The codes of a category among other levels; missing stays missing."""
+    """The codes of a category in another order of levels; missing stays missing."""
     if not column.is_category:
-        raise PlanError(f"Column {column.name!r} is a {column.kind}. Read it as a category to disguise it.")
+        raise PlanError(
+            f"Column {column.name!r} must be a category to be randomised. Got a {column.kind}. Read it as a category."
+        )
     if column.levels == levels:
         return np.asarray(column.values, np.int32)
     places = {text: code for code, text in enumerate(levels)}
     if unknown := [text for text in column.levels if text not in places]:
         raise PlanError(
-            f"Column {column.name!r} holds {len(unknown)} levels that its part does not name. Name every level."
+            f"Column {column.name!r} has {len(unknown)} levels that the scheme does not declare. Declare every level."
         )
     moved = np.array([places[text] for text in column.levels] + [MISSING], np.int32)  # the last serves code -1
     return moved[column.values]
 
 
 def recoded_column(name: str, codes: Codes, levels: tuple[str, ...]) -> Column:
-    """A category of these codes, with its levels in the order a table keeps them."""
+    """A category with these codes, and its levels sorted as in every table."""
     order = tuple(sorted(levels))
     if order == levels:
         return Column(name, "category", codes, levels=levels)
@@ -115,7 +123,7 @@ def recoded_column(name: str, codes: Codes, levels: tuple[str, ...]) -> Column:
 
 
 def code_of(levels: tuple[str, ...], name: str, text: str) -> int:
-    """The code of a level that was asked for by its text."""
+    """The code of a level, given by its text."""
     if text not in levels:
         raise NameUnknown("level", text, levels, where=f"in column {name!r}")
     return levels.index(text)
@@ -125,59 +133,59 @@ def _listed(counts: tuple[int, ...]) -> str:
     return " and ".join(map(str, counts))
 
 
-# The share of people for whom some answers hold together, from disguised answers, with its error.
+# The share of rows that satisfy a conjunction of answers, with its standard error.
 #
-# Every row counts a weight w whose expectation, over its coins, is 1 when the truth meets the conjunction E and else 0:
-# the product of the weights of its channels and of plain indicators for columns that are not disguised. So P(E) is
-# estimated by the mean of w without bias. By the coins alone its variance is the mean of E[w²] - 1{E} over n, which
-# (mean w² - mean w) / n estimates without bias; for a sample from a population it is (E[w²] - P(E)²) / n.
+# Every row has a weight w whose expectation over the coins is 1 when the true row satisfies the conjunction E and 0
+# otherwise: the product of the weights of its mechanisms and of indicators for open columns. The mean of w estimates
+# P(E) without bias. Its variance due to the coins is the mean of E[w²] - 1{E} over n, which (mean w² - mean w) / n
+# estimates without bias; for a sample from a population it is (E[w²] - P(E)²) / n.
 
 
-DEVIATIONS = 1.959964  # of the normal law, either side, for 95 %
+DEVIATIONS = 1.959964  # standard deviations of the normal distribution for a two-sided 95% interval
 
 
 @dataclass(frozen=True)
 class ProportionEstimate:
-    """A share of the rows that answered, with its errors; ``raw`` is unbiased and may leave 0 to 1, ``share`` cannot.
+    """An estimated share of the rows, with standard errors; ``raw`` is unbiased, ``share`` is clipped to 0 to 1.
 
-    >>> print(Estimate(raw=-0.01, error=0.02, sampling_error=0.02, rows=500, missing=3))
+    >>> print(ProportionEstimate(raw=-0.01, error=0.02, sampling_error=0.02, rows=500, missing=3))
     0.000 (0.000 to 0.029) of 500 answers
     """
 
     raw: float
-    error: float  # standard error by the coins alone: about the people who answered
-    sampling_error: float  # standard error when they are a sample: about the population they come from
-    rows: int  # that answered every column asked for
-    missing: int  # that did not
+    error: float  # standard error due to the coins: for the people who answered
+    sampling_error: float  # standard error with sampling: for the population they come from
+    rows: int  # with a value in every requested column
+    missing: int  # other rows
 
     @property
     def share(self) -> float:
-        """The raw estimate moved to the nearest share that can be."""
-        return min(max(0.0, self.raw), 1.0)  # 0.0 first: of two zeros max takes it, and -0.0 is never shown
+        """The raw estimate clipped to 0 to 1."""
+        return min(max(0.0, self.raw), 1.0)  # 0.0 comes first, so that max never returns -0.0
 
     @property
     def count(self) -> float:
-        """How many of the people who answered, never below 0."""
+        """The estimated number of rows, at least 0."""
         return self.share * self.rows
 
     @property
     def raw_count(self) -> float:
-        """The sum of weights: over parts that exclude each other these add up exactly."""
+        """The sum of weights; sums over disjoint conditions add up exactly."""
         return self.raw * self.rows
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % about the people who answered."""
+        """The 95% interval for the people who answered."""
         return self._around(self.error)
 
     @property
     def sampling_interval(self) -> tuple[float, float]:
-        """95 % about the population they are a sample of."""
+        """The 95% interval for the population they are a sample of."""
         return self._around(self.sampling_error)
 
     @property
     def outside(self) -> float:
-        """How many standard errors the raw estimate lies outside 0 to 1; above 4 the law is not what was said."""
+        """The standard errors by which the raw estimate is outside 0 to 1; above 4 the stated mechanism is wrong."""
         apart = abs(self.raw - self.share)
         if not apart:
             return 0.0
@@ -197,26 +205,26 @@ class ProportionEstimate:
 
 
 def _beyond(errors: float) -> float:
-    """How far a share may lie from an end that its estimate is so many standard errors beyond, in standard errors.
+    """The 95% limit of a share, in standard errors from 0 or 1, when its estimate is this many beyond that end.
 
-    Nothing is left of the usual interval there, and an interval of nothing would look like certainty. This is the 95 %
-    limit of the normal law, given that the share is on the right side of the end.
+    Clipping the usual interval would leave a single point, which would look like certainty. This is the 95% limit of
+    the normal distribution, truncated to possible shares.
 
     >>> round(_beyond(2.0), 2), round(_beyond(4.0), 2)
     (1.05, 0.66)
     """
     from scipy.special import log_ndtr, ndtri_exp
 
-    if errors > 30:  # the difference below would lose its digits; the tail is that of an exponential law
+    if errors > 30:  # the difference below would lose its digits; the tail is nearly exponential
         return -log(0.05) / errors
     return float(-ndtri_exp(log_ndtr(-errors) + log(0.05)) - errors)
 
 
 def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | None]) -> ProportionEstimate:
-    """The share of rows for which every ``column = value`` holds, over disguised columns and others.
+    """The share of rows that satisfy every ``column = value``, for randomised and open columns.
 
-    Rows with a missing answer to one of them are counted apart and not among the rows. A literal None asks for rows
-    where the column is missing, which no channel disguises.
+    Rows with a missing value in one of the columns are counted separately. The value None selects rows where the column
+    is missing, which no mechanism changes.
     """
     answered = np.ones(len(table), np.bool_)
     for name, value in literals.items():
@@ -224,12 +232,12 @@ def estimate(table: Table, scheme: Scheme, literals: Mapping[str, str | float | 
             answered &= ~table[name].missing
     if not answered.any():
         asked = ", ".join(map(repr, literals))
-        raise TableError(f"No row answers all of {asked}. Ask for fewer columns, or wait for answers.")
+        raise TableError(f"No row has a value in all of {asked}. Choose fewer columns, or wait for answers.")
     return of_weights(weights(table, scheme, literals)[answered], int((~answered).sum()))
 
 
 def weights(table: Table, scheme: Scheme, literals: Mapping[str, str | float | None]) -> Floats:
-    """What each row counts for the conjunction; their sum is an unbiased count, 0 where an answer is missing."""
+    """The weight of each row for a conjunction, 0 where a value is missing; their sum is an unbiased count."""
     product = np.ones(len(table))
     left = dict(literals)
     for part in scheme.parts:
@@ -243,21 +251,24 @@ def weights(table: Table, scheme: Scheme, literals: Mapping[str, str | float | N
             elif isinstance(value, str):
                 own[place] = code_of(levels, name, value)
             else:
-                raise PlanError(f"Column {name!r} has levels of text. Got a number. Name one of its levels.")
+                raise PlanError(f"Column {name!r} is a category. Got a number. Name one of its levels.")
         if own:
             reports = np.stack([scheme.codes(table, name) for name in part.names])
-            product *= part.channel.weights(own, reports)
+            product *= part.mechanism.weights(own, reports)
     for name, value in left.items():
         product *= _met(table[name], value)
     return product
 
 
 def of_weights(counted: Floats, missing: int = 0) -> ProportionEstimate:
-    """The estimate that the weights of some rows give."""
+    """The estimate from the weights of some rows."""
     rows = len(counted)
     mean, square = float(counted.mean()), float(np.square(counted).mean())
-    share = min(max(mean, 0.0), 1.0)  # a raw share outside would make the error of the coins the larger one
-    coins, sampled = max(square - share, 0.0), max(square - share**2, 0.0)  # of a few rows, w² can be below w
+    share = min(max(mean, 0.0), 1.0)  # otherwise the error of the coins could exceed the sampling error
+    coins, sampled = (
+        max(square - share, 0.0),
+        max(square - share**2, 0.0),
+    )  # with a few rows, mean w² can be below mean w
     return ProportionEstimate(mean, sqrt(coins / rows), sqrt(sampled / rows), rows, missing)
 
 
@@ -266,48 +277,47 @@ def _met(column: Column, value: str | float | None) -> Bools:
         return column.missing
     if column.is_category != isinstance(value, str):
         wanted = "one of its levels" if column.is_category else "a number"
-        raise PlanError(f"Column {column.name!r} is a {column.kind}. Ask for {wanted}.")
+        raise PlanError(f"Column {column.name!r} is a {column.kind}. Give {wanted}.")
     if isinstance(value, str):
         if value not in column.levels:
-            # The levels of a column that nobody declared are original values: they are not listed.
-            raise PlanError(f"Column {column.name!r} holds no such level as was asked for. Ask for one that occurs.")
+            # The levels of an undeclared column are original values, so they are not listed.
+            raise PlanError(f"Column {column.name!r} does not have the requested level. Give one that occurs.")
         return np.asarray(column.values == column.levels.index(value))
     return np.asarray(column.values == value)
 
 
-# Tables of shares over several columns, from disguised answers.
+# Joint distributions of several columns.
 #
-# Reports are counted and the law of each part is undone along its own axes, one after the other: no matrix is made. The
-# result of plain inversion is unbiased but may be negative; what is shown is the nearest table that can be (projection
-# onto the simplex) or the likeliest one (iterative Bayesian update).
+# Reports are counted, and each mechanism is inverted along its own axes, without building a matrix. Plain inversion is
+# unbiased but may give negative shares. The result is therefore the nearest valid distribution (projection onto the
+# simplex) or the one of maximum likelihood (iterative Bayesian update).
 
 
 Method: TypeAlias = Literal["likeliest", "nearest"]
-MOST_CELLS = 1 << 22  # a table of this many shares takes 32 MB
+MOST_CELLS = 1 << 22  # this many shares take 32 MB
 
 
 @dataclass(frozen=True, eq=False)
 class JointDistribution:
-    """Shares of every combination of levels among the rows that answered all columns."""
+    """The share of every combination of levels among the rows with a value in all columns."""
 
     columns: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
-    shares: Floats  # one axis a column; they add up to 1
+    shares: Floats  # one axis per column; they sum to 1
     rows: int
-    missing: int  # rows where one of the columns is missing, counted apart
-    settled: bool = True  # False when the likeliest table was not reached in the rounds allowed
+    missing: int  # rows with a missing value in one of the columns
+    settled: bool = True  # False when the limit of rounds was reached before the maximum likelihood
 
     @property
     def counts(self) -> Floats:
-        """Expected numbers of rows; with whole people in mind, round them last."""
+        """Expected numbers of rows, not rounded."""
         return self.shares * self.rows
 
 
 def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Method = "likeliest") -> JointDistribution:
-    """The estimated joint table of some columns, disguised or not; no share is negative.
+    """The estimated joint distribution of some columns, randomised or open; no share is negative.
 
     >>> from leafcover.randomized_response import Warner
-    >>> from leafcover.randomized_response.estimate import Part
     >>> from leafcover.table.table import Column
     >>> reported = Table((Column("ill", "category", np.repeat(np.array([0, 1], np.int32), [60, 40]), ("no", "yes")),))
     >>> scheme = Scheme(DisguisedColumns({"ill": ("no", "yes")}, Warner(0.75)))
@@ -317,59 +327,61 @@ def joint(table: Table, scheme: Scheme, columns: Sequence[str], *, method: Metho
     if method not in get_args(Method):
         raise NameUnknown("method", method, get_args(Method))
     reported = _reported(table, scheme, columns)
-    laws = _laws(scheme, columns)
+    mechanisms = _mechanisms(scheme, columns)
     if method == "nearest":
-        shares = nearest(_along(reported.shares, laws, lambda law: law.unmix))
+        shares = nearest(_along(reported.shares, mechanisms, lambda mechanism: mechanism.unmix))
         return _with(reported, shares)
     found = likeliest(
         reported.counts,
-        lambda shares: _along(shares, laws, lambda law: law.mix),
-        lambda values: _along(values, laws, lambda law: law.mix_back),
+        lambda shares: _along(shares, mechanisms, lambda mechanism: mechanism.mix),
+        lambda values: _along(values, mechanisms, lambda mechanism: mechanism.mix_back),
     )
     return _with(reported, found.shares, settled=found.settled)
 
 
 def joint_inverted(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDistribution:
-    """The joint table by plain inversion: unbiased and additive, but shares may be negative or above 1."""
+    """The joint distribution by plain inversion: unbiased and additive, but shares may be negative or above 1."""
     reported = _reported(table, scheme, columns)
-    return _with(reported, _along(reported.shares, _laws(scheme, columns), lambda law: law.unmix))
+    return _with(reported, _along(reported.shares, _mechanisms(scheme, columns), lambda mechanism: mechanism.unmix))
 
 
-Law: TypeAlias = tuple[tuple[int, ...], Mechanism]  # the axes of a table, and the channel over them
+AxesMechanism: TypeAlias = tuple[tuple[int, ...], Mechanism]  # the axes of a table and their mechanism
 
 
 def _reported(table: Table, scheme: Scheme, columns: Sequence[str]) -> JointDistribution:
     if not columns or len(set(columns)) != len(columns):
-        raise PlanError(f"A joint table needs different columns. Got {list(columns)}. Name each column once.")
+        raise PlanError(f"columns must be one or more different columns. Got {list(columns)}.")
     levels = tuple(scheme.levels(table, name) for name in columns)
     shape = tuple(len(texts) for texts in levels)
     if prod(shape) > MOST_CELLS:
-        raise ValueOutOfRange("The number of cells of a joint table", prod(shape), f"at most {MOST_CELLS}")
+        raise ValueOutOfRange("The number of cells of a joint distribution", prod(shape), f"at most {MOST_CELLS}")
     codes = np.stack([scheme.codes(table, name) for name in columns])
     answered = (codes != MISSING).all(axis=0)
     rows = int(answered.sum())
     if not rows:
-        raise TableError(f"No row answers all of {', '.join(map(repr, columns))}. Ask for fewer columns.")
+        raise TableError(f"No row has a value in all of {', '.join(map(repr, columns))}. Choose fewer columns.")
     cell = np.ravel_multi_index(tuple(codes[:, answered]), shape)
     shares = np.bincount(cell, minlength=prod(shape)).reshape(shape) / rows
     return JointDistribution(tuple(columns), levels, shares, rows, len(table) - rows)
 
 
-def _laws(scheme: Scheme, columns: Sequence[str]) -> list[Law]:
-    laws: list[Law] = []
+def _mechanisms(scheme: Scheme, columns: Sequence[str]) -> list[AxesMechanism]:
+    mechanisms: list[AxesMechanism] = []
     for part in scheme.parts:
         places = [place for place, name in enumerate(part.names) if name in columns]
         if places:
             axes = tuple(columns.index(part.names[place]) for place in places)
-            laws.append((axes, part.channel.on(places)))
-    return laws
+            mechanisms.append((axes, part.mechanism.on(places)))
+    return mechanisms
 
 
-def _along(shares: Floats, laws: list[Law], way: Callable[[Mechanism], Callable[[Floats], Floats]]) -> Floats:
-    """A way through each law, along the axes of its own columns."""
-    for axes, channel in laws:
+def _along(
+    shares: Floats, mechanisms: list[AxesMechanism], operation: Callable[[Mechanism], Callable[[Floats], Floats]]
+) -> Floats:
+    """Apply an operation of each mechanism along the axes of its own columns."""
+    for axes, mechanism in mechanisms:
         front = tuple(range(len(axes)))
-        shares = np.moveaxis(way(channel)(np.moveaxis(shares, axes, front)), front, axes)
+        shares = np.moveaxis(operation(mechanism)(np.moveaxis(shares, axes, front)), front, axes)
     return shares
 
 
@@ -377,17 +389,17 @@ def _with(reported: JointDistribution, shares: Floats, *, settled: bool = True) 
     return JointDistribution(reported.columns, reported.levels, shares, reported.rows, reported.missing, settled)
 
 
-# From shares that may be negative to shares that can be: the nearest ones, or the likeliest ones.
+# From shares that may be negative to a valid distribution: the nearest one, or the one of maximum likelihood.
 
 
-NEAR = 0.01  # of the logarithm of the likelihood: no data can tell two estimates this near apart
+NEAR = 0.01  # of the log likelihood: a difference this small is not meaningful
 MOST_ROUNDS = 10_000
 
 
 def nearest(shares: Floats) -> Floats:
-    """The shares, none negative and adding up to 1, with the smallest Euclidean distance.
+    """The closest distribution in Euclidean distance (projection onto the simplex).
 
-    One number is taken off all of them and what falls below 0 is set to 0; sorting finds that number exactly.
+    One number is subtracted from all shares and negative results become 0; sorting finds that number exactly.
 
     >>> nearest(np.array([0.75, 0.5, -0.25]))
     array([0.625, 0.375, 0.   ])
@@ -401,15 +413,15 @@ def nearest(shares: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Likeliest:
-    """Shares of the largest likelihood, and how sure that is."""
+    """The shares of maximum likelihood, and how close they are to it."""
 
     shares: Floats
     rounds: int
-    gap: float  # the logarithm of the likelihood is at most this far below its largest value
+    gap: float  # the log likelihood is at most this far below its maximum
 
     @property
     def settled(self) -> bool:
-        """Whether the rule stopped it, and not the limit of rounds."""
+        """Whether the iteration converged before the limit of rounds."""
         return self.gap <= NEAR
 
 
@@ -421,11 +433,11 @@ def likeliest(
     near: float = NEAR,
     most_rounds: int = MOST_ROUNDS,
 ) -> Likeliest:
-    """Shares of truths that make counted reports most likely: iterative Bayesian update, an EM algorithm.
+    """The shares of true values with maximum likelihood: iterative Bayesian update, an EM algorithm.
 
-    Every round multiplies each share by the mean, over reports, of its law's chance against the expected one. The
-    largest of these factors less 1, times the rows, bounds what the logarithm of the likelihood can still gain, as
-    the likelihood is concave; the rounds stop when that is below ``near``.
+    Every round multiplies each share by the mean, over the reports, of their probability given this true value divided
+    by their expected probability. The log likelihood is concave, so the largest factor minus 1, times the rows, bounds
+    what it can still gain; the iteration stops when that is below ``near``.
     """
     rows = float(counts.sum())
     reported = counts / rows

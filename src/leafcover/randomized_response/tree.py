@@ -1,7 +1,8 @@
-"""Grow a tree from counts alone: the ID3 of Du and Zhan (2003) for disguised answers, with rules against noise.
+"""Decision trees from randomised answers: ID3 from estimated counts (Du and Zhan 2003), with tests against noise.
 
-The grower never sees a row. It asks a counter for the counts of levels and classes in the nodes of a depth, chooses
-tests, and asks for the counter of their branches; estimated counts, being additive, serve as plain ones do.
+`grow_tree` grows a tree, `pruned` prunes it on a test set, and `accuracy` estimates how often it is correct. The grower
+never reads a row: a `Counter` gives it the estimated counts of levels and classes in the nodes of one depth, and the
+counter of their branches. Estimated counts are additive, so they can be used like plain counts.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,22 +23,22 @@ from leafcover.tree.c45 import subtree_errors
 from leafcover.tree.training import attribute_names
 from leafcover.tree.tree import Attribute, Tree
 
-# Information gain from counts that may be negative: clipped, and rescaled so that branches add up to their node.
+# Information gain from counts that may be negative: they are clipped, and rescaled so that branches sum to their node.
 
 
-ROUNDING = 1e-7  # rows: an estimated count below this is nothing but what sums of weights leave over
+ROUNDING = 1e-7  # rows: a smaller estimated count is a rounding error
 
 
 def clipped(counts: Floats) -> Floats:
-    """The counts, and 0 for negative ones."""
+    """The counts with 0 for negative ones."""
     return np.where(counts > ROUNDING, counts, 0.0)
 
 
 def shared_out(counts: Floats, node: Floats) -> Floats:
-    """Counts of branches (nodes, levels, classes) without negative ones, adding up to their node's (nodes, classes).
+    """Counts of branches (nodes, levels, classes) without negative ones that sum to their node's (nodes, classes).
 
-    Each class of the node is shared out in proportion to its positive counts. Rows with a missing answer are in no
-    branch, and so are shared out with the others. A class that no branch holds goes by the size of the branches.
+    Each class of the node is distributed in proportion to its positive counts. So are rows with a missing answer, which
+    are in no branch. A class without a positive count is distributed by the size of the branches.
 
     >>> shared_out(np.array([[[30.0, -5.0], [10.0, 25.0]]]), np.array([[40.0, 20.0]]))[0]
     array([[30.,  0.],
@@ -49,7 +50,7 @@ def shared_out(counts: Floats, node: Floats) -> Floats:
     whole = sizes.sum(axis=1, keepdims=True)
     by_size = np.divide(sizes, whole, out=np.zeros_like(sizes), where=whole > 0)
     shares = np.where(sums > 0, np.divide(kept, sums, out=np.zeros_like(kept), where=sums > 0), by_size)
-    # Multiplied by 1 where nothing was clipped: whole counts stay whole.
+    # Where nothing was clipped the counts stay as they are: integers remain integers.
     same = sums == node[:, None, :]
     return np.where(same, kept, shares * node[:, None, :])
 
@@ -76,19 +77,19 @@ def _times_log(counts: Floats) -> Floats:
     return counts * np.log2(np.where(counts > 0, counts, 1.0))
 
 
-# How surprising an association is, given the noise of the disguise.
+# The significance of an association, given the randomness of the reports.
 #
-# The counts of a node and its margins give Pearson's X² = Σ d² / (n p q). Without a disguise it has the expectation
-# (levels - 1)(classes - 1) when column and class have nothing to do with each other; the weights of a disguise make it
-# larger, by a factor that the squared weights tell. X² divided by that factor is compared with the chi-squared law, as
-# Rao and Scott (1981) do for samples with weights. For two levels and two classes that is exact but for the normal law.
+# The counts of a node and its margins give Pearson's X² = Σ d² / (n p q). For open answers its expectation is
+# (levels - 1)(classes - 1) when column and class are independent. Randomised answers make it larger, by a factor that
+# follows from the squared weights. X² divided by this factor is compared with the chi-squared distribution, as Rao and
+# Scott (1981) do for weighted samples. For two levels and two classes only the normal approximation remains.
 
 
-def chance_of_noise(tally: Tally, branches: Floats) -> tuple[Floats, Floats]:
-    """For each node the chance of an association at least this strong by noise alone, and the gain of noise in bits.
+def noise_p_value(tally: Tally, branches: Floats) -> tuple[Floats, Floats]:
+    """For each node the p-value of the association, and the expected gain of noise in bits.
 
-    ``branches`` are the clipped counts (nodes, levels, classes), whose margins are the expected shares. The chance is 1
-    where nothing is to be told. X² is 2 n ln 2 times the gain, but for higher orders, and so is their expectation.
+    ``branches`` are the clipped counts (nodes, levels, classes), whose margins are the expected shares. The p-value is
+    1 where nothing can be tested. To first order X² is 2 n ln 2 times the gain, and so are their expectations.
     """
     from scipy.special import gammaincc
 
@@ -97,15 +98,15 @@ def chance_of_noise(tally: Tally, branches: Floats) -> tuple[Floats, Floats]:
     shares, classes = branches.sum(axis=2) / whole[:, None], branches.sum(axis=1) / whole[:, None]
     freedom = ((shares > 0).sum(axis=1) - 1) * ((classes > 0).sum(axis=1) - 1)
     strength, noise = _strength(tally.counts, shares, classes), tally.noise(shares, classes)
-    told = (freedom > 0) & (noise > 0)
-    scaled = np.divide(strength * freedom, noise, out=np.zeros_like(noise), where=told)
+    testable = (freedom > 0) & (noise > 0)
+    scaled = np.divide(strength * freedom, noise, out=np.zeros_like(noise), where=testable)
     chance = np.ones(len(noise))
-    chance[told] = gammaincc(freedom[told] / 2, scaled[told] / 2)
+    chance[testable] = gammaincc(freedom[testable] / 2, scaled[testable] / 2)
     return chance, noise / (2 * log(2) * whole**2)
 
 
 def _strength(counts: Floats, shares: Floats, classes: Floats) -> Floats:
-    """Σ d² / (p q), where d is a count less what its margins let expect."""
+    """Σ d² / (p q), where d is a count minus its expectation from the margins."""
     rows, columns, whole = counts.sum(axis=2), counts.sum(axis=1), counts.sum(axis=(1, 2))
     apart = (
         counts
@@ -117,7 +118,7 @@ def _strength(counts: Floats, shares: Floats, classes: Floats) -> Floats:
     return np.divide(apart**2, expected, out=np.zeros_like(apart), where=expected > 0).sum(axis=(1, 2))
 
 
-# When a node is split, and by which column: the rules that keep a tree from chasing the noise of a disguise.
+# The stopping rules, which keep a tree from fitting the randomness of the answers.
 
 
 Criterion: TypeAlias = Literal["gain", "ratio"]
@@ -125,14 +126,14 @@ Criterion: TypeAlias = Literal["gain", "ratio"]
 
 @dataclass(frozen=True)
 class StoppingRules:
-    """A node is split only where all of these allow it.
+    """A node is split only where all rules allow it.
 
-    ``criterion``: the column of the largest information gain, or of the largest gain ratio among those of at least
-    average gain. ``min_support``: a node and at least two of its branches hold so many rows, as estimated.
-    ``deviations``: these are also so many standard errors above 0. ``significance``: the chance that noise alone makes
-    the association of column and class as strong as it was estimated, over all columns tried, is at most this; and
-    the gain of noise is taken off that of a column. 1 does neither. ``purity``: a node of which one class has this
-    share is a leaf. ``max_depth``: at most so many tests on a way.
+    ``criterion``: the column with the largest information gain, or with the largest gain ratio among those of at least
+    average gain. ``min_support``: a node and at least two of its branches need this many rows, as estimated.
+    ``deviations``: these counts must also be this many standard errors above 0. ``significance``: the p-value of the
+    association of column and class, corrected for the number of columns, must be at most this, and the expected gain
+    of noise is subtracted from the gain of a column; 1 does neither. ``purity``: a node in which one class has this
+    share is a leaf. ``max_depth``: the largest number of tests from the root to a leaf.
     """
 
     criterion: Criterion = "gain"
@@ -158,35 +159,35 @@ class StoppingRules:
 
 
 PAPER = StoppingRules(min_support=0.0, deviations=0.0, significance=1.0)
-"""ID3 as Du and Zhan (2003) print it: split while classes are mixed and columns are left, whatever the noise."""
+"""ID3 as published by Du and Zhan (2003): split while classes are mixed and columns are left, whatever the noise."""
 
 
-# Which column each node of a fringe tests, if any.
+# Which column each node tests, if any.
 
 
-TIED = 1e-10  # bits: of columns whose gains are nearer than rounding can tell, the first is taken
+TIED = 1e-10  # bits: gains that differ by less count as equal, and the first column wins
 
 
 class Counter(Protocol):
-    """All that a grower asks for: counts in the nodes of a fringe, and the fringe of their branches."""
+    """What the grower needs: counts in the nodes of a fringe (the unfinished nodes), and the next fringe."""
 
     @property
     def nodes(self) -> int:
-        """How many nodes."""
+        """The number of nodes."""
         ...
 
     @property
     def rows(self) -> int:
-        """How many rows the tree grows from."""
+        """The number of rows that the tree is grown from."""
         ...
 
     @property
     def free(self) -> Bools:
-        """(nodes, attributes) that have not been tested on the way."""
+        """(nodes, attributes) not yet tested on the path to the node."""
         ...
 
     def classes(self) -> Tally:
-        """The count of each class, as those of a column with one level."""
+        """The count of each class, as for a column with one level."""
         ...
 
     def column(self, column: int) -> Tally:
@@ -194,11 +195,11 @@ class Counter(Protocol):
         ...
 
     def made(self, tested: Array) -> Array:
-        """For each node how much memory its branches take beyond the node's own, in entries."""
+        """For each node the additional memory of its branches, in entries."""
         ...
 
     def children(self, tested: Array) -> "Counter":
-        """The branches of every node, in order; ``tested`` names the column that a node tests, -1 for a leaf."""
+        """The branches of every node, in order; ``tested`` is the column that a node tests, -1 for a leaf."""
         ...
 
 
@@ -211,7 +212,7 @@ class SplitChoice:
 
 
 def choice(counter: Counter, held: Floats, rules: StoppingRules) -> SplitChoice:
-    """Choose by the rules; ``held`` are the clipped counts of the nodes (nodes, classes)."""
+    """The tests that the rules choose; ``held`` are the clipped counts of the nodes (nodes, classes)."""
     whole = counter.classes()
     size = whole.counts.sum(axis=(1, 2))
     pure = held.max(axis=1) >= rules.purity * held.sum(axis=1) - ROUNDING
@@ -230,7 +231,7 @@ def choice(counter: Counter, held: Floats, rules: StoppingRules) -> SplitChoice:
         answered = np.clip(np.divide(tally.counts.sum(axis=(1, 2)), size, out=np.zeros_like(size), where=may), 0.0, 1.0)
         allowed[column] = candidate & (answered > 0) & _enough_branches(tally, counter, rules)
         if rules.significance < 1:
-            chance, by_noise = chance_of_noise(tally, branches)
+            chance, by_noise = noise_p_value(tally, branches)
             allowed[column] &= chance * counter.free.sum(axis=1) <= rules.significance
             found = found - by_noise
         gain[column] = np.where(candidate, found * answered, -np.inf)
@@ -239,7 +240,7 @@ def choice(counter: Counter, held: Floats, rules: StoppingRules) -> SplitChoice:
 
 
 def _enough(tally: Tally, rows: int, rules: StoppingRules) -> Bools:
-    """(nodes, levels) that hold enough rows, and surely some."""
+    """(nodes, levels) that have enough rows, significantly above 0."""
     sizes, errors = tally.sizes(rows)
     least = np.maximum(rules.min_support, rules.deviations * errors)
     return (sizes > ROUNDING) & (sizes >= least - ROUNDING)
@@ -263,25 +264,25 @@ def _best(gain: Floats, split: Floats, allowed: Bools, rules: StoppingRules) -> 
     return np.where(np.isfinite(best), first, -1)
 
 
-MOST_ENTRIES = 1 << 23  # made at once: about half a gigabyte for 20 columns
+MOST_ENTRIES = 1 << 23  # created at once: about half a gigabyte for 20 columns
 _SOUND = StoppingRules()
 
 
 def grow_tree(
     table: Table, scheme: Scheme, *, target: str, attributes: Sequence[str] | None = None, rules: StoppingRules = _SOUND
 ) -> Tree:
-    """The tree that predicts ``target`` from the other columns (or from ``attributes``), disguised or open.
+    """The tree that predicts ``target`` from the other columns (or from ``attributes``), randomised or open.
 
-    Its counts are estimates, none negative, and branches add up to their node. Rows without an answer to the target are
-    left out; a row without an answer to a test counts in none of its branches, and these share out its node's rows by
-    the rows that answered. A number must be binned before: every column is a category.
+    Its counts are estimates; they are not negative, and branches sum to their node. Rows with a missing target are left
+    out. A row with a missing tested value is in no branch; the branches share the rows of their node in proportion to
+    the known values. All columns must be categories: bin numbers before.
     """
     chosen = attribute_names(table, target) if attributes is None else tuple(attributes)
     for name in (*chosen, target):
         if name not in table.names:
             raise NameUnknown("column", name, table.names)
     if target in chosen or len(set(chosen)) != len(chosen) or not chosen:
-        raise PlanError(f"A tree needs different columns that are not its target. Got {list(chosen)}. Name each once.")
+        raise PlanError(f"attributes must be different columns without the target {target!r}. Got {list(chosen)}.")
     found = answers(table, scheme, (*chosen, target))
     columns = tuple(
         Attribute(name, levels, is_number=False) for name, levels in zip(chosen, found.levels, strict=False)
@@ -292,13 +293,13 @@ def grow_tree(
 
 @dataclass(frozen=True, eq=False)
 class _Nodes:
-    """Nodes that are decided together: those of a depth, or a part of them where memory would not hold all."""
+    """Nodes that are split together: those of one depth, or a part of them where memory is short."""
 
     above: Counter | None  # of the nodes above; None for the root
-    tested: Array  # what the nodes above test, -1 for those whose branches are others
+    tested: Array  # the tests of the nodes above, -1 for those without branches here
     counts: Floats
     label: Array
-    parent: Array  # number in the tree
+    parent: Array  # number of the parent in the tree
     depth: int
 
 
@@ -315,7 +316,7 @@ class _Decided:
 def grown(
     counter: Counter, attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...], rules: StoppingRules
 ) -> Tree:
-    """The tree that a counter's counts give."""
+    """The tree grown from the counts of a counter."""
     counts = clipped(counter.classes().counts[:, 0, :])
     counts *= counter.rows / counts.sum()
     waiting = [_Nodes(None, np.zeros(0), counts, _largest(counts), np.array([-1]), 0)]
@@ -338,19 +339,19 @@ def grown(
 
 
 def _largest(counts: Floats) -> Array:
-    """The class of each node; of those that only rounding tells apart the first."""
+    """The most frequent class of each node, the first of those that are equal up to rounding."""
     return (counts >= counts.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
 
 
 def _parts(made: Array, split: Bools) -> Iterator[Bools]:
-    """The nodes that are split, in parts whose branches make about MOST_ENTRIES each, of one node at least."""
+    """The nodes that are split, in parts whose branches have about MOST_ENTRIES entries, at least one node each."""
     number = np.cumsum(made) // MOST_ENTRIES
     for part in np.unique(number[split]):
         yield split & (number == part)
 
 
 def _branches(made: SplitChoice, classes: int) -> tuple[Floats, Array]:
-    """Counts of the branches of all nodes, in order, and the node each belongs to."""
+    """The counts of the branches of all nodes, in order, and the node that each belongs to."""
     levels = np.array([0 if one is None else one.shape[1] for one in made.branches])
     width = np.where(made.tested >= 0, levels[made.tested], 0)
     first = np.cumsum(width) - width
@@ -391,20 +392,20 @@ def _tree(decided: list[_Decided], attributes: tuple[Attribute, ...], target: st
     )
 
 
-# Reduced-error pruning with a disguised test set: a subtree stays only where it is better than a leaf, and surely so.
+# Reduced-error pruning with a randomised test set: a subtree stays only where it is significantly better than a leaf.
 #
-# Going up from the leaves, every node compares how many rows its subtree, pruned so far, and its own label answer
-# rightly, both as estimated. Each row has its own difference, so the standard error of their sum is known.
+# From the leaves upwards, every node compares the estimated number of rows that its subtree, as pruned so far, and its
+# own label classify correctly. The difference is known for each row, and so is the standard error of their sum.
 
 
-PRUNING_ROUNDING = 1e-9  # rows: a subtree that is better by less is not better
+PRUNING_ROUNDING = 1e-9  # rows: a smaller improvement is a rounding error
 
 
 def pruned(tree: Tree, table: Table, scheme: Scheme, *, deviations: float = 0.0) -> Tree:
-    """The tree without subtrees that a test set does not show to be better than a leaf.
+    """The tree without subtrees that are no better than a leaf on a test set.
 
-    Better means by more than ``deviations`` standard errors; 0 is the paper's way. The rows must be others than the
-    tree grew from. Rows that do not answer the class and every column tested are left out.
+    Better means by more than ``deviations`` standard errors; 0 is the published rule. The test set must not contain the
+    rows that the tree was grown from. Rows with a missing class or tested value are left out.
     """
     if not deviations >= 0:
         raise ValueOutOfRange("deviations", deviations, "a number of standard errors, at least 0")
@@ -428,7 +429,7 @@ def pruned(tree: Tree, table: Table, scheme: Scheme, *, deviations: float = 0.0)
 
 @dataclass(frozen=True, eq=False)
 class _Rights:
-    """What rows count for being answered rightly in nodes."""
+    """The weights of rows for being classified correctly in nodes."""
 
     node: Rows
     row: Rows
@@ -444,13 +445,13 @@ def _joined(one: _Rights, other: _Rights) -> _Rights:
 
 
 def _summed(rights: _Rights, rows: int) -> _Rights:
-    """One figure for each node and row."""
+    """One weight for each node and row."""
     key, place = np.unique(rights.node.astype(np.int64) * rows + rights.row, return_inverse=True)
     return _Rights(key // rows, key % rows, np.asarray(np.bincount(place, rights.right, len(key)), np.float64))
 
 
 def _without(tree: Tree, stays: Bools) -> Tree:
-    """The tree with leaves where nodes do not stay."""
+    """The tree with leaves in place of nodes that do not stay."""
     from leafcover.kernels.c45_prune import breadth_first
 
     branches = np.where(stays, tree.branches, 0).astype(np.int32)
@@ -471,16 +472,17 @@ def _without(tree: Tree, stays: Bools) -> Tree:
     )
 
 
-# How often a tree is right, from a disguised test set (Du and Zhan 2003, § 4.3).
+# The accuracy of a tree from a randomised test set (Du and Zhan 2003, § 4.3).
 #
-# A row counts, over all leaves, what it counts for being in the leaf with the leaf's class. Its expectation over the
-# coins is 1 where the tree answers the true row rightly, else 0. With one coin that is the paper's formula.
+# The weight of a row is the sum, over all leaves, of its weight for being in the leaf with the leaf's class. Its
+# expectation over the coins is 1 where the tree classifies the true row correctly, else 0. With one coin this is the
+# published formula.
 
 
 def accuracy(tree: Tree, table: Table, scheme: Scheme) -> ProportionEstimate:
-    """The share of rows that a tree answers rightly: raw, clipped, and with its errors; other rows than it grew from.
+    """The share of rows that a tree classifies correctly; use other rows than it was grown from.
 
-    Rows that do not answer the class and every column that the tree tests are counted apart.
+    Rows with a missing class or tested value are counted separately.
     """
     found = answers_for(tree, table, scheme)
     right = np.zeros(found.rows)

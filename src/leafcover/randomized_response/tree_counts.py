@@ -1,7 +1,8 @@
-"""The nodes at the edge of a growing tree, and the counts in each of them, from entries.
+"""The fringe of a growing tree: its unfinished nodes, and the estimated counts in each of them, from entries.
 
-The weights of the entries in a node add up to the unbiased count of `leafcover.randomized_response.estimate`, for all
-nodes of a fringe at once. Without a disguise weights are whole numbers, 1 for each row, and the counts are plain.
+The weights of the entries in a node sum to the unbiased count of `leafcover.randomized_response.estimate`, for all
+nodes at once. For open answers every weight is 1, and the counts are plain. `depths` sends a test set through a
+finished tree.
 """
 
 from collections.abc import Iterator
@@ -21,11 +22,11 @@ from leafcover.randomized_response.tree_entries import (
     Tally,
     Weights,
     answers,
+    branch_moves,
     kept,
     merged,
     moved,
     onwards,
-    parted,
     summed,
 )
 from leafcover.table.table import Table
@@ -34,14 +35,14 @@ from leafcover.tree.tree import Tree, levels
 
 @dataclass(frozen=True, eq=False)
 class Fringe:
-    """Nodes numbered from 0, and the entries that stand in them."""
+    """Nodes numbered from 0, and the entries in them."""
 
     paths: Paths
     entries: Entries
 
     @staticmethod
     def root(answers: Answers, *, by_row: bool = False) -> "Fringe":
-        """The root alone; ``by_row`` lets entries remember the row they come from."""
+        """The root alone; with ``by_row`` entries keep the number of their row."""
         rows = answers.rows
         entries = Entries(
             np.zeros(rows, np.int64), answers.codes, Weights.ones(rows), np.arange(rows) if by_row else None
@@ -50,35 +51,35 @@ class Fringe:
 
     @property
     def nodes(self) -> int:
-        """How many nodes."""
+        """The number of nodes."""
         return self.paths.nodes
 
     @property
     def rows(self) -> int:
-        """How many rows the tree grows from."""
+        """The number of rows that the tree is grown from."""
         return self.paths.answers.rows
 
     @property
     def free(self) -> Bools:
-        """(nodes, attributes) that have not been tested on the way."""
+        """(nodes, attributes) not yet tested on the path to the node."""
         return self.paths.free
 
     def classes(self) -> Tally:
-        """The count of each class, as those of a column with one level."""
+        """The count of each class, as for a column with one level."""
         return self.paths.tally(*self._sums(np.zeros(len(self.entries), np.uint8), 1))
 
     def column(self, column: int) -> Tally:
-        """The count of each level of a column with each class; rows where it is missing count nowhere."""
+        """The count of each level of a column with each class; missing values are not counted."""
         levels = len(self.paths.answers.levels[column])
         return self.paths.tally(*self._sums(self.entries.codes[column], levels), column)
 
     def made(self, tested: Array) -> Rows:
-        """For each node how many entries its test would make of those it holds; 0 where each goes to one branch."""
+        """For each node the number of entries that its test creates; 0 where every entry goes to one branch."""
         held = np.bincount(self.entries.node, minlength=self.nodes + 1)[:-1]
         return np.where(self.paths.fresh(tested), held * self.paths.answers.sizes[tested], 0)
 
     def children(self, tested: Array) -> "Fringe":
-        """The branches of every node, in order; ``tested`` names the column that a node tests, -1 for a leaf."""
+        """The branches of every node, in order; ``tested`` is the column that a node tests, -1 for a leaf."""
         answers, fresh, paths = self.paths.answers, self.paths.fresh(tested), self.paths.branched(tested)
         branches = np.where(tested >= 0, answers.sizes[tested], 0)
         first, nodes = np.cumsum(branches) - branches, paths.nodes
@@ -89,19 +90,19 @@ class Fringe:
         moves = [Move(on, node[on], np.ones(1), np.zeros(len(on), np.uint8))]
         for column in np.unique(tested[fresh]).tolist():
             here = np.where(fresh & (tested == column), first, -1)
-            moves += parted(self.entries, column, answers.laws[answers.law_of[column]], here)
+            moves += branch_moves(self.entries, column, answers.mechanisms[answers.mechanism_of[column]], here)
         asked = np.column_stack([paths.free, np.ones(nodes, np.bool_)])  # the class always
         return Fringe(paths, merged(moved(self.entries, moves), answers.bins, asked))
 
     def rows_of(self, some: Bools) -> Rows:
-        """The rows that some entries come from, when the root was told to remember them."""
+        """The rows of some entries, if the root was created with ``by_row``."""
         if self.entries.row is None:
-            raise ValueError("This fringe does not know its rows. Make its root with by_row=True.")
+            raise ValueError("The entries of this fringe have no row numbers. Create its root with by_row=True.")
         return self.entries.row[some]
 
     def _sums(self, codes: Array, levels: int) -> tuple[Floats, Floats]:
-        """Of weights and of their squares by node, code and class (nodes, levels, classes)."""
-        classes, bins = len(self.paths.answers.levels[-1]), levels + 1  # the last for missing answers
+        """The sums of weights and of their squares by node, code and class (nodes, levels, classes)."""
+        classes, bins = len(self.paths.answers.levels[-1]), levels + 1  # the last for missing values
         values, squares = (
             one.reshape(self.nodes + 1, classes, bins)[:-1, :, :levels].transpose(0, 2, 1)
             for one in summed(self.entries.weights, self._base, codes, (self.nodes + 1) * classes, bins)
@@ -110,7 +111,7 @@ class Fringe:
 
     @cached_property
     def _base(self) -> Rows:
-        """Node, class and kind of each entry in one number: the same for all columns."""
+        """Node, class and kind of each entry as one number, the same for all columns."""
         base = self.entries.node * len(self.paths.answers.levels[-1])
         base += self.entries.codes[-1]
         kind, few = self.entries.weights.kind, self.entries.weights.few
@@ -120,22 +121,24 @@ class Fringe:
         return base
 
 
-# Disguised rows in a tree that has been grown: what they count in each of its nodes.
+# The rows of a test set in the nodes of a finished tree.
 
 
 def answers_for(tree: Tree, table: Table, scheme: Scheme) -> Answers:
-    """The rows that answer the class and all columns a tree tests, in the order and with the levels of the tree."""
+    """The rows with a known class and known tested values, with the columns and levels of the tree."""
     used = [tree.attributes[number] for number in np.unique(tree.tested[tree.tested >= 0])]
     for attribute in used:
         if attribute.is_number:
-            raise PlanError(f"The tree cuts the number {attribute.name!r}. Grow it from categories, by grow_tree.")
+            raise PlanError(
+                f"The tree must test categories only. It cuts the number {attribute.name!r}. Grow it with grow_tree."
+            )
     wanted = {attribute.name: attribute.levels for attribute in used}
     others = tuple(text for text in scheme.levels(table, tree.target) if text not in tree.classes)
-    wanted[tree.target] = tree.classes + others  # a class the tree has never met is one it gets wrong
+    wanted[tree.target] = tree.classes + others  # the tree is wrong on a class it does not know
     found = answers(table, scheme, tuple(wanted), wanted).complete()
     if not found.rows:
         asked = ", ".join(map(repr, wanted))
-        raise TableError(f"No row answers all of {asked}. Test with rows that do.")
+        raise TableError(f"No row has a value in all of {asked}. Use a test set with such rows.")
     return found
 
 
@@ -154,7 +157,7 @@ def depths(tree: Tree, found: Answers) -> Iterator[tuple[Array, Fringe]]:
 
 
 def right_answers(fringe: Fringe, labels: Array) -> Floats:
-    """For each entry a number whose expectation is 1 where the row is in the node and has the node's label, else 0."""
+    """For each entry a weight with expectation 1 where the true row is in the node and has its label, else 0."""
     entries, axis = fringe.entries, fringe.paths.axis(-1)
     alone, label = np.append(axis.alone, False)[entries.node], np.append(labels, 0)[entries.node]
     report = entries.codes[-1]

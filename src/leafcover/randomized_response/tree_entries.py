@@ -1,7 +1,9 @@
-"""The columns a tree may test, as codes, and which of them one coin disguises together.
+"""Randomised rows on their way through a tree: answers as codes, weights, and the entries that carry them.
 
-A law covers one column, by any channel, or several columns of two levels that share a coin. Its inverse says what a
-report counts for a truth. Where a coin is shared, a report read against its coin turns the others of that coin too.
+`Answers` are the columns as codes, with the mechanisms that randomise them. `Weights` are the weights of entries,
+`Tally` the estimated counts in the nodes, `Paths` what has been tested above each node, and `Entries` the rows in the
+nodes. A `ColumnMechanism` covers one column, or several two-level columns that share a coin; reading one report as
+flipped then flips the other reports of the same coin too.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,49 +19,49 @@ from leafcover.randomized_response.mechanism import Mechanism, inverse
 from leafcover.randomized_response.mechanisms import Groups, OneCoin
 from leafcover.table.table import Table
 
-OPEN = -1  # the law of a column that is not disguised
+OPEN = -1  # the mechanism of an open column
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnMechanism:
-    """What a report counts for each truth; ``columns`` are more than one where they share a coin."""
+    """The weight of a report for each true level; several ``columns`` share a coin."""
 
     columns: tuple[int, ...]
-    inverse: Floats  # (truths, reports); its columns sum to 1
+    inverse: Floats  # (true levels, reports); its columns sum to 1
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Rows with a known class as codes: the attributes, and the class last."""
+    """Rows with a known class, as codes: the attributes, and the class last."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[str, ...], ...]
-    codes: Array  # (columns, rows) unsigned; the number of levels where an answer is missing
-    laws: tuple[ColumnMechanism, ...]
-    law_of: tuple[int, ...]  # for each column the number of its law, or OPEN
+    codes: Array  # (columns, rows) unsigned; the number of levels where a value is missing
+    mechanisms: tuple[ColumnMechanism, ...]
+    mechanism_of: tuple[int, ...]  # for each column the number of its mechanism, or OPEN
 
     @property
     def attributes(self) -> int:
-        """How many columns may be tested."""
+        """The number of columns that can be tested."""
         return len(self.names) - 1
 
     @property
     def rows(self) -> int:
-        """How many rows have a known class."""
+        """The number of rows."""
         return int(self.codes.shape[1])
 
     @property
     def sizes(self) -> Array:
-        """How many levels each column has."""
+        """The number of levels of each column."""
         return np.array([len(texts) for texts in self.levels])
 
     @cached_property
     def bins(self) -> tuple[int, ...]:
-        """How many codes each column holds: its levels, and one more where answers are missing."""
+        """The number of codes of each column: its levels, and one more where values are missing."""
         return tuple(len(t) + int(c.max() == len(t)) for t, c in zip(self.levels, self.codes, strict=True))
 
     def complete(self) -> "Answers":
-        """The rows that answer everything."""
+        """The rows without missing values."""
         full = np.ones(self.rows, np.bool_)
         for texts, column in zip(self.levels, self.codes, strict=True):
             full &= column < len(texts)
@@ -69,71 +71,73 @@ class Answers:
 def answers(
     table: Table, scheme: Scheme, names: Sequence[str], levels: Mapping[str, tuple[str, ...]] | None = None
 ) -> Answers:
-    """The rows of a table that answer the last of ``names``, the class.
+    """The rows of a table with a known class, the last of ``names``.
 
-    ``levels`` may say which levels columns have, in which order; an open answer that is none of them is missing.
+    ``levels`` may give the levels of columns and their order; any other value of an open column becomes missing.
     """
     given = levels or {}
     columns = [_column(table, scheme, name, given.get(name)) for name in names]
     known = columns[-1][1] != MISSING
     if not known.any():
-        raise TableError(f"No row has an answer to {names[-1]!r}. Choose another target, or wait for answers.")
+        raise TableError(f"No row has a value in {names[-1]!r}. Choose another target, or wait for answers.")
     most = max(len(texts) for texts, _ in columns)
     codes = np.empty((len(names), int(known.sum())), np.uint8 if most < 256 else np.uint32)
     for place, (texts, column) in enumerate(columns):
         codes[place] = np.where(column[known] == MISSING, len(texts), column[known])
-    laws = tuple(law for part in scheme.parts for law in _laws(part.channel, part.names, names))
-    law_of = [OPEN] * len(names)
-    for number, law in enumerate(laws):
-        for place in law.columns:
-            law_of[place] = number
-    return Answers(tuple(names), tuple(texts for texts, _ in columns), codes, laws, tuple(law_of))
+    mechanisms = tuple(
+        mechanism for part in scheme.parts for mechanism in _mechanisms(part.mechanism, part.names, names)
+    )
+    mechanism_of = [OPEN] * len(names)
+    for number, mechanism in enumerate(mechanisms):
+        for place in mechanism.columns:
+            mechanism_of[place] = number
+    return Answers(tuple(names), tuple(texts for texts, _ in columns), codes, mechanisms, tuple(mechanism_of))
 
 
 def _column(table: Table, scheme: Scheme, name: str, levels: tuple[str, ...] | None) -> tuple[tuple[str, ...], Codes]:
-    """The levels of a column, as wanted or as they are, and the codes of its answers among them."""
+    """The levels of a column, as requested or as declared, and the codes of its values."""
     own, codes = scheme.levels(table, name), scheme.codes(table, name)
     if levels is None or own == levels:
         return own, codes
     if any(name in part.columns for part in scheme.parts):
         raise PlanError(
-            f"The scheme names other levels of column {name!r} than the tree does, or in another order. "
-            "Give the levels that the tree was grown with."
+            f"The scheme declares other levels of column {name!r} than the tree, or in another order. "
+            "Declare the levels that the tree was grown with."
         )
     places = {text: code for code, text in enumerate(levels)}
     moved = np.array([*(places.get(text, MISSING) for text in own), MISSING], np.int32)  # the last serves code -1
     return levels, moved[codes]
 
 
-def _laws(channel: Mechanism, given: Sequence[str], names: Sequence[str]) -> Iterator[ColumnMechanism]:
-    """The laws of a part, one a coin, for those of its columns that are wanted."""
-    if isinstance(channel, Groups):
-        for group in channel.groups:
-            yield from _laws(OneCoin(channel.theta, len(group)), [given[column] for column in group], names)
+def _mechanisms(mechanism: Mechanism, given: Sequence[str], names: Sequence[str]) -> Iterator[ColumnMechanism]:
+    """The mechanisms of a part, one per coin, for the requested columns."""
+    if isinstance(mechanism, Groups):
+        for group in mechanism.groups:
+            yield from _mechanisms(OneCoin(mechanism.theta, len(group)), [given[column] for column in group], names)
         return
     places = tuple(names.index(name) for name in given if name in names)
-    if len(given) > 1 and not isinstance(channel, OneCoin):
+    if len(given) > 1 and not isinstance(mechanism, OneCoin):
         raise PlanError(
-            f"A tree reads one column a channel, or several that share a coin. Got a {type(channel).__name__} over "
-            f"{', '.join(map(repr, given))}. Disguise these by OneCoin or Groups."
+            f"A tree needs one mechanism per column, or columns that share a coin. Got {type(mechanism).__name__} for "
+            f"{', '.join(map(repr, given))}. Use OneCoin or Groups."
         )
     if places:
-        yield ColumnMechanism(places, inverse(channel.on([0])))
+        yield ColumnMechanism(places, inverse(mechanism.on([0])))
 
 
-# What entries count. Most weigh one of a few values, so that they are counted as whole numbers and weighed after.
+# The weights of entries. There are often few different weights; entries are then counted as integers and weighted last.
 #
-# A value and its square are kept apart: entries that are put together add up both.
+# A weight and its square are kept separately, because merging entries adds up both.
 
 
-FEW = 4  # kinds that are counted apart, in one pass; more are added up in two, one for values and one for squares
-MANY = 256  # kinds, above which every entry has a kind of its own
-BLOCK = 1 << 16  # entries counted at once: their cells stay in the cache, which halves the time of a million
+FEW = 4  # kinds that are counted separately in one pass; more are summed in two, for values and for squares
+MANY = 256  # kinds; above, every entry has its own weight
+BLOCK = 1 << 16  # entries counted at once, to fit the cache: halves the time for a million
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The value of each kind, its square, and the kind of each entry; without kinds every entry has its own value."""
+    """The weight of each kind, its square, and the kind of each entry; without kinds every entry has its own weight."""
 
     values: Floats
     squares: Floats
@@ -141,12 +145,12 @@ class Weights:
 
     @staticmethod
     def ones(entries: int) -> "Weights":
-        """Every entry counts 1."""
+        """Weight 1 for every entry."""
         return Weights(np.ones(1), np.ones(1), np.zeros(entries, np.uint8))
 
     @property
     def few(self) -> int:
-        """How many kinds are counted apart; 0 when they are added up."""
+        """The number of kinds that are counted separately; 0 when weights are summed."""
         return len(self.values) if self.kind is not None and len(self.values) <= FEW else 0
 
     def take(self, entries: Array) -> "Weights":
@@ -156,13 +160,13 @@ class Weights:
         return Weights(self.values, self.squares, self.kind[entries])
 
     def each(self) -> "Weights":
-        """The same with one kind an entry."""
+        """The same weights with one kind per entry."""
         if self.kind is None:
             return self
         return Weights(self.values[self.kind], self.squares[self.kind], None)
 
     def times(self, factors: Floats, which: Array) -> "Weights":
-        """Each entry's value times the factor that ``which`` names for it."""
+        """The weight of each entry times its factor; ``which`` is the number of the factor."""
         if self.kind is None:
             return Weights(self.values * factors[which], self.squares * factors[which] ** 2, None)
         return Weights(
@@ -173,7 +177,7 @@ class Weights:
 
 
 def tidied(weights: Weights) -> Weights:
-    """The same weights with as few kinds as there are values; above many, with one kind an entry."""
+    """The same weights with as few kinds as possible; with too many kinds, one per entry."""
     if weights.kind is None or len(weights.values) > MANY:
         return weights.each()
     used = np.flatnonzero(np.bincount(weights.kind, minlength=len(weights.values)))
@@ -186,7 +190,7 @@ def tidied(weights: Weights) -> Weights:
 def summed(weights: Weights, base: Rows, codes: Array, cells: int, bins: int) -> tuple[Floats, Floats]:
     """The sums of values and of squares (cells, bins) by base and code.
 
-    ``base`` is the number of an entry's cell; when kinds are few, that times their number, plus the kind.
+    ``base`` is the cell of an entry; with few kinds, the cell times their number plus the kind.
     """
     if weights.few:
         counted = _counted(base, codes, cells * weights.few, bins).reshape(cells, weights.few, bins).astype(np.float64)
@@ -208,21 +212,21 @@ def _counted(base: Rows, codes: Array, cells: int, bins: int) -> Rows:
     return total
 
 
-# Counts of a column's levels with each class, in many nodes: unbiased, and with the noise they carry.
+# Counts of a column's levels with each class, in many nodes: unbiased, and with their noise.
 #
-# A row counts in one cell of the reports of a node, so these cells are uncorrelated but for their sum, and the second
-# moment of each is the sum of squared weights. The counts of truths are a linear image of them, by the inverse laws.
+# A row counts in one cell of the reports of a node, so these cells are uncorrelated except for their sum, and the
+# second moment of each is the sum of squared weights. The counts of true levels are a linear transformation of them.
 
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """How one axis of a table of reports is read: by the inverse of its law where that is untested, else as it is."""
+    """One axis of a table of reports: its mechanism is inverted in the nodes where it is still untested."""
 
-    inverse: Floats  # (truths, reports)
-    alone: Bools  # (nodes,) where the law is still to be undone
+    inverse: Floats  # (true levels, reports)
+    alone: Bools  # (nodes,) where the mechanism is not yet inverted
 
     def spread(self, shares: Floats) -> Floats:
-        """For each report Σ (w - p)² / p over truths, where w is what it counts for a truth of share p."""
+        """For each report Σ (w - p)² / p over true levels, where w is its weight for a level with share p."""
         there = shares > 0
         over = np.divide(1.0, shares, out=np.zeros_like(shares), where=there)
         plain = np.where(there, over - 2, 0.0) + 1
@@ -234,23 +238,23 @@ class Axis:
 class Tally:
     """One column in every node of a fringe."""
 
-    counts: Floats  # (nodes, levels, classes) of truths; they may be negative
+    counts: Floats  # (nodes, levels, classes) of true values; may be negative
     squares: Floats  # (nodes, levels, classes) of reports: sums of squared weights
     own: Axis
     label: Axis
-    together: bool  # one coin disguises the column and the class
+    together: bool  # one coin randomises the column and the class
 
     def sizes(self, rows: int) -> tuple[Floats, Floats]:
-        """The rows of each branch (nodes, levels) and their standard errors, when ``rows`` were asked in all."""
+        """The rows of each branch (nodes, levels) and their standard errors, of ``rows`` in total."""
         sizes, reported = self.counts.sum(axis=2), self.squares.sum(axis=2)
         second = np.where(self.own.alone[:, None], reported @ (self.own.inverse**2).T, reported)
         return sizes, np.sqrt(np.maximum(second - sizes**2 / rows, 0.0))
 
     def noise(self, shares: Floats, classes: Floats) -> Floats:
-        """The expectation of Σ d² / (p q) where column and class have nothing to do with each other.
+        """The expectation of Σ d² / (p q) when column and class are independent.
 
-        d is the count of a cell less what its margins let expect, p and q are the shares of levels (nodes, levels) and
-        of classes (nodes, classes). By row of the node it is (levels - 1)(classes - 1) without a disguise.
+        d is the count of a cell minus its expectation from the margins; p and q are the shares of levels (nodes,
+        levels) and of classes (nodes, classes). For open answers it is (levels - 1)(classes - 1) per row of the node.
         """
         over, across = self.own.spread(shares), self.label.spread(classes)
         alike = over[:, :, None] * across[:, None, :]
@@ -271,7 +275,7 @@ class Tally:
 
 
 def undone(reports: Floats, own: Axis, label: Axis, *, together: bool) -> Floats:
-    """Counts of truths from sums over reports (nodes, levels, classes)."""
+    """The counts of true values from sums over reports (nodes, levels, classes)."""
     counts = reports.copy()
     if together:
         straight, turned = own.inverse[0]
@@ -283,88 +287,88 @@ def undone(reports: Floats, own: Axis, label: Axis, *, together: bool) -> Floats
     return counts
 
 
-# What has been tested on the way to each node of a fringe, and how answers are read there.
+# What has been tested on the path to each node of a fringe.
 #
-# A column is tested once on a way. The first test of a column undoes its law; from there on the answers of that law, of
-# all its columns where they share a coin, are read as they stand.
+# A column is tested at most once on a path. The first test of a column inverts its mechanism; below it the values of
+# that mechanism, in all columns that share a coin, are taken as read.
 
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """The ways to nodes that are numbered from 0."""
+    """The paths to nodes numbered from 0."""
 
     answers: Answers
-    touched: Bools  # (nodes, laws) of which a column has been tested
-    free: Bools  # (nodes, attributes) that have not been tested
+    touched: Bools  # (nodes, mechanisms) with a column already tested
+    free: Bools  # (nodes, attributes) not yet tested
 
     @staticmethod
     def root(answers: Answers) -> "Paths":
-        """The way to the root, where nothing has been tested."""
+        """The path to the root, where nothing has been tested."""
         return Paths(
             answers,
-            touched=np.zeros((1, len(answers.laws)), np.bool_),
+            touched=np.zeros((1, len(answers.mechanisms)), np.bool_),
             free=np.ones((1, answers.attributes), np.bool_),
         )
 
     @property
     def nodes(self) -> int:
-        """How many nodes."""
+        """The number of nodes."""
         return len(self.free)
 
     def branched(self, tested: Array) -> "Paths":
-        """The ways to the branches of every node, in order; ``tested`` names a column, -1 for a leaf."""
+        """The paths to the branches of every node, in order; ``tested`` is a column, -1 for a leaf."""
         branches = np.where(tested >= 0, self.answers.sizes[tested], 0)
         parent = np.repeat(np.arange(self.nodes), branches)
         touched, free = self.touched[parent], self.free[parent]
         free[np.arange(len(parent)), tested[parent]] = False
         new = np.flatnonzero(self.fresh(tested)[parent])
-        touched[new, np.array(self.answers.law_of)[tested[parent[new]]]] = True
+        touched[new, np.array(self.answers.mechanism_of)[tested[parent[new]]]] = True
         return Paths(self.answers, touched, free)
 
     def fresh(self, tested: Array) -> Bools:
-        """Which nodes test a column whose law is still to be undone."""
-        law = np.where(tested >= 0, np.array(self.answers.law_of)[tested], OPEN)
-        fresh = law != OPEN
-        fresh[fresh] = ~self.touched[fresh, law[fresh]]
+        """Which nodes test a column whose mechanism is not yet inverted."""
+        mechanism = np.where(tested >= 0, np.array(self.answers.mechanism_of)[tested], OPEN)
+        fresh = mechanism != OPEN
+        fresh[fresh] = ~self.touched[fresh, mechanism[fresh]]
         return fresh
 
     def axis(self, column: int) -> Axis:
-        """How the answers to a column are read in each node; -1 is the class."""
-        law = self.answers.law_of[column]
-        if law == OPEN:
+        """How the reports of a column are read in each node; -1 is the class."""
+        mechanism = self.answers.mechanism_of[column]
+        if mechanism == OPEN:
             return Axis(np.eye(len(self.answers.levels[column])), np.zeros(self.nodes, np.bool_))
-        return Axis(self.answers.laws[law].inverse, ~self.touched[:, law])
+        return Axis(self.answers.mechanisms[mechanism].inverse, ~self.touched[:, mechanism])
 
     def tally(self, values: Floats, squares: Floats, column: int | None = None) -> Tally:
-        """Counts of truths from sums over reports (nodes, levels, classes) of weights and of their squares.
+        """The counts of true values from sums over reports (nodes, levels, classes) of weights and of their squares.
 
-        Without a column they are those of the classes, as of a column with one level.
+        Without a column they are the counts of the classes, as for a column with one level.
         """
-        law = OPEN if column is None else self.answers.law_of[column]
-        together = law != OPEN and law == self.answers.law_of[-1]
+        mechanism = OPEN if column is None else self.answers.mechanism_of[column]
+        together = mechanism != OPEN and mechanism == self.answers.mechanism_of[-1]
         own = Axis(np.ones((1, 1)), np.zeros(self.nodes, np.bool_)) if column is None else self.axis(column)
         label = self.axis(-1)
         return Tally(undone(values, own, label, together=together), squares, own, label, together)
 
 
-# Rows on their way through a tree: an entry is a node, the answers of a row as they are read there, and a weight.
+# Entries: a node, the values of a row as they are read there, and a weight.
 #
-# Where a node tests a column whose coin nothing above it tested, an entry goes to every branch, with what its report
-# counts for that truth; where a coin is shared, the other answers of the coin are turned with it. From there on the
-# answers of that coin are read as they stand, and an entry goes to one branch.
+# Where a node tests a column whose coin is not yet tested above, an entry goes to every branch, with the weight of its
+# report for that true level; the other values of a shared coin are flipped with it. From there on the values of that
+# coin are taken as read, and an entry goes to one branch.
 
 
-FEW_ALIVE = 0.5  # entries are moved together when no more than this share stands in a node
+FEW_ALIVE = 0.5  # entries are compacted when at most this share is in a node
 
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Entries that count in no node stand in a node after the last."""
+    """Rows in nodes; entries in no node have the number after the last node."""
 
     node: Rows  # (entries,)
-    codes: Array  # (columns, entries) the number of levels where an answer is missing
+    codes: Array  # (columns, entries) the number of levels where a value is missing
     weights: Weights
-    row: Rows | None = None  # (entries,) where they come from, if somebody asks
+    row: Rows | None = None  # (entries,) number of the row, where needed
 
     def __len__(self) -> int:
         return len(self.node)
@@ -372,20 +376,20 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """Some entries on their way to a branch."""
+    """Some entries that go to a branch."""
 
-    some: Rows  # among the entries
+    some: Rows  # numbers of the entries
     node: Rows
-    factors: Floats  # what they count there, times what they counted
-    which: Array  # the number of an entry's factor
-    law: ColumnMechanism | None = None
-    turned: Bools | None = None  # whose answers to the law's columns are turned round
+    factors: Floats  # by which their weights are multiplied
+    which: Array  # number of the factor of each entry
+    mechanism: ColumnMechanism | None = None
+    turned: Bools | None = None  # entries whose values in the mechanism's columns are flipped
 
 
 def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes: int) -> Rows:
-    """The branch of each entry by the answer it holds; ``nodes`` where nothing is tested or the answer is missing.
+    """The branch of each entry by its value; ``nodes`` where nothing is tested or the value is missing.
 
-    ``tested`` is the column of each node, -1 where none is, and ``first`` its first branch.
+    ``tested`` is the column of each node, -1 for a leaf, and ``first`` its first branch.
     """
     column = np.append(tested, -1)[entries.node]
     code = entries.codes[column, np.arange(len(column))]
@@ -395,24 +399,24 @@ def onwards(entries: Entries, tested: Array, first: Array, levels: Array, nodes:
     return node
 
 
-def parted(entries: Entries, column: int, law: ColumnMechanism, first: Array) -> Iterator[Move]:
-    """For every truth of a column the entries that count for it, in the nodes that have a first branch here."""
-    here = np.flatnonzero((np.append(first, -1)[entries.node] >= 0) & (entries.codes[column] < len(law.inverse)))
+def branch_moves(entries: Entries, column: int, mechanism: ColumnMechanism, first: Array) -> Iterator[Move]:
+    """For every true level of a column the entries with a weight for it, in the nodes with a first branch here."""
+    here = np.flatnonzero((np.append(first, -1)[entries.node] >= 0) & (entries.codes[column] < len(mechanism.inverse)))
     report, branch = entries.codes[column, here], first[entries.node[here]]
-    for truth, counted in enumerate(law.inverse):
+    for truth, counted in enumerate(mechanism.inverse):
         some = slice(None) if counted.all() else np.flatnonzero(counted[report])
-        turned = report[some] != truth if len(law.columns) > 1 else None
-        yield Move(here[some], branch[some] + truth, counted, report[some], law, turned)
+        turned = report[some] != truth if len(mechanism.columns) > 1 else None
+        yield Move(here[some], branch[some] + truth, counted, report[some], mechanism, turned)
 
 
 def moved(entries: Entries, moves: Sequence[Move]) -> Entries:
-    """All entries where they go; answers are copied once."""
+    """The entries in their branches; values are copied once."""
     some = np.concatenate([move.some for move in moves])
     codes, end = entries.codes.take(some, axis=1), 0
     for move in moves:
         begin, end = end, end + len(move.some)
-        if move.law is not None and move.turned is not None:
-            for column in move.law.columns:
+        if move.mechanism is not None and move.turned is not None:
+            for column in move.mechanism.columns:
                 part = codes[column, begin:end]
                 part ^= move.turned & (part < 2)
     return Entries(
@@ -424,7 +428,7 @@ def moved(entries: Entries, moves: Sequence[Move]) -> Entries:
 
 
 def _one_table(moves: Sequence[Move]) -> tuple[Floats, Array]:
-    """All factors once, and the number of each entry's."""
+    """The distinct factors, and the number of the factor of each entry."""
     starts = np.cumsum([0, *(len(move.factors) for move in moves)])
     factors, place = np.unique(np.concatenate([move.factors for move in moves]), return_inverse=True)
     which = np.concatenate(
@@ -434,7 +438,7 @@ def _one_table(moves: Sequence[Move]) -> tuple[Floats, Array]:
 
 
 def kept(entries: Entries, node: Rows, nodes: int) -> Entries:
-    """The entries in other nodes; when many stand in none, without these."""
+    """The entries in their new nodes; without those in no node when there are many."""
     alive = np.flatnonzero(node < nodes)
     if len(alive) > FEW_ALIVE * len(node):
         return Entries(node, entries.codes, entries.weights, entries.row)
@@ -442,19 +446,20 @@ def kept(entries: Entries, node: Rows, nodes: int) -> Entries:
     return Entries(node[alive], entries.codes.take(alive, axis=1), entries.weights.take(alive), row)
 
 
-# Entries that differ in nothing a node will still ask for are one entry, with their weights added up.
+# Merging entries that are equal in all columns still to be tested; their weights are added.
 #
-# A coin for every column sends each entry to all branches, so entries would double with every depth; but each test also
-# leaves a column less to tell them apart. Merged, they are no more than the combinations of answers that are left.
+# With a coin per column each entry goes to all branches, so their number would grow with every depth. But each test
+# also leaves one column fewer that distinguishes them: merged, they are at most the combinations of the remaining
+# values.
 
 
-MOST_CELLS = 2.0**62  # that a number of 64 bits can tell apart
+MOST_CELLS = 2.0**62  # that a 64-bit number can distinguish
 
 
 def merged(entries: Entries, bins: Sequence[int], asked: Bools) -> Entries:
-    """The entries, merged when that surely makes them fewer.
+    """The entries, merged when that is certain to reduce their number.
 
-    ``bins`` are the codes that each column may hold, and ``asked`` (nodes, columns) the columns still to be read.
+    ``bins`` are the numbers of codes of the columns, and ``asked`` (nodes, columns) the columns still to be read.
     """
     if entries.row is not None or len(asked) * np.prod(np.array(bins, np.float64)) > MOST_CELLS:
         return entries
@@ -470,14 +475,14 @@ def merged(entries: Entries, bins: Sequence[int], asked: Bools) -> Entries:
 
 
 def _key(entries: Entries, bins: Sequence[int], asked: Bools) -> Rows:
-    """Node and answers in one number; a column that is not asked in a node tells nothing apart there."""
+    """Node and values as one number, without the columns that a node no longer reads."""
     key = entries.node.copy()
     for column, count in enumerate(bins):
         if not asked[:, column].any():
             continue
         key *= count
         codes = entries.codes[column]
-        # Most columns are asked in all nodes: looking up each entry's would take half of the time.
+        # Most columns are read in all nodes; a lookup for each entry would take half of the time.
         key += codes if asked[:, column].all() else codes * asked[:, column].take(entries.node)
     return key
 

@@ -1,5 +1,9 @@
 # ruff: noqa: N803 -- scikit-learn calls the attributes X
-"""Trees from disguised answers for scikit-learn."""
+"""A scikit-learn classifier that grows trees from randomised answers.
+
+`RandomizedResponseTreeClassifier` is the estimator; `AnswerCoding` turns its columns into the categories that the tree
+needs.
+"""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -23,27 +27,25 @@ from leafcover.tree.tree import Tree
 
 
 class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
-    """The tree of Du and Zhan (2003): ID3 from counts estimated through the coins that disguised the answers.
+    """The tree of Du and Zhan (2003): ID3 from counts estimated from randomised answers.
 
-    ``scheme``: a `leafcover.response.Scheme` that says which columns are disguised, by which channel; columns go by
-    their names in a frame or as x0, x1, ..., the class by the name of ``y`` or as "class". Values are levels by their
-    text: "0" and "1" for numbers. None, the default, is a scheme that disguises nothing. ``criterion``,
-    ``min_support``, ``deviations``, ``significance``, ``purity`` and ``max_depth``: as in `leafcover.response.Rules`.
-    ``bins``: numbers that no channel disguises are put into so many bins of about equally many rows.
+    ``scheme``: a `leafcover.randomized_response.Scheme` that names the randomised columns and their mechanisms; columns
+    have their names in a frame, or x0, x1, ..., and the class has the name of ``y``, or "class". Levels are texts: "0"
+    and "1" for numbers. None, the default, means that nothing is randomised. ``criterion``, ``min_support``,
+    ``deviations``, ``significance``, ``purity`` and ``max_depth``: as in `leafcover.randomized_response.StoppingRules`.
+    ``bins``: the number of bins, of about equally many rows, for open numbers.
 
-    ``fit`` takes answers as they were reported. ``predict`` and ``predict_proba`` take true answers: those of a person
-    who asks the tree. So does ``score``; from reported answers the share of right ones is ``disguised_score``. There
-    are no sample weights.
+    ``fit`` takes the reported answers. ``predict``, ``predict_proba`` and ``score`` take true answers;
+    ``disguised_score`` estimates the accuracy from reported answers. There are no sample weights.
 
     After ``fit``: ``classes_``, ``tree_`` (a `leafcover.tree.tree.Tree` whose counts are estimates),
     ``n_features_in_``, and ``feature_names_in_`` for a frame.
 
-    >>> from leafcover.randomized_response import OneCoin
-    >>> from leafcover.randomized_response import Part
+    >>> from leafcover.randomized_response import DisguisedColumns, OneCoin
     >>> levels = {"x0": ("0", "1"), "x1": ("0", "1"), "class": ("0", "1")}
     >>> scheme = Scheme(DisguisedColumns(levels, OneCoin(0.9, columns=3)))
     >>> truth = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 100)
-    >>> heads = (np.arange(400) % 10 > 0)[:, None]  # nine of ten coins, for an example that is always the same
+    >>> heads = (np.arange(400) % 10 > 0)[:, None]  # nine of ten coins show heads, fixed for this example
     >>> reported = np.where(heads, truth, 1 - truth)
     >>> label = np.where(heads[:, 0], truth[:, 0], 1 - truth[:, 0])
     >>> model = RandomizedResponseTreeClassifier(scheme=scheme).fit(reported, label)
@@ -74,12 +76,12 @@ class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
         self.bins = bins
 
     def export_text(self) -> str:
-        """The tree as C4.5 prints it; its rows and errors are estimates."""
+        """The tree in the format of C4.5; its counts and errors are estimates."""
         check_is_fitted(self)
         return text(self.tree_)
 
     def disguised_score(self, X: Any, y: Any) -> ProportionEstimate:
-        """The share of right answers among people whose reports are ``X`` and ``y``, with its errors."""
+        """The accuracy for people whose reports are ``X`` and ``y``, with its standard errors."""
         table = self._known(X)
         labels = labels_of(y, model=type(self).__name__)
         check_consistent_length(table.columns[0].values, labels)
@@ -123,17 +125,17 @@ class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
         if self.scheme is None:
             return Scheme()
         if not isinstance(self.scheme, Scheme):
-            raise PlanError(f"scheme must be a Scheme of leafcover.response. Got a {type(self.scheme).__name__}.")
+            raise PlanError(f"scheme must be a leafcover.randomized_response.Scheme. Got {type(self.scheme).__name__}.")
         return self.scheme
 
     def _refuse_other_names(self, table: Table) -> None:
-        """A scheme that names what is not there would be ignored, and reports taken for truths."""
+        """Refuse a scheme with unknown columns: it would be ignored, and reports would be used as true answers."""
         here = {*table.names, self._target}
         if other := [name for part in self._coins.parts for name in part.names if name not in here]:
             known = ", ".join(map(repr, table.names[:10]))
             raise PlanError(
-                f"The scheme names column {other[0]!r}, but the columns are {known} and "
-                f"the class is {self._target!r}. Name the class by the name of y, and columns as in X."
+                f"The scheme names an unknown column {other[0]!r}. The columns are {known}, and the class is "
+                f"{self._target!r}. Use the column names of X and the name of y."
             )
 
     def _with_class(self, table: Table, codes: Codes, levels: tuple[str, ...]) -> Table:
@@ -142,15 +144,15 @@ class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):
 
 
 def _places(tree: Tree, classes: tuple[str, ...]) -> Codes:
-    """For each class of a tree its place among the classes that were reported."""
+    """For each class of a tree its position among the reported classes."""
     if unknown := [name for name in tree.classes if name not in classes]:
         raise PlanError(
-            f"Nobody reported class {unknown[0]!r}, which the scheme names. Give more rows, or name it not."
+            f"The scheme declares class {unknown[0]!r}, which is never reported. Give more rows, or remove it."
         )
     return np.array([classes.index(name) for name in tree.classes], np.int32)
 
 
-# Every column as a category: reports by their text, open numbers by bins of about equally many rows.
+# Every column as a category: randomised columns by their values, open numbers by bins of about equally many rows.
 
 
 MOST_BINS = 1000
@@ -158,13 +160,13 @@ MOST_BINS = 1000
 
 @dataclass(frozen=True, eq=False)
 class AnswerCoding:
-    """The upper edges of the bins of each open number; columns that a scheme disguises keep their values as levels."""
+    """The upper edges of the bins of each open number; randomised columns keep their values as levels."""
 
     edges: Mapping[str, Floats]
     reports: Collection[str]
 
     def table(self, table: Table) -> Table:
-        """The table with categories alone."""
+        """The table with all columns as categories."""
         return Table(tuple(self._column(column) for column in table))
 
     def _column(self, column: Column) -> Column:
@@ -191,7 +193,7 @@ def coding(table: Table, scheme: Scheme, bins: int) -> AnswerCoding:
 
 
 def as_levels(column: Column) -> Column:
-    """A number as a category of its values: 1, not 1.0."""
+    """A number as a category of its values, written as 1 rather than 1.0."""
     known = ~column.missing
     distinct, place = np.unique(column.values[known], return_inverse=True)
     texts = [shortest_text(value) for value in distinct.tolist()]
@@ -204,7 +206,7 @@ def as_levels(column: Column) -> Column:
 
 
 def _edges(values: Array, bins: int) -> Floats:
-    """The largest value of each bin but the last."""
+    """The largest value of each bin except the last."""
     if not len(values):
         return np.zeros(0)
     wanted = np.quantile(values, np.arange(1, bins) / bins, method="inverted_cdf")

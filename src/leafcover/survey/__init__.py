@@ -1,4 +1,4 @@
-"""A survey that people can answer truthfully: what leaves their device is disguised, and still adds up."""
+"""Surveys with randomised response: answers are randomised on the respondent's device, and shares are estimated."""
 
 from leafcover.survey.schema import Question, Survey, read_survey
 

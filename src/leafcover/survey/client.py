@@ -1,4 +1,13 @@
-"""What a device sends: the same number of bytes whatever was answered, checked field by field when it arrives."""
+"""The message of an answer: how a device randomises and sends it, and how the collector checks it.
+
+First the coins of a survey as integer thresholds, shared with the script of the page. Then one-time tokens, the
+message itself (all messages of a survey have the same length), the secret of a survey, and `Client`, which answers a
+survey from a Python program:
+
+    client = Client(read_survey("habits.toml"), "https://survey.example/#token=…")
+    client.prepare({"taken": "yes", "days": "none"})
+    client.send()
+"""
 
 import base64
 import binascii
@@ -20,38 +29,41 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.messages import catalogue
 from leafcover.randomized_response import Kary, OneCoin, UnrelatedQuestion, Warner
 from leafcover.randomized_response.mechanism import ALL_WORDS
 from leafcover.rng import Key, key_from_file, key_text
 from leafcover.survey.schema import Question, Survey
 from leafcover.table.atomic import atomic_write
 
-# The laws of a survey in whole numbers, for whatever tosses the coins: a browser or a Python program.
+say = catalogue("survey")
+
+# The coins of a survey in integers, for a browser and for Python.
 #
-# Chances become thresholds of 64 random bits, as in ``leafcover.randomized_response.mechanism``, so a browser that
-# compares the same integers tosses exactly the coin that the estimates undo.
+# Probabilities become thresholds for 64 random bits, as in ``leafcover.randomized_response.mechanism``. A browser that
+# compares the same integers therefore applies exactly the mechanism that the estimates invert.
 
 
-Below: TypeAlias = Callable[[int], int]  # a whole number from 0 to below the one given, all alike
+Below: TypeAlias = Callable[[int], int]  # draws an integer from 0 to below its argument, all equally likely
 
 
 @dataclass(frozen=True)
 class Flip:
-    """One coin for some questions of two choices: all as they are when a word is below ``keep``, else all turned."""
+    """One coin for some two-choice questions: all true when 64 random bits are below ``keep``, else all flipped."""
 
     places: tuple[int, ...]
     keep: int
     kind: str = "flip"
 
     def toss(self, codes: Sequence[int], below: Below) -> dict[int, int]:
-        """What is reported in the places of this coin."""
+        """The reports on the questions of this coin."""
         turn = below(ALL_WORDS) >= self.keep
         return {place: codes[place] ^ turn for place in self.places}
 
 
 @dataclass(frozen=True)
 class Among:
-    """The answer when a word is below ``keep``, else one of the other levels, all alike."""
+    """The true answer when 64 random bits are below ``keep``, else one of the other levels, equally likely."""
 
     places: tuple[int]
     keep: int
@@ -59,15 +71,18 @@ class Among:
     kind: str = "among"
 
     def toss(self, codes: Sequence[int], below: Below) -> dict[int, int]:
-        """What is reported in the place of this draw."""
+        """The report on the question of this coin."""
         (place,) = self.places
-        kept, other = below(ALL_WORDS) < self.keep, below(self.levels - 1)  # always both: time tells nothing
+        kept, other = (
+            below(ALL_WORDS) < self.keep,
+            below(self.levels - 1),
+        )  # always both draws, so that the time reveals nothing
         return {place: codes[place] if kept else other + (other >= codes[place])}
 
 
 @dataclass(frozen=True)
 class Harmless:
-    """The answer when a word is below ``asked``, else yes when another is below ``yes``."""
+    """The true answer when 64 random bits are below ``asked``, else yes when 64 others are below ``yes``."""
 
     places: tuple[int]
     asked: int
@@ -75,7 +90,7 @@ class Harmless:
     kind: str = "harmless"
 
     def toss(self, codes: Sequence[int], below: Below) -> dict[int, int]:
-        """What is reported in the place of this draw."""
+        """The report on the question of this coin."""
         (place,) = self.places
         asked, harmless = below(ALL_WORDS) < self.asked, int(below(ALL_WORDS) < self.yes)
         return {place: codes[place] if asked else harmless}
@@ -85,24 +100,24 @@ Coin: TypeAlias = Flip | Among | Harmless
 
 
 def coins_of(survey: Survey) -> tuple[Coin, ...]:
-    """Every coin of a survey; questions in none of them are open."""
+    """Every coin of a survey; a question without a coin is open."""
     place = {question.name: number for number, question in enumerate(survey.questions)}
     coins: list[Coin] = []
     for part in survey.scheme.parts:
-        places, channel = tuple(place[name] for name in part.names), part.channel
-        if isinstance(channel, Warner | OneCoin):
-            coins.append(Flip(places, _threshold(channel.theta)))
-        elif isinstance(channel, Kary):
-            coins.append(Among((places[0],), _threshold(channel.keep), channel.levels))
-        elif isinstance(channel, UnrelatedQuestion):
-            coins.append(Harmless((places[0],), _threshold(channel.asked), _threshold(channel.alpha)))
+        places, mechanism = tuple(place[name] for name in part.names), part.mechanism
+        if isinstance(mechanism, Warner | OneCoin):
+            coins.append(Flip(places, _threshold(mechanism.theta)))
+        elif isinstance(mechanism, Kary):
+            coins.append(Among((places[0],), _threshold(mechanism.keep), mechanism.levels))
+        elif isinstance(mechanism, UnrelatedQuestion):
+            coins.append(Harmless((places[0],), _threshold(mechanism.asked), _threshold(mechanism.alpha)))
         else:
-            raise TypeError(type(channel).__name__)
+            raise TypeError(type(mechanism).__name__)
     return tuple(coins)
 
 
 def disguised(survey: Survey, codes: Sequence[int], below: Below = secrets.randbelow) -> tuple[int, ...]:
-    """The reports for true codes (of an open number: the number). Never call it twice for one person's answers."""
+    """The reports for true codes (for an open number, the number). Never call it twice for one person's answers."""
     reports = dict(enumerate(codes))
     for coin in coins_of(survey):
         reports |= coin.toss(codes, below)
@@ -110,7 +125,7 @@ def disguised(survey: Survey, codes: Sequence[int], below: Below = secrets.randb
 
 
 def as_json(coin: Coin) -> dict[str, Any]:
-    """A coin for a browser: thresholds as text, since JavaScript's numbers have 53 bits."""
+    """A coin for a browser: thresholds as text, because JavaScript numbers have 53 bits."""
     return {key: str(value) if key in ("keep", "asked", "yes") else value for key, value in asdict(coin).items()}
 
 
@@ -118,15 +133,15 @@ def _threshold(chance: float) -> int:
     return int(chance * float(ALL_WORDS))
 
 
-# One-time tokens: a number and a proof that the holder issued it, as letters for a link.
+# One-time tokens: a number and a proof that the survey owner issued it, as letters for a link.
 #
-# A token is 4 bytes of number and 12 bytes of HMAC-SHA256 under the survey's secret, so none is kept anywhere: the
-# collector recomputes the proof, and remembers only which numbers are spent, as one block of bits. That block shares no
-# id, time or order with the answers.
+# A token is 4 bytes of number and 12 bytes of HMAC-SHA256 under the survey's secret, so tokens need not be stored: the
+# collector recomputes the proof and stores only which numbers are spent, as one block of bits. That block has no id,
+# time or order in common with the answers.
 
 
-TOKEN_LETTERS = 26  # of base32 for 16 bytes
-MOST_TOKENS = 1 << 22  # their block of bits takes half a megabyte
+TOKEN_LETTERS = 26  # 16 bytes in base32
+MOST_TOKENS = 1 << 22  # the block of bits then takes half a megabyte
 
 
 def token(secret: bytes, fingerprint: str, number: int) -> str:
@@ -137,7 +152,7 @@ def token(secret: bytes, fingerprint: str, number: int) -> str:
     (7, None)
     """
     if not 0 <= number < MOST_TOKENS:
-        raise ValueError(f"A token's number must be from 0 to {MOST_TOKENS - 1}. Got {number}.")
+        raise ValueError(f"The number of a token must be from 0 to {MOST_TOKENS - 1}. Got {number}.")
     head = number.to_bytes(4, "big")
     return base64.b32encode(head + _proof(secret, fingerprint, head)).decode().rstrip("=").lower()
 
@@ -150,7 +165,7 @@ def number_of(secret: bytes, fingerprint: str, text: str) -> int | None:
         return None
     head, proof = content[:4], content[4:]
     number = int.from_bytes(head, "big")
-    # Several texts can stand for the same bytes; only the one that was issued is taken.
+    # Several texts decode to the same bytes; only the issued one is accepted.
     genuine = hmac.compare_digest(proof, _proof(secret, fingerprint, head)) and number < MOST_TOKENS
     return number if genuine and text == token(secret, fingerprint, number) else None
 
@@ -165,81 +180,79 @@ Digits = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{ID_DIGITS}}}$")]
 
 
 class Refused(LeafcoverError):
-    """A message that is not an answer to this survey; says why without repeating any of it."""
+    """A message that is not an answer to this survey; the reason repeats none of its content."""
 
 
 class Outdated(Refused):
-    """A message for questions that have changed since."""
+    """A message for an earlier version of the questions."""
 
 
 class Message(BaseModel):
-    """The fields of a message. Every text has a length that the survey fixes."""
+    """The fields of a message. The survey fixes the length of every text."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    survey: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The fingerprint of the survey's text.")]
-    id: Annotated[
-        str, Field(pattern=r"^[0-9a-f]{32}$", description="Random, new for every answer; a retry repeats it.")
-    ]
+    survey: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="The fingerprint of the survey.")]
+    id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$", description="Random for every answer; a retry repeats it.")]
     token: Annotated[str, Field(pattern=rf"^([a-z2-7]{{{TOKEN_LETTERS}}})?$", description="One-time, or empty.")] = ""
     reports: Annotated[
         list[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")]],
-        Field(min_length=1, max_length=200, description="The disguised codes, question by question."),
+        Field(min_length=1, max_length=200, description="The randomised codes, one for each question."),
     ]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A disguised answer as it is stored: a random id and the reports, nothing of who sent it or when."""
+    """A randomised answer as it is stored: a random id and the reports, without sender or time."""
 
     id: str
     reports: tuple[str, ...]
 
 
 def width(question: Question) -> int:
-    """How many digits the code of any answer to a question takes."""
+    """The number of digits of every code of a question."""
     largest = question.between[1] if question.between else len(question.choices) - 1
     return len(str(largest))
 
 
 def length(survey: Survey) -> int:
-    """The bytes of every message of a survey."""
+    """The length in bytes of every message of a survey."""
     smallest = [question.between[0] if question.between else 0 for question in survey.questions]
     return len(body(survey, smallest, "a" * TOKEN_LETTERS if survey.tokens else ""))
 
 
 def body(survey: Survey, reports: Sequence[int], token: str = "") -> bytes:
-    """The bytes to send for disguised codes; made once, since a retry must repeat them."""
+    """The message for randomised codes; made once, because a retry must repeat it."""
     texts = [f"{code:0{width(question)}d}" for code, question in zip(reports, survey.questions, strict=True)]
     content = {"survey": survey.fingerprint, "id": secrets.token_hex(ID_DIGITS // 2), "token": token, "reports": texts}
     return json.dumps(content, separators=(",", ":")).encode()
 
 
 def received(survey: Survey, sent: bytes) -> tuple[Answer, str]:
-    """The answer and the token in a message, every field checked."""
+    """The answer and the token in a message, after checking every field."""
     try:
         message = Message.model_validate_json(sent)
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors()[0]["loc"]) or "it"
-        raise Refused(f"This is not an answer to the survey: {place} is not as it must be.") from None
+        place = ".".join(str(part) for part in error.errors()[0]["loc"])
+        raise Refused(say("refused-field", field=place) if place else say("refused-message")) from None
     if message.survey != survey.fingerprint:
-        raise Outdated("The survey has changed since this page was loaded. Load the page again.")
+        raise Outdated(say("refused-outdated"))
     if bool(message.token) != survey.tokens:
-        raise Refused(f"A token must be {'given' if survey.tokens else 'left out'}.")
+        raise Refused(say("refused-without-token") if survey.tokens else say("refused-with-token"))
     if len(message.reports) != len(survey.questions):
-        raise Refused("The number of reports is not that of the questions.")
+        raise Refused(say("refused-number"))
     for text, question in zip(message.reports, survey.questions, strict=True):
         low, high = question.between or (0, len(question.choices) - 1)
         if len(text) != width(question) or not low <= int(text) <= high:
-            raise Refused(f"The report on {question.name!r} is none of its choices.")
+            raise Refused(say("refused-report", question=question.name))
     return Answer(message.id, tuple(message.reports)), message.token
 
 
-# The secret of a survey, beside its file: it proves tokens and opens the holder's pages.
+# The secret of a survey, beside its file: it proves tokens and opens the survey owner's pages.
 
 
 def secret_place(survey_file: Path) -> Path:
-    """Where the secret of a survey is kept.
+    """The file that holds the secret of a survey.
 
     >>> secret_place(Path("habits.toml")).name
     'habits.secret'
@@ -248,7 +261,7 @@ def secret_place(survey_file: Path) -> Path:
 
 
 def survey_secret(survey_file: Path) -> Key:
-    """The secret of a survey; made, for its owner alone to read, when there is none yet."""
+    """The secret of a survey; created, readable by its owner only, when the file does not exist."""
     place = secret_place(survey_file)
     if not place.exists():
         with atomic_write(place, private=True) as part:
@@ -257,16 +270,12 @@ def survey_secret(survey_file: Path) -> Key:
         return key_from_file(place)
     except TableError:
         raise TableError(
-            f"The secret '{place}' cannot be read as 64 hexadecimal digits. Put the right one back, or move it away: a "
-            "new one is then made, and links given out before no longer work."
+            f"The secret file '{place}' must contain 64 hexadecimal digits. Restore it, or remove it: a new secret is "
+            "then created, and links given out before no longer work."
         ) from None
 
 
-# A survey answered by a program on the respondent's own device: coins are tossed there, once.
-#
-# client = Client(read_survey("habits.toml"), "https://survey.example/#token=…")
-# client.prepare({"taken": "yes", "days": "none"})
-# client.send()
+# A client for programs: answers are randomised on the respondent's own device, once.
 
 
 TRIES = 3
@@ -275,14 +284,14 @@ MOST_READ = 4096  # bytes of an acknowledgement
 
 
 class NotReceived(LeafcoverError):
-    """The collector did not acknowledge an answer; says why, and never what was answered."""
+    """The collector did not acknowledge an answer; the reason never contains the answer."""
 
 
 class Client:
-    """One person's answer to one survey. True answers are not kept, not even while it waits to be sent.
+    """One person's answer to one survey. The true answers are not kept, not even until the message is sent.
 
-    ``address`` is where the survey is served, or the person's own link with its token. Plain http is allowed to this
-    machine only, since the network would see open answers; ``insecure`` allows it elsewhere.
+    ``address`` is the address of the survey, or the person's own link with its token. Plain http is allowed to this
+    machine only, because the network could read open answers; ``insecure`` allows it elsewhere.
     """
 
     def __init__(self, survey: Survey, address: str, token: str = "", *, insecure: bool = False) -> None:
@@ -290,8 +299,9 @@ class Client:
         self._url, in_link = _place(address, insecure=insecure)
         self._token = token or in_link
         if bool(self._token) != survey.tokens:
-            what = "needs the token of your link" if survey.tokens else "takes no tokens; leave it out"
-            raise PlanError(f"The survey {what}.")
+            if survey.tokens:
+                raise PlanError("This survey needs a token. Got none. Give the token of your link.")
+            raise PlanError("This survey uses no tokens. Got one. Leave it out.")
         self._sent: bytes | None = None
         self._tossed = self._arrived = False
 
@@ -300,22 +310,22 @@ class Client:
 
     @property
     def arrived(self) -> bool:
-        """Whether the collector said that it has the answer."""
+        """Whether the collector acknowledged the answer."""
         return self._arrived
 
     def prepare(self, answers: Mapping[str, str | int]) -> None:
-        """Toss the coins for the answers, every question by its name, and make the message. This is done once."""
+        """Randomise the answers, given by the names of the questions, and build the message. Works once."""
         if self._tossed:
             raise PlanError(
-                "The coins of this answer were tossed already. Send it as it is: repeated coins average out, and would "
-                "show what you answered."
+                "This answer is already randomised. Send it as it is: from an answer that is randomised repeatedly the "
+                "true one can be worked out."
             )
         names = [question.name for question in self._survey.questions]
         for name in answers:
             if name not in names:
                 raise NameUnknown("question", name, names)
         if lacking := [name for name in names if name not in answers]:
-            raise PlanError(f"Question {lacking[0]!r} is not answered. Answer every question: a gap would be seen.")
+            raise PlanError(f"Question {lacking[0]!r} has no answer. Answer every question: a gap would be visible.")
         codes = [_code(question, answers[question.name]) for question in self._survey.questions]
         self._tossed = True
         self._sent = body(self._survey, disguised(self._survey, codes), self._token)
@@ -323,9 +333,9 @@ class Client:
     def send(
         self, *, tries: int = TRIES, seconds: float = SECONDS, pause: Callable[[float], object] = time.sleep
     ) -> None:
-        """Send the message until the collector acknowledges it; every try, also a later call, sends the same bytes."""
+        """Send the message until it is acknowledged. Every try, also in a later call, sends the same bytes."""
         if self._arrived:
-            raise PlanError("The collector has this answer already. There is nothing to send.")
+            raise PlanError("The collector already has this answer. There is nothing to send.")
         if self._sent is None:
             raise PlanError("There is no answer to send. Call prepare with the answers first.")
         if tries < 1:
@@ -337,11 +347,14 @@ class Client:
             if not why:
                 self._arrived, self._sent, self._token = True, None, ""
                 return
-        raise NotReceived(f"The answer may not have arrived: {why}. Call send again: it repeats the same bytes.")
+        raise NotReceived(f"The answer may not have arrived: {why}. Call send again, which repeats the same bytes.")
 
     def _posted(self, content: bytes, seconds: float) -> str:
-        """Post the message; what hindered it when another try may help, nothing when it was acknowledged."""
-        headers = {"Content-Type": "application/json", "User-Agent": "leafcover"}  # no version of the device
+        """Post the message; returns why it failed where another try may help, empty when acknowledged."""
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "leafcover",
+        }  # without a version, which would describe the device
         request = urllib.request.Request(self._url, content, headers, method="POST")
         try:
             with _opener().open(request, timeout=seconds) as answered:
@@ -349,45 +362,45 @@ class Client:
         except urllib.error.HTTPError as error:
             with error:
                 if error.code >= http.client.INTERNAL_SERVER_ERROR:
-                    return f"the collector has a fault (status {error.code})"
+                    return f"the collector failed (status {error.code})"
                 if error.code < http.client.BAD_REQUEST:
                     raise NotReceived(
-                        "The collector sends the message elsewhere, and it was not sent there. Check the address."
+                        "The collector redirects elsewhere, and the message was not sent there. Check the address."
                     ) from None
                 raise NotReceived(f"The collector refused the answer: {_why(error.read(MOST_READ))}") from None
         except (OSError, http.client.HTTPException) as error:
             return f"the collector cannot be reached ({_cause(error)})"
-        return "" if said.get("received") is True else "what answered is not a collector"
+        return "" if said.get("received") is True else "the reply is not that of a collector"
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follow no redirect: the message goes where it was meant to go."""
+    """Follows no redirect: the message goes to the given address only."""
 
     def redirect_request(self, *_: Any) -> None:
         return None
 
 
 def _opener() -> urllib.request.OpenerDirector:
-    # A proxy would read what plain http sends; https passes it sealed.
+    # A proxy could read plain http; https passes through it encrypted.
     proxies = {kind: place for kind, place in urllib.request.getproxies().items() if kind == "https"}
     return urllib.request.build_opener(urllib.request.ProxyHandler(proxies), _Stay)
 
 
 def _place(address: str, *, insecure: bool) -> tuple[str, str]:
-    """Where answers are posted, and the token of a link."""
+    """The address that answers are posted to, and the token of a link."""
     example = "an address such as https://survey.example/"
     try:
         parts = urlsplit(address)
         host, _ = parts.hostname, parts.port
     except ValueError:
         host = None
-    # A link can hold a token, so an address that is wrong is not repeated.
+    # A link can contain a token, so an invalid address is not repeated.
     if not host or parts.scheme not in ("http", "https") or parts.query or "@" in parts.netloc:
-        raise PlanError(f"The collector's address is none. Give {example}")
+        raise PlanError(f"The collector's address is invalid. Give {example}")
     if parts.scheme == "http" and not insecure and not _is_here(host):
         raise PlanError(
-            f"The address of {host!r} begins with http://, so the network would see the message. Give {example} or, "
-            "on a network you trust, insecure=True."
+            f"The address of {host!r} uses plain http, so the network could read the message. Give {example} or, on a "
+            "network you trust, insecure=True."
         )
     token = parts.fragment.removeprefix("token=") if parts.fragment.startswith("token=") else ""
     return urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/") + "/answers", "", "")), token
@@ -401,15 +414,15 @@ def _is_here(host: str) -> bool:
 
 
 def _code(question: Question, answer: str | int) -> int:
-    """The code of a true answer. What was answered never stands in the refusal."""
+    """The code of a true answer. A refusal never contains the answer."""
     if question.between:
         low, high = question.between
         if isinstance(answer, int) and not isinstance(answer, bool) and low <= answer <= high:
             return answer
-        raise PlanError(f"The answer to {question.name!r} is no whole number from {low} to {high}. Give one.")
+        raise PlanError(f"The answer to {question.name!r} must be a whole number from {low} to {high}.")
     if isinstance(answer, str) and answer in question.choices:
         return question.choices.index(answer)
-    raise PlanError(f"The answer to {question.name!r} is none of its choices: {', '.join(question.choices)}.")
+    raise PlanError(f"The answer to {question.name!r} must be one of its choices: {', '.join(question.choices)}.")
 
 
 def _content(said: bytes) -> dict[str, Any]:
@@ -421,7 +434,7 @@ def _content(said: bytes) -> dict[str, Any]:
 
 
 def _why(said: bytes) -> str:
-    """The collector's reason as one line of plain characters."""
+    """The collector's reason as one line of printable characters."""
     reason = str(_content(said).get("why", "it gave no reason"))
     return "".join(letter if letter.isprintable() else " " for letter in reason[:300])
 

@@ -1,4 +1,8 @@
-"""The page on which people answer: one document that tosses the coins itself and asks for nothing until Send."""
+"""The pages of a survey as HTML: the respondent's page, the same page as an offline file, and the survey owner's pages.
+
+Template, styles and script are inlined, so a page is one document that requests nothing else. Its content-security
+policy allows exactly these styles and this script, by their hashes.
+"""
 
 import base64
 import hashlib
@@ -14,6 +18,7 @@ from leafcover.survey.client import TOKEN_LETTERS, as_json, coins_of, width
 from leafcover.survey.consent_text import (
     about_all,
     about_question,
+    before_send,
     percent_upwards,
     sent_words,
     threat_model,
@@ -22,10 +27,11 @@ from leafcover.survey.consent_text import (
 )
 from leafcover.survey.schema import Question, Survey
 
-# Templates, styles and script of a survey's pages, all inlined: a page is one document and asks for nothing else.
-
+__all__ = ["Page", "offline_page", "page_of"]
 
 PLACE = "leafcover.survey"
+# Only characters that cannot end a directive of a policy or its list of sources.
+ORIGIN = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True)
@@ -37,11 +43,11 @@ class Page:
 
 
 def environment() -> Any:
-    """Jinja with the templates of the folder ``templates``; everything put into them is escaped."""
+    """Jinja with the templates of the folder ``templates``; all values are escaped."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError:
-        raise LeafcoverError("Install leafcover[survey] to make its pages: pip install 'leafcover[survey]'.") from None
+        raise LeafcoverError("The pages of a survey need Jinja. Install it: pip install 'leafcover[survey]'.") from None
     made = Environment(
         loader=PackageLoader(PLACE, "templates"),
         autoescape=True,
@@ -54,19 +60,19 @@ def environment() -> Any:
 
 
 def text_of(*names: str) -> str:
-    """Files of the folder ``templates``, one after the other."""
+    """The text of some files of the folder ``templates``, joined."""
     return "".join(files(PLACE).joinpath("templates", name).read_text("utf-8") for name in names)
 
 
 def as_is(text: str) -> Any:
-    """A text of our own that a template must not escape."""
+    """Text that a template must not escape."""
     from markupsafe import Markup
 
     return Markup(text)
 
 
 def source(text: str) -> str:
-    """How a content-security policy names an inline script or style: by its hash.
+    """The hash by which a content-security policy allows an inline script or style.
 
     >>> source("")
     "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
@@ -74,9 +80,9 @@ def source(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def holder_page(name: str, **content: Any) -> Page:
-    """A page for the holder, from a template that extends ``holder.html.jinja``; no script can run in it."""
-    style = text_of("common.css", "holder.css")
+def owner_page(name: str, **content: Any) -> Page:
+    """A page for the survey owner, from a template that extends ``owner.html.jinja``; it allows no script."""
+    style = text_of("common.css", "owner.css")
     rules = (
         "default-src 'none'",
         f"style-src {source(style)}",
@@ -88,14 +94,8 @@ def holder_page(name: str, **content: Any) -> Page:
     return Page(environment().get_template(name).render(style=as_is(style), **content), "; ".join(rules))
 
 
-__all__ = ["Page", "offline_page", "page_of"]
-
-# Nothing but letters that end neither a directive of a policy nor its list of sources.
-ORIGIN = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
-
-
 def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False) -> Page:
-    """The page of a survey; the same survey and address give the same bytes.
+    """The respondent's page of a survey; the same survey and address give the same bytes.
 
     >>> from leafcover.survey.schema import survey_from
     >>> asked = survey_from('title = "T"\\n[[questions]]\\nname = "a"\\ntext = "A?"\\nchoices = ["no", "yes"]')
@@ -112,7 +112,7 @@ def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False)
             asked=[(question, about_question(survey, question)) for question in survey.questions],
             about_all=about_all(survey),
             threats=threat_model(survey),
-            before_send=_before_send(survey),
+            before_send=before_send(survey),
             sent=sent_words(survey),
             letters=_letters(survey),
             coins=bool(survey.scheme.parts),
@@ -129,16 +129,16 @@ def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False)
 
 
 def offline_page(survey: Survey, address: str) -> tuple[bytes, str]:
-    """The survey as one file that sends to the collector at an address, and the SHA-256 of it to publish.
+    """The survey as one file that sends to the collector at an address, and its SHA-256 to publish.
 
-    The address may end in the ``/answers`` that the file sends to, or be without it.
+    The address may be given with or without the final ``/answers``.
     """
     content = page_of(survey, send_to=f"{_collector(address)}/answers", offline=True).html.encode()
     return content, hashlib.sha256(content).hexdigest()
 
 
 def _policy(script: str, style: str, *, collector: str | None) -> str:
-    """What the page may do; a file's policy stands in a meta tag, where frame-ancestors is not known."""
+    """The content-security policy of the page; a meta tag, as in a file, does not support frame-ancestors."""
     rules = [
         "default-src 'none'",
         f"script-src {source(script)}",
@@ -154,34 +154,34 @@ def _policy(script: str, style: str, *, collector: str | None) -> str:
 
 
 def _collector(address: str) -> str:
-    """The address of a collector without the last part, where it takes answers, however often that was added."""
+    """The address of a collector without trailing ``/answers``, however often that was added."""
     bare = address.rstrip("/")
     return _collector(bare.removesuffix("/answers")) if bare.endswith("/answers") else bare
 
 
 def _origin(address: str) -> str:
-    """The origin of a collector's address, which a file must name in full."""
+    """The origin of a collector's address, which must be complete in a file."""
     found = ORIGIN.match(address)
     if found is None or not address[found.end() :].startswith("/") or not _is_place(address):
         raise PlanError(
-            f"A page in a file must know where to send to. Got {_collector(address)!r}. "
-            "Give the collector's address, like https://survey.example.org."
+            f"address must be the full address of the collector. Got {_collector(address)!r}. "
+            "Write one like https://survey.example.org."
         )
     return found.group()
 
 
 def _is_place(address: str) -> bool:
-    """Whether an address has a host and a port that can be, and nothing behind its path."""
+    """Whether an address has a valid host and port, and no query or fragment."""
     try:
         parts = urlsplit(address)
         port = parts.port
-    except ValueError:  # a port above 65535, or a host in brackets that is none
+    except ValueError:  # a port above 65535, or an invalid host in brackets
         return False
     return port != 0 and not parts.query and not parts.fragment
 
 
 def _data(survey: Survey, send_to: str) -> str:
-    """What the script must know, as JSON that cannot end the block that it stands in."""
+    """The data of the script, as JSON that cannot end its script element."""
     content = {
         "fingerprint": survey.fingerprint,
         "send_to": send_to,
@@ -193,20 +193,11 @@ def _data(survey: Survey, send_to: str) -> str:
 
 
 def _field(question: Question) -> dict[str, int]:
-    """Which codes a question takes, and in how many digits they are sent."""
+    """The range of codes of a question, and the number of digits they are sent with."""
     low, high = question.between or (0, len(question.choices) - 1)
     return {"low": low, "high": high, "width": width(question)}
 
 
 def _letters(survey: Survey) -> int:
-    """The letters of a token, none when the survey asks for no tokens."""
+    """The length of a token; 0 when the survey uses no tokens."""
     return TOKEN_LETTERS if survey.tokens else 0
-
-
-def _before_send(survey: Survey) -> str:
-    if not survey.scheme.parts:
-        return "When you press Send, your answers are sent as they are, and this form is emptied."
-    return (
-        "When you press Send, your device tosses the coins, this form is emptied, and the result is sent. Nobody sees "
-        "how the coins fell, and they are not tossed a second time."
-    )

@@ -1,4 +1,8 @@
-"""What a survey found: the share of every choice with its interval, from a hundred answers on."""
+"""The results of a survey: estimated shares with intervals, shares within groups, and a decision tree.
+
+Also here: the answers of a store or an exported file as a table, and their export. Nothing is estimated from fewer than
+a hundred answers. The sentences are in ``locales/en/survey.ftl``.
+"""
 
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +18,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Floats
 from leafcover.errors import NameUnknown, OutputError, PlanError, TableError
+from leafcover.messages import catalogue
 from leafcover.randomized_response import JointDistribution, ProportionEstimate, estimate, joint
 from leafcover.randomized_response.estimate import DEVIATIONS, of_weights, recoded_column, weights
 from leafcover.randomized_response.tree import StoppingRules, accuracy, grow_tree
@@ -29,13 +34,15 @@ from leafcover.tree.histogram import quantile_codes
 from leafcover.tree.plot import picture
 from leafcover.tree.tree import Tree
 
-LEAST_ANSWERS = 100  # intervals are those of the normal law, and fewer answers hide nobody in a crowd
-MOST_OUTSIDE = 4  # standard errors: chance alone goes further once in 30,000 times
+LEAST_ANSWERS = 100  # the intervals use the normal approximation, and results about a few people could identify them
+MOST_OUTSIDE = 4  # standard errors: chance alone exceeds this once in 30,000 times
+
+say = catalogue("survey")
 
 
 @dataclass(frozen=True)
 class ChoiceEstimate:
-    """One choice of a question: its share, made to add up to 1 with the others, and what was estimated of it alone."""
+    """One choice of a question: its share, scaled to sum to 1 with the others, and its own unbiased estimate."""
 
     choice: str
     share: float
@@ -44,27 +51,27 @@ class ChoiceEstimate:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % about the population, wide enough to hold the share."""
+        """The 95% interval for the population, widened where needed to contain the share."""
         low, high = wilson(self.share, self.estimate.rows) if self.is_open else self.estimate.sampling_interval
         return min(low, self.share), max(high, self.share)
 
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a number that was asked openly."""
+    """The mean of an open number."""
 
     value: float
     error: float
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % about the population."""
+        """The 95% interval for the population."""
         return self.value - DEVIATIONS * self.error, self.value + DEVIATIONS * self.error
 
 
 @dataclass(frozen=True)
 class QuestionResult:
-    """What is known of one question: its choices, or the mean of a number."""
+    """The result of one question: the shares of its choices, or the mean of a number."""
 
     question: Question
     choices: tuple[ChoiceEstimate, ...] = ()
@@ -73,7 +80,7 @@ class QuestionResult:
 
 @dataclass(frozen=True)
 class Results:
-    """What a survey found, question by question."""
+    """The results of a survey, question by question."""
 
     title: str
     answers: int
@@ -81,7 +88,7 @@ class Results:
     warnings: tuple[str, ...]
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """A dictionary for JSON."""
         return {
             "title": self.title,
             "answers": self.answers,
@@ -91,10 +98,10 @@ class Results:
 
 
 def results(survey: Survey, table: Table) -> Results:
-    """The share of every choice; refused below a hundred answers."""
+    """The share of every choice; refused below `LEAST_ANSWERS` answers."""
     checked_number(table)
     found = tuple(_found(survey, table, question) for question in survey.questions)
-    warnings = tuple(words for one in found for words in _warnings(one))
+    warnings = tuple(warning for one in found for warning in _warnings(one))
     return Results(survey.title, len(table), found, warnings)
 
 
@@ -105,13 +112,13 @@ def conjunction(survey: Survey, table: Table, literals: Mapping[str, str | float
 
 
 def interval_of(survey: Survey, found: ProportionEstimate, literals: Mapping[str, str | float]) -> tuple[float, float]:
-    """95 % about the population: Wilson's where nothing that was asked for is disguised."""
+    """The 95% interval for the population; Wilson's interval where no question involved is randomised."""
     disguised = {name for part in survey.scheme.parts for name in part.names}
     return found.sampling_interval if disguised & set(literals) else wilson(found.share, found.rows)
 
 
 def cross(survey: Survey, table: Table, first: str, second: str) -> JointDistribution:
-    """The shares of all pairs of answers to two questions with choices; choices in the order of the survey."""
+    """The joint distribution of the answers to two questions, with the choices in the order of the survey."""
     checked_number(table)
     found = joint(table, survey.scheme, [first, second])
     asked = [question_named(survey, name).choices for name in (first, second)]
@@ -122,41 +129,39 @@ def cross(survey: Survey, table: Table, first: str, second: str) -> JointDistrib
 
 
 def checked_number(table: Table) -> None:
-    """Refuse to say anything of a few people."""
+    """Refuse to estimate from a few people."""
     if len(table) < LEAST_ANSWERS:
-        raise TableError(
-            f"There are {len(table)} answers, and nothing is estimated from fewer than {LEAST_ANSWERS}. "
-            "Wait for more answers."
-        )
+        raise TableError(f"Estimates need at least {LEAST_ANSWERS} answers. Got {len(table)}. Wait for more answers.")
 
 
 def question_named(survey: Survey, name: str) -> Question:
-    """The question of a name, which must be one with choices."""
+    """The question with this name, which must have choices."""
     for question in survey.questions:
         if question.name == name:
             if question.between:
-                raise PlanError(f"Question {name!r} asks for a number. Name one that is answered by a choice.")
+                raise PlanError(f"Question {name!r} asks for a number. Name a question with choices.")
             return question
     raise NameUnknown("question", name, [question.name for question in survey.questions])
 
 
 def results_text(found: Results) -> str:
     """The results as plain text."""
-    said = [f"{found.title}: {found.answers:,} answers"]
+    lines = [say("results-title", title=found.title, answers=found.answers)]
+    heads = (say("results-answer"), say("results-share"), say("results-interval"))
     for one in found.questions:
-        way = "sent as typed" if one.question.is_open else "disguised"
-        said += ["", f"{one.question.name}: {one.question.text} ({way})"]
+        kind = "unchanged" if one.question.is_open else "randomised"
+        lines += ["", say("results-question", name=one.question.name, text=one.question.text, kind=kind)]
         if one.mean is not None:
             low, high = one.mean.interval
-            said.append(f"mean {one.mean.value:.2f} (95 %: {low:.2f} to {high:.2f})")
+            lines.append(say("results-mean", mean=f"{one.mean.value:.2f}", low=f"{low:.2f}", high=f"{high:.2f}"))
         else:
-            rows = [(c.choice, percent(c.share), "{} to {}".format(*map(percent, c.interval))) for c in one.choices]
-            said.append(side_by_side(("answer", "share", "95 % interval"), rows))
-    return "\n".join(said)
+            rows = [(choice.choice, percent(choice.share), _range(choice.interval)) for choice in one.choices]
+            lines.append(side_by_side(heads, rows))
+    return "\n".join(lines)
 
 
 def wilson(share: float, rows: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of a share that was counted; a choice that nobody made may still have its people.
+    """Wilson's 95% interval of a counted share; it does not shrink to a point when nobody chose an answer.
 
     >>> low, high = wilson(0.0, 100)
     >>> round(low, 3), round(high, 3)
@@ -169,12 +174,17 @@ def wilson(share: float, rows: int) -> tuple[float, float]:
 
 
 def percent(share: float) -> str:
-    """A share for people.
+    """A share in per cent.
 
     >>> percent(0.1234)
-    '12.3 %'
+    '12.3%'
     """
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}%"
+
+
+def _range(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return say("results-range", low=percent(low), high=percent(high))
 
 
 def _found(survey: Survey, table: Table, question: Question) -> QuestionResult:
@@ -196,18 +206,22 @@ def _found(survey: Survey, table: Table, question: Question) -> QuestionResult:
 
 def _warnings(found: QuestionResult) -> list[str]:
     return [
-        f"Question {found.question.name!r}, {one.choice!r}: the estimate lies {one.estimate.outside:.1f} standard "
-        "errors outside 0 to 1. Some people did not answer by the coins, or somebody sent made-up answers."
+        say(
+            "results-outside",
+            question=found.question.name,
+            choice=one.choice,
+            errors=f"{one.estimate.outside:.1f}",
+        )
         for one in found.choices
         if one.estimate.outside > MOST_OUTSIDE
     ]
 
 
 def _question_json(found: QuestionResult) -> dict[str, Any]:
-    said: dict[str, Any] = {"name": found.question.name, "disguise": found.question.way}
+    content: dict[str, Any] = {"name": found.question.name, "mechanism": found.question.mechanism_name}
     if found.mean is not None:
-        return said | {"mean": found.mean.value, "error": found.mean.error, "interval": list(found.mean.interval)}
-    return said | {"choices": [_choice_json(one) for one in found.choices]}
+        return content | {"mean": found.mean.value, "error": found.mean.error, "interval": list(found.mean.interval)}
+    return content | {"choices": [_choice_json(one) for one in found.choices]}
 
 
 def _choice_json(one: ChoiceEstimate) -> dict[str, Any]:
@@ -215,7 +229,7 @@ def _choice_json(one: ChoiceEstimate) -> dict[str, Any]:
 
 
 def estimate_json(found: ProportionEstimate) -> dict[str, float | int]:
-    """The figures of an estimate for machines."""
+    """The figures of an estimate, for JSON."""
     return {
         "raw": found.raw,
         "error": found.error,
@@ -224,32 +238,34 @@ def estimate_json(found: ProportionEstimate) -> dict[str, float | int]:
     }
 
 
-# The share of an answer within each group of people, where the groups are the answers to another question.
+# The share of an answer within each group, where the groups are the answers to another question.
 #
-# Both shares are means of weights, and their ratio r has the variance of mean((w - r g)²) / (n mean(g)²), with w the
-# weight of "answer and group" and g that of "group".
+# Both shares are means of weights. Their ratio r has the variance mean((w - r g)²) / (n mean(g)²), where w is the
+# weight of "answer and group" and g the weight of "group".
 
 
 @dataclass(frozen=True)
 class Group:
-    """People who gave one answer to the question that makes the groups."""
+    """The people who gave one answer to the grouping question."""
 
     choice: str
-    size: ProportionEstimate  # their share of all
-    within: ProportionEstimate | None  # the share asked for among them; None where there are too few to say
+    size: ProportionEstimate  # their share of all people
+    within: ProportionEstimate | None  # the requested share among them; None where there are too few people
 
 
 def by_group(survey: Survey, table: Table, name: str, literals: Mapping[str, str | float]) -> tuple[Group, ...]:
-    """The share of people who gave all these answers, in each group."""
+    """The share of people who gave all these answers, within each group."""
     checked_number(table)
     if name in literals:
-        raise PlanError(f"Question {name!r} makes the groups, so it cannot be asked for in them. Name another one.")
+        raise PlanError(f"Question {name!r} defines the groups, so its shares within them are trivial. Name another.")
     groups = []
     for choice in question_named(survey, name).choices:
         group = weights(table, survey.scheme, {name: choice})
         both = weights(table, survey.scheme, {name: choice, **literals})
         size = of_weights(group)
-        if size.raw_count < LEAST_ANSWERS or size.interval[0] <= 0:  # a group that may be empty has no share
+        if (
+            size.raw_count < LEAST_ANSWERS or size.interval[0] <= 0
+        ):  # the share within a group that may be empty is undefined
             groups.append(Group(choice, size, None))
             continue
         ratio, rows = float(both.sum() / group.sum()), len(group)
@@ -262,16 +278,17 @@ def groups_text(groups: tuple[Group, ...]) -> str:
     """The groups as plain text."""
     rows = []
     for group in groups:
-        found = group.within
-        shown = (f"about {max(0, round(group.size.raw_count)):,}", f"fewer than {LEAST_ANSWERS} or none", "")
-        if found is not None:
-            shown = (shown[0], percent(found.share), "{} to {}".format(*map(percent, found.sampling_interval)))
-        rows.append((group.choice, *shown))
-    return side_by_side(("group", "people", "share", "95 % interval"), rows)
+        people = say("results-about", people=max(0, round(group.size.raw_count)))
+        share, interval = say("results-too-few"), ""
+        if group.within is not None:
+            share, interval = percent(group.within.share), _range(group.within.sampling_interval)
+        rows.append((group.choice, people, share, interval))
+    heads = (say("results-group"), say("results-people"), say("results-share"), say("results-interval"))
+    return side_by_side(heads, rows)
 
 
 def as_json(groups: tuple[Group, ...]) -> list[dict[str, Any]]:
-    """The groups for machines."""
+    """The groups as a list for JSON."""
     return [
         {
             "group": group.choice,
@@ -284,16 +301,13 @@ def as_json(groups: tuple[Group, ...]) -> list[dict[str, Any]]:
     ]
 
 
-# Figures as plain text.
-
-
 def side_by_side(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns side by side, the first to the left, the others to the right.
+    """A table as plain text: the first column is aligned left, the others right.
 
-    >>> print(side_by_side(("answer", "share"), [("no", "70.0 %"), ("yes", "30.0 %")]))
-    answer   share
-    no      70.0 %
-    yes     30.0 %
+    >>> print(side_by_side(("answer", "share"), [("no", "70.0%"), ("yes", "30.0%")]))
+    answer  share
+    no      70.0%
+    yes     30.0%
     """
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     return "\n".join(
@@ -305,52 +319,57 @@ def side_by_side(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-# The tree that predicts one question from the others, grown and tested on disguised answers alone.
+# The tree that predicts one question from the others, grown and tested on randomised answers alone.
 
 
-GROUPS = 4  # that an open number is cut into, of about equal size
+GROUPS = 4  # of about equal size, for an open number
 TEST_SHARE = 0.3
-LEAST_PART = 30  # answers to grow from, and to test with
+LEAST_PART = 30  # answers to grow from and to test with, each
 SOUND = StoppingRules()
 
 
 @dataclass(frozen=True)
 class SurveyTree:
-    """A tree with what it is worth."""
+    """A tree and its accuracy."""
 
     tree: Tree
-    answers: int  # it was grown from
-    accuracy: ProportionEstimate  # on answers it was not grown from
-    guessing: ProportionEstimate  # on the same: always the most frequent answer
+    answers: int  # that it was grown from
+    accuracy: ProportionEstimate  # on other answers than it was grown from
+    guessing: ProportionEstimate  # the accuracy of always predicting the most frequent answer
 
     @cached_property
     def words(self) -> str:
-        """What the tree is worth, in a sentence."""
+        """The accuracy of the tree, in sentences."""
         low, high = self.accuracy.sampling_interval
         usual = self.tree.classes[self.tree.label[0]]
-        said = (
-            f"Grown from {self.answers:,} answers. On {self.accuracy.rows:,} others it is right for "
-            f"{percent(self.accuracy.share)} (95 %: {percent(low)} to {percent(high)}); "
-            f"always answering “{usual}” would be right for {percent(self.guessing.share)}."
+        sentences = say(
+            "tree-accuracy",
+            answers=self.answers,
+            tested=self.accuracy.rows,
+            share=percent(self.accuracy.share),
+            low=percent(low),
+            high=percent(high),
+            usual=usual,
+            baseline=percent(self.guessing.share),
         )
-        if self.tree.size > 1 and self.accuracy.raw <= self.guessing.raw:
-            said += " So it tells no more than that; more answers may show whether it does."
         if self.tree.size == 1:
-            said += " No question tells more of it than the noise of the coins would; more answers may show one."
-        return said
+            return f"{sentences} {say('tree-leaf')}"
+        if self.accuracy.raw <= self.guessing.raw:
+            return f"{sentences} {say('tree-no-better')}"
+        return sentences
 
     @property
     def text(self) -> str:
-        """The tree in lines, with estimated numbers of people."""
+        """The tree as indented lines, with estimated counts."""
         return text_of(self.tree)
 
     @property
     def rules(self) -> str:
-        """One line a leaf."""
+        """The tree as rules, one line per leaf."""
         return rules_of(self.tree)
 
     def as_json(self) -> dict[str, Any]:
-        """For machines."""
+        """A dictionary for JSON."""
         return {
             "target": self.tree.target,
             "size": self.tree.size,
@@ -372,26 +391,26 @@ class SurveyTree:
 
 
 def predictable(survey: Survey) -> list[str]:
-    """The questions a tree can predict: those with choices, when there is another question."""
+    """The questions that a tree can predict: those with choices, if there is another question to predict from."""
     return [question.name for question in survey.questions if question.choices] if len(survey.questions) > 1 else []
 
 
 def tree_of(
     survey: Survey, table: Table, target: str, rules: StoppingRules = SOUND, test_share: float = TEST_SHARE
 ) -> SurveyTree:
-    """Grow from some answers and test with the others; refused below a hundred answers."""
+    """Grow a tree from some answers and test it on the others; refused below `LEAST_ANSWERS` answers."""
     if target not in predictable(survey):
         raise NameUnknown("question", target, predictable(survey), "that a tree can predict")
     checked_number(table)
     if not 0 < test_share < 1:
-        raise PlanError(f"The share of answers to test with must be above 0 and below 1. Got {test_share!r}.")
+        raise PlanError(f"test_share must be above 0 and below 1. Got {test_share!r}.")
     ready = Table(tuple(_grouped(question, table[question.name]) for question in survey.questions))
     aside = _set_aside(table.select(question.name for question in survey.questions), test_share)
     growing, testing = ready.take(np.flatnonzero(~aside)), ready.take(np.flatnonzero(aside))
     if min(len(growing), len(testing)) < LEAST_PART:
         raise PlanError(
-            f"Of {len(ready):,} answers {len(growing):,} would grow the tree and {len(testing):,} test it; each part "
-            f"needs {LEAST_PART}. Choose a --test-share nearer to a half."
+            f"Growing and testing a tree need {LEAST_PART} answers each. Got {len(growing):,} and {len(testing):,}. "
+            "Choose a test_share closer to 0.5."
         )
     tree = grow_tree(growing, survey.scheme, target=target, rules=rules)
     guessing = estimate(testing, survey.scheme, {target: tree.classes[tree.label[0]]})
@@ -399,10 +418,10 @@ def tree_of(
 
 
 def _set_aside(table: Table, share: float) -> Bools:
-    """Which answers are tested with, by what they say and not by where they stand.
+    """Which answers the tree is tested on, chosen by a hash of their content and not by their position.
 
-    The n-th answer of those that say the same has its own number, so that the same answers in another order are
-    parted the same way, and one answer more moves no other.
+    The n-th of several identical answers has its own hash. So the same answers in another order are split in the same
+    way, and one more answer moves no other.
     """
     words = np.zeros(len(table), np.uint64)
     for column in table:
@@ -415,12 +434,12 @@ def _set_aside(table: Table, share: float) -> Bools:
 
 
 def _grouped(question: Question, column: Column) -> Column:
-    """An open number in groups of about equal size; anything else as it is."""
+    """An open number in groups of about equal size; any other column unchanged."""
     if not question.between:
         return column
     codes, groups = quantile_codes(column.values, bins=GROUPS)
     spans = [column.values[codes == group] for group in range(groups)]
-    # In the order of the numbers, in which the tree shows them; this table goes nowhere else.
+    # Levels in numerical order, as the tree shows them, although tables keep levels sorted by text.
     return Column(column.name, "category", codes, levels=tuple(_span(int(s.min()), int(s.max())) for s in spans))
 
 
@@ -428,26 +447,30 @@ def _span(low: int, high: int) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-# Disguised answers as a table: from a store, from an exported file, and out again in an order that means nothing.
+# Answers as a table: read from a store or an exported file, and exported in a random order.
 
 
-FILES = (".csv", ".parquet")  # that answers are exported to
+FILES = (".csv", ".parquet")  # formats of an export
 
 
 def table_of(survey: Survey, reports: Iterable[Sequence[str]]) -> Table:
-    """A table of the texts that a store keeps: a category with all its choices for a question, or a number."""
+    """The reports of a store as a table, one column per question: a category with all choices, or a number."""
     rows, width = list(reports), len(survey.questions)
     if any(len(row) != width for row in rows):
-        raise TableError("The answers are not those of this survey: they have another number of reports.")
+        raise TableError(
+            "The answers are those of another survey with more or fewer questions. Name the survey they were given to."
+        )
     try:
         codes = np.fromiter(map(int, chain.from_iterable(rows)), np.int64).reshape(-1, width)
     except ValueError:
-        raise TableError("The answers are not those of this survey: a report is no number.") from None
+        raise TableError(
+            "The answers belong to another survey: a report is not a number. Name the survey they were given to."
+        ) from None
     return Table(tuple(_column(question, codes[:, place]) for place, question in enumerate(survey.questions)))
 
 
 def read_answers(survey: Survey, source: str | Path) -> Table:
-    """The answers in a file that was exported, or in a store by its file or address; every value is checked."""
+    """The answers in an exported file, or in a store given by its file or address; every value is checked."""
     from leafcover.survey.storage import checked_place, open_store
 
     place = checked_place(str(source))
@@ -456,8 +479,8 @@ def read_answers(survey: Survey, source: str | Path) -> Table:
     with closing(open_store(place, survey, create=False)) as store:
         if not store.count() and (others := store.others()):
             raise TableError(
-                f"The store holds no answer to this survey, but {others:,} to other questions or coins. Name the "
-                "survey as it was when they were given."
+                f"The store holds no answers to this survey, but {others:,} to other or changed questions. Name the "
+                "survey file as it was when they were given."
             )
         return stored_answers(survey, store)
 
@@ -468,19 +491,21 @@ def stored_answers(survey: Survey, store: Store) -> Table:
 
 
 def export(survey: Survey, table: Table, path: str | Path, *, force: bool = False) -> None:
-    """Write answers as CSV or Parquet, by the suffix: reports only, no id, no day, in a new secret order."""
+    """Write answers as CSV or Parquet, by the suffix: reports only, without id or day, in a random order."""
     place = Path(path)
     checked_export(place)
     if not len(table):
-        raise TableError("There are no answers yet, so there is nothing to export. Wait for answers.")
+        raise TableError("There are no answers to export yet. Wait for answers.")
     order = np.frombuffer(secrets.token_bytes(8 * len(table)), np.uint64).argsort(kind="stable")
     write(table.select(question.name for question in survey.questions).take(order), place, force=force)
 
 
 def checked_export(path: Path) -> None:
-    """Refuse a file that answers are not exported to."""
+    """Refuse a file format that answers are not exported to."""
     if path.suffix.lower() not in FILES:
-        raise OutputError(f"Answers are exported as .csv or .parquet. Got '{path}'. Name a file that ends so.")
+        raise OutputError(
+            f"Answers are exported as .csv or .parquet. Got '{path}'. Choose a file name with one of these endings."
+        )
 
 
 def _read_file(survey: Survey, path: Path) -> Table:
@@ -491,17 +516,19 @@ def _read_file(survey: Survey, path: Path) -> Table:
             path, category=texts, missing=dict.fromkeys(names, ()), delimiter=","
         )  # a choice may be called "NA"
     except NameUnknown as error:
-        raise TableError(f"'{path}' lacks the question {error.name!r} of this survey. Name another file.") from None
+        raise TableError(
+            f"'{path}' has no column {error.name!r}, which this survey asks for. Name another file."
+        ) from None
     if len(found.names) != len(names):
         raise TableError(f"'{path}' has columns that this survey does not ask for. Name another file.")
     return Table(tuple(_column(question, _codes(question, found[question.name])) for question in survey.questions))
 
 
 def _codes(question: Question, column: Column) -> Array:
-    """The codes of a column that was read, among the choices; what is missing or none of them is refused later."""
+    """The codes of a column among the choices; `MISSING` for any other value, which `_column` refuses."""
     if question.between:
         if column.kind != "number":
-            raise TableError(f"The answers to {question.name!r} are no numbers. Name another file.")
+            raise TableError(f"Column {question.name!r} must contain numbers. Name another file.")
         return np.nan_to_num(column.values, nan=MISSING)
     places = {text: code for code, text in enumerate(question.choices)}
     moved = np.array([places.get(text, MISSING) for text in column.levels] + [MISSING])  # the last serves code -1
@@ -513,8 +540,8 @@ def _column(question: Question, codes: Array) -> Column:
     wrong = (codes < low) | (codes > high) | (codes != np.floor(codes))
     if wrong.any():
         raise TableError(
-            f"{int(wrong.sum()):,} of {len(codes):,} answers to {question.name!r} are none that the survey allows. "
-            "Name the survey that they were given to."
+            f"{int(wrong.sum()):,} of {len(codes):,} answers to {question.name!r} are outside what the survey allows. "
+            "Name the survey they were given to."
         )
     if question.between:
         values: Floats = codes.astype(np.float64)

@@ -1,4 +1,8 @@
-"""A survey as its holder writes it: questions, their choices, and how each answer is disguised."""
+"""The survey file: questions, their choices, and the mechanism that randomises each answer.
+
+`Survey` and `Question` are the TOML file with all its checks, `read_survey` reads it. `check_mechanism` refuses
+mechanisms that reveal too much or too little. `example` is a survey file to start from.
+"""
 
 import hashlib
 import json
@@ -14,15 +18,16 @@ from leafcover.errors import LeafcoverError, PlanError, TableError
 from leafcover.randomized_response import DisguisedColumns, Kary, Mechanism, OneCoin, Scheme, UnrelatedQuestion, Warner
 from leafcover.randomized_response.mechanism import log_ratio
 
-DEFAULT_EPSILON = 1.0986122886681098  # ln 3, as of a coin that tells the truth three times out of four
-MOST_DIGITS = 9  # of an open number: nine fit a 32-bit code
+DEFAULT_EPSILON = 1.0986122886681098  # ln 3: with two choices the true answer is sent three times out of four
+MOST_DIGITS = 9  # of an open number: nine digits fit a 32-bit code
+MOST_ANSWERS = 100.0  # a mechanism may cost at most this multiple of the answers of an open question
 
-# What pydantic says in the words of programmers.
+# Plain words for errors that pydantic describes in terms of Python.
 MISTAKES = {
-    "extra_forbidden": "is no key of a survey; look at its spelling",
-    "missing": "must be given",
+    "extra_forbidden": "is not a key of a survey; check its spelling",
+    "missing": "is missing",
     "tuple_type": "must be a list in square brackets",
-    "string_type": "must be a text in quotes",
+    "string_type": "must be text in quotes",
     "bool_type": "must be true or false",
     "float_type": "must be a number without quotes",
     "int_type": "must be a whole number",
@@ -37,15 +42,16 @@ YesNo = Annotated[bool, Field(strict=True)]
 
 
 class _Part(BaseModel):
-    """A table of the file: its keys are known, its values cannot change."""
+    """A table of the file: unknown keys are refused, values cannot be changed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
 
 
 class Question(_Part):
-    """One question; ``channel`` says how its answer is disguised, "open" that it is not.
+    """One question; ``mechanism`` names what randomises its answer, "open" sends the answer unchanged.
 
-    >>> Question(name="taken", text="Have you ever taken something home?", choices=("no", "yes"), theta=0.8).law
+    >>> question = Question(name="taken", text="Have you ever taken something home?", choices=("no", "yes"), theta=0.8)
+    >>> question.response_mechanism
     Warner(theta=0.8)
     """
 
@@ -53,8 +59,8 @@ class Question(_Part):
     text: Line
     help: Annotated[str, Field(max_length=400)] = ""
     choices: Annotated[tuple[Name, ...], Field(max_length=200)] = ()
-    between: tuple[int, int] | None = None  # of an open question: a whole number, the smallest and the largest
-    channel: Literal["warner", "k-ary", "unrelated", "shared", "open"] | None = None
+    between: tuple[int, int] | None = None  # for an open whole number: the smallest and the largest
+    mechanism: Literal["warner", "k-ary", "unrelated", "shared", "open"] | None = None
     theta: Chance | None = None
     epsilon: Annotated[float, Field(gt=0, lt=50, strict=True)] | None = None
     asked: Chance | None = None
@@ -68,81 +74,86 @@ class Question(_Part):
         elif len(self.choices) < 2:
             raise ValueError("needs at least two choices")
         if len(set(self.choices)) != len(self.choices):
-            raise ValueError("names a choice twice")
-        if self.way in ("warner", "unrelated", "shared") and len(self.choices) != 2:
-            raise ValueError(f"channel {self.way!r} takes two choices, this has {len(self.choices)}; use 'k-ary'")
+            raise ValueError("has the same choice twice")
+        if self.mechanism_name in ("warner", "unrelated", "shared") and len(self.choices) != 2:
+            raise ValueError(
+                f"mechanism {self.mechanism_name!r} needs two choices, got {len(self.choices)}; use 'k-ary'"
+            )
         self._checked_keys()
         return self
 
     def _checked_number(self) -> None:
         assert self.between is not None
         low, high = self.between
-        if self.choices or self.way != "open":
-            raise ValueError("'between' is for a number asked openly: give channel = 'open' and no choices")
+        if self.choices or self.mechanism_name != "open":
+            raise ValueError("'between' is for open numbers only: write mechanism = 'open' and no choices")
         if not 0 <= low < high < 10**MOST_DIGITS:
             raise ValueError(f"'between' must be two whole numbers from 0 to {10**MOST_DIGITS - 1}, the smaller first")
 
     def _checked_keys(self) -> None:
-        """Keys that the channel does not read would be believed to do something."""
+        """Refuse keys that the mechanism would ignore, and miss none that it needs."""
         read = {
             "warner": {"theta", "epsilon"},
             "k-ary": {"theta", "epsilon"},
             "unrelated": {"asked", "alpha"},
             "shared": {"coin"},
             "open": set(),
-        }[self.way]
+        }[self.mechanism_name]
         given = {key for key in ("theta", "epsilon", "asked", "alpha", "coin") if getattr(self, key) is not None}
         if extra := sorted(given - read):
-            raise ValueError(f"channel {self.way!r} does not read {extra[0]!r}; take it out or choose another channel")
+            raise ValueError(
+                f"mechanism {self.mechanism_name!r} has no {extra[0]!r}; remove it or choose another mechanism"
+            )
         if {"theta", "epsilon"} <= given:
-            raise ValueError("give 'theta' or 'epsilon', not both: each follows from the other")
-        if self.way in ("unrelated", "shared") and (lacks := sorted(read - given)):
-            raise ValueError(f"channel {self.way!r} needs {lacks[0]!r}")
+            raise ValueError("write 'theta' or 'epsilon', not both: each determines the other")
+        if self.mechanism_name in ("unrelated", "shared") and (lacks := sorted(read - given)):
+            raise ValueError(f"mechanism {self.mechanism_name!r} needs {lacks[0]!r}")
 
     @property
-    def way(self) -> str:
-        """The channel's name; with two choices Warner's unless another was chosen, with more k-ary."""
-        if self.channel is not None:
-            return self.channel
+    def mechanism_name(self) -> str:
+        """The name of the mechanism; by default Warner's for two choices and k-ary for more."""
+        if self.mechanism is not None:
+            return self.mechanism
         if self.coin is not None:
             return "shared"
         return "warner" if len(self.choices) == 2 else "k-ary"
 
     @property
     def is_open(self) -> bool:
-        """Whether the answer is sent as it was given."""
-        return self.way == "open"
+        """Whether the answer is sent unchanged."""
+        return self.mechanism_name == "open"
 
     @property
-    def law(self) -> Mechanism | None:
-        """The channel of this question alone; None when it is open or shares a coin."""
-        if self.way in ("open", "shared"):
+    def response_mechanism(self) -> Mechanism | None:
+        """The mechanism of this question alone; None when it is open or shares a coin."""
+        if self.mechanism_name in ("open", "shared"):
             return None
-        if self.way == "unrelated":
+        if self.mechanism_name == "unrelated":
             assert self.asked is not None
             assert self.alpha is not None
             return UnrelatedQuestion(self.asked, self.alpha)
         if self.theta is not None:
-            return Warner(self.theta) if self.way == "warner" else Kary(self.theta, len(self.choices))
+            return Warner(self.theta) if self.mechanism_name == "warner" else Kary(self.theta, len(self.choices))
         kept = Kary.with_epsilon(self.epsilon or DEFAULT_EPSILON, len(self.choices))
-        return Warner(kept.keep) if self.way == "warner" else kept
+        return Warner(kept.keep) if self.mechanism_name == "warner" else kept
 
     @property
-    def asked_how(self) -> list[Any]:
-        """What an answer to it means: its words, its choices and its law, however the file spells that."""
-        law = [] if self.law is None else [self.law.frozen_id, vars(self.law)]
-        return [self.name, self.text, self.choices, self.between, self.way, self.coin, law]
+    def fingerprint_fields(self) -> list[Any]:
+        """What determines the meaning of an answer, independent of how the file spells it."""
+        found = self.response_mechanism
+        mechanism = [] if found is None else [found.frozen_id, vars(found)]
+        return [self.name, self.text, self.choices, self.between, self.mechanism_name, self.coin, mechanism]
 
 
 class Survey(_Part):
-    """A whole survey. Every question must be answered: a gap would be sent undisguised.
+    """A whole survey. Every question must be answered, because a gap would be sent unchanged.
 
-    Offer "I would rather not say" as a choice instead; it is disguised like the others.
+    Offer "I would rather not say" as a choice instead; it is randomised like the others.
     """
 
     version: Literal[1] = 1
     title: Line
-    holder: Line = "the holder of this survey"
+    owner: Line = "the survey owner"
     introduction: Annotated[str, Field(max_length=4000)] = ""
     language: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$")] = "en"
     tokens: YesNo = False
@@ -162,24 +173,28 @@ class Survey(_Part):
 
     @model_validator(mode="after")
     def _tossed(self) -> "Survey":
-        asked = {question.coin for question in self.questions if question.way == "shared"}
+        asked = {question.coin for question in self.questions if question.mechanism_name == "shared"}
         if unknown := sorted(str(coin) for coin in asked - set(self.coins)):
-            raise ValueError(f"a question shares the coin {unknown[0]!r}, but [coins] does not give its theta")
+            raise ValueError(f"a question uses the coin {unknown[0]!r}, which [coins] does not define; add its theta")
         if unused := sorted(set(self.coins) - asked):
-            raise ValueError(f"no question shares the coin {unused[0]!r}; take it out of [coins]")
+            raise ValueError(f"no question uses the coin {unused[0]!r}; remove it from [coins]")
         for number, question in enumerate(self.questions, 1):
             try:
-                _ = question.law
+                _ = question.response_mechanism
             except LeafcoverError as error:
                 raise PlanError(f"Question {number}, {question.name!r}: {error}") from None
         for part in self.scheme.parts:
-            checked_law(part, most=self.max_epsilon)
+            check_mechanism(part, most=self.max_epsilon)
         return self
 
     @cached_property
     def scheme(self) -> Scheme:
-        """How the questions are disguised; open ones are in no part."""
-        parts = [DisguisedColumns({q.name: q.choices}, q.law) for q in self.questions if q.law is not None]
+        """Which questions are randomised by which mechanism; open questions are not in it."""
+        parts = [
+            DisguisedColumns({q.name: q.choices}, q.response_mechanism)
+            for q in self.questions
+            if q.response_mechanism is not None
+        ]
         for coin, theta in self.coins.items():
             together = {q.name: q.choices for q in self.questions if q.coin == coin}
             parts.append(DisguisedColumns(together, OneCoin(theta, len(together))))
@@ -187,169 +202,169 @@ class Survey(_Part):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Thirty-two digits that change with every question, choice and coin: answers to other ones are not mixed in.
+        """Thirty-two hexadecimal digits that change with every question, choice and coin.
 
-        The words around the questions may be mended while people answer.
+        They keep answers to different questions apart. The texts around the questions do not change them.
         """
-        content = [self.version, self.coins, [question.asked_how for question in self.questions]]
+        content = [self.version, self.coins, [question.fingerprint_fields for question in self.questions]]
         text = json.dumps(content, sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def read_survey(path: str | Path) -> Survey:
-    """The survey in a TOML file, or one line that says where it is wrong."""
+    """The survey in a TOML file; an error names the first mistake in one line."""
     try:
         text = Path(path).read_text("utf-8-sig")
     except FileNotFoundError:
-        raise TableError(f"There is no survey file {str(path)!r}. Write one with: leafcover survey new FILE.") from None
+        raise TableError(f"There is no survey file {str(path)!r}. Create one: leafcover survey new FILE.") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise TableError(f"The survey file {str(path)!r} cannot be read as text ({type(error).__name__}).") from None
+        raise TableError(
+            f"The survey file {str(path)!r} cannot be read as text ({type(error).__name__}). Save it as UTF-8."
+        ) from None
     return survey_from(text)
 
 
 def survey_from(text: str) -> Survey:
-    """The survey that a TOML text describes."""
+    """The survey in a TOML text."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"The survey is not TOML: {error}. Correct the file.") from None
+        raise PlanError(f"The survey is not valid TOML: {error}. Correct the file.") from None
     try:
         return Survey.model_validate(content)
     except ValidationError as error:
-        raise PlanError(f"The survey says {_said(error)}.") from None
+        raise PlanError(f"The survey is invalid: {_mistake(error)}.") from None
     except LeafcoverError as error:
-        raise PlanError(f"The survey cannot be asked so. {error}") from None
+        raise PlanError(f"The survey is invalid: {error}") from None
 
 
-def _said(error: ValidationError) -> str:
+def _mistake(error: ValidationError) -> str:
     """The first mistake, with the number of its question."""
-    # A key that is not known is often the misspelt one that is missing.
+    # An unknown key comes first: often it is a missing key, misspelt.
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = [str(part + 1) if isinstance(part, int) else str(part) for part in first["loc"]]
     message = MISTAKES.get(first["type"], first["msg"].removeprefix("Value error, "))
     if place[:1] == ["questions"] and len(place) > 1:
         place[:2] = [f"question {place[1]}"]
-    where = ", ".join(place) or "as a whole"
-    return f"something that cannot be: {where}: {message[0].lower()}{message[1:]}"
+    where = ", ".join(place)
+    text = f"{message[0].lower()}{message[1:]}"
+    return f"{where}: {text}" if where else text
 
 
-# Which laws a survey may use: neither one that gives the answer away nor one that says nothing.
+# Which mechanisms a survey may use.
 
 
-MOST_ANSWERS = 100.0  # as many times the answers of an open question, and no more
-
-
-def checked_law(part: DisguisedColumns, *, most: float) -> None:
-    """Refuse a coin near 0 or 1, which hides almost nothing, and one near 1/2, which says almost nothing."""
+def check_mechanism(part: DisguisedColumns, *, most: float) -> None:
+    """Refuse a mechanism that reveals more than ``most`` allows, and one whose reports say almost nothing."""
     names = ", ".join(map(repr, part.names))
     epsilon = strength(part)
     if epsilon > most:
         raise PlanError(
-            f"A report on {names} would change the odds by {exp(min(epsilon, 50)):.3g} times (epsilon {epsilon:.3g}), "
-            f"more than max_epsilon = {most:g} allows. Choose a chance nearer to a fair draw."
+            f"max_epsilon is {most:g}, but a report on {names} changes the odds by a factor of "
+            f"{exp(min(epsilon, 50)):.3g} (epsilon {epsilon:.3g}). Choose a probability closer to a fair draw."
         )
     if (times := cost(part)) > MOST_ANSWERS:
         raise PlanError(
-            f"A report on {names} says almost nothing: it would need {times:,.0f} times the answers of an open "
-            f"question (at most {MOST_ANSWERS:g}). Choose a chance further from a fair draw."
+            f"A report on {names} says almost nothing: it needs {times:,.0f} times the answers of an open question, "
+            f"and at most {MOST_ANSWERS:g} are allowed. Choose a probability further from a fair draw."
         )
 
 
 def strength(part: DisguisedColumns) -> float:
-    """The epsilon of one answer of a part; for a shared coin that of each answer alone, to who knows no other."""
-    channel = part.channel
-    if isinstance(channel, OneCoin):
-        return log_ratio(channel.theta, 1 - channel.theta)
-    epsilon = channel.privacy.epsilon
+    """The epsilon of one answer; with a shared coin, that of each answer to someone who knows no other answer."""
+    mechanism = part.mechanism
+    if isinstance(mechanism, OneCoin):
+        return log_ratio(mechanism.theta, 1 - mechanism.theta)
+    epsilon = mechanism.privacy.epsilon
     return float("inf") if epsilon is None else epsilon
 
 
 def cost(part: DisguisedColumns) -> float:
-    """How many times the answers of an open question one needs for the same error, for a share of one half."""
-    channel, half = part.channel, 0.5
-    if isinstance(channel, OneCoin):
-        extra = channel.variance(half, half, rows=1)
-    elif isinstance(channel, Warner):
-        extra = channel.variance(rows=1)
-    elif isinstance(channel, Kary | UnrelatedQuestion):
-        extra = channel.variance(half, rows=1)
+    """The multiple of the answers of an open question that the same error needs, at a share of one half."""
+    mechanism, half = part.mechanism, 0.5
+    if isinstance(mechanism, OneCoin):
+        extra = mechanism.variance(half, half, rows=1)
+    elif isinstance(mechanism, Warner):
+        extra = mechanism.variance(rows=1)
+    elif isinstance(mechanism, Kary | UnrelatedQuestion):
+        extra = mechanism.variance(half, rows=1)
     else:
-        raise TypeError(type(channel).__name__)
+        raise TypeError(type(mechanism).__name__)
     return 1 + extra / (half * (1 - half))
 
 
-# A survey to begin with: every key explained beside a question that uses it.
+# The example survey: every key is explained beside a question that uses it.
 
 
-_HEAD = """# A survey whose answers are disguised on the devices of the people who give them.
-# Change what you like, then see what it needs and gives away:   leafcover survey design {name}
-# Questions, choices and coins must stay as they are once people answer; the words around them may be mended.
+_HEAD = """# A survey whose answers are randomised on the respondents' devices.
+# Change what you like, then see what it reveals and how many answers it needs:   leafcover survey design {name}
+# Do not change questions, choices or coins once people answer; other texts may be corrected.
 
 version = 1
 title = "Habits at work"
-holder = "the works council"       # who asks; people read it
+owner = "the works council"        # who asks; shown to respondents
 introduction = "We want to know how common some habits are, not who has them."
-language = "en"                    # of your words, for screen readers
+language = "en"                    # of your texts, for screen readers
 
-# tokens = true                    # only who has a one-time link can answer: leafcover survey tokens {name} --count 200
-# offline = true                   # people may also answer from a file they were given: leafcover survey page {name}
-# keep_day = true                  # keep the day an answer came; otherwise nothing tells when
-# max_epsilon = 3.0                # refuse a question whose report would change the odds by more than e^3, 20 times
+# tokens = true                    # require a one-time link: leafcover survey tokens {name} --count 200
+# offline = true                   # also accept answers from a file: leafcover survey page {name}
+# keep_day = true                  # store the day an answer arrived; otherwise no time is stored
+# max_epsilon = 3.0                # refuse a question whose report changes the odds by a factor above e^3, about 20
 """
 
 _COIN_EACH = """
-# Every question must be answered: a gap would be seen. Offer "I would rather not say" as a choice.
-# Each question tosses a coin of its own.
+# Every question must be answered, because a gap would be visible. Offer "I would rather not say" as a choice.
+# Each of these questions has a coin of its own.
 
-# Two choices: the true answer with chance theta, else the other one. The further theta is from 1/2, the fewer answers
-# you need and the less it hides. Without theta or epsilon a question tells the truth three times out of four.
+# Two choices: the true answer with probability theta, else the other one. The further theta is from 1/2, the fewer
+# answers you need and the less it protects. The default sends the true answer three times out of four.
 [[questions]]
 name = "taken"                     # a short name, for tables
 text = "Have you ever taken something home from work that was not yours?"
-help = "Pens count, too."          # may be left out
+help = "Pens count, too."          # optional
 choices = ["no", "yes"]
 theta = 0.75
 
-# More choices: the true answer, or one of the others, all as likely. epsilon says how much a report may tell: it
-# changes the odds between two answers by at most e^epsilon times. (theta, the chance of the true answer, does as well.)
+# More choices: the true answer, or one of the others, each equally likely. epsilon limits what a report reveals: it
+# changes the odds between two answers by a factor of at most e^epsilon. (Or write theta, the chance of the truth.)
 [[questions]]
 name = "ill"
 text = "How often did you say you were ill last year when you were not?"
 choices = ["never", "once or twice", "more often", "I would rather not say"]
-channel = "k-ary"
+mechanism = "k-ary"
 epsilon = 1.5
 
-# The true answer with chance asked; otherwise the device draws "yes" (the second choice) with chance alpha, else "no".
+# The true answer with probability asked; otherwise the device draws "yes" (the second choice) with probability alpha.
 [[questions]]
 name = "cash"
 text = "Were you ever paid in cash without a receipt?"
 choices = ["no", "yes"]
-channel = "unrelated"
+mechanism = "unrelated"
 asked = 0.6
 alpha = 0.5
 
-# Open questions are sent as they were answered, and the page says so. Ask few: together they may show who answered.
+# Open answers are sent unchanged, and the page says so. Ask few: together they may identify the respondent.
 [[questions]]
 name = "site"
 text = "Where do you work?"
 choices = ["office", "workshop", "outdoors"]
-channel = "open"
+mechanism = "open"
 
 # An open question may also ask for a whole number.
 [[questions]]
 name = "years"
 text = "For how many years have you worked here?"
-channel = "open"
+mechanism = "open"
 between = [0, 60]
 
-# Questions can share one coin: leafcover survey new FILE --one-coin writes an example and says what that costs.
+# Questions can share one coin: leafcover survey new FILE --one-coin writes an example and explains the risk.
 """
 
 _ONE_COIN = """
-# One coin for all questions: with chance "all" every answer is sent as it is, otherwise every one is turned round.
-# Trees and tables over many questions then need far fewer answers. But there is no limit to what is given away: whoever
-# knows one true answer of a person knows them all, and the page tells people so. Only questions with two choices can
-# share a coin. Other questions may stand beside them; each then has a coin of its own.
+# One coin for all questions: with probability "all" every answer is sent unchanged, otherwise every one is flipped.
+# Trees and tables over many questions then need far fewer answers. But nothing limits what is revealed: anyone who
+# knows one true answer of a person knows them all, and the page says so. Only questions with two choices can share a
+# coin. Other questions can be added; each then has a coin of its own.
 [coins]
 all = 0.75
 
@@ -371,15 +386,15 @@ text = "Were you ever paid in cash without a receipt?"
 choices = ["no", "yes"]
 coin = "all"
 
-# An open question is sent as it was answered, and the page says so.
+# The answer to an open question is sent unchanged, and the page says so.
 [[questions]]
 name = "site"
 text = "Where do you work?"
 choices = ["office", "workshop", "outdoors"]
-channel = "open"
+mechanism = "open"
 """
 
 
 def example(name: str, *, one_coin: bool = False) -> str:
-    """The text of a survey file; ``name`` is what the file is called."""
+    """The text of an example survey file; ``name`` is the name of the file."""
     return _HEAD.format(name=name) + (_ONE_COIN if one_coin else _COIN_EACH)

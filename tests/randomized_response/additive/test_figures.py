@@ -3,7 +3,17 @@
 import numpy as np
 import pytest
 from benchmarks.agrawal import FUNCTIONS, RANGES, people
-from benchmarks.reconstruction import BEGIN, END, PAGE, TRIED, WAYS, accuracies, cells, errors_of_shares, two_bells
+from benchmarks.reconstruction import (
+    ALGORITHMS,
+    BEGIN,
+    END,
+    PAGE,
+    TRIED,
+    accuracies,
+    cells,
+    errors_of_shares,
+    two_bells,
+)
 
 from leafcover.randomized_response.additive_noise import UniformNoise
 
@@ -60,9 +70,9 @@ def test_every_method_has_a_figure():
     assert len(errors) == len(TRIED)
     assert errors[-1] < errors[3] < errors[0]
     found = accuracies(UniformNoise, 1, 1, rows=4_000)
-    assert len(found) == len(WAYS)
+    assert len(found) == len(ALGORITHMS)
     assert found[0] > 0.99
-    assert found[WAYS.index("byclass")] > found[WAYS.index("randomized")]
+    assert found[ALGORITHMS.index("byclass")] > found[ALGORITHMS.index("randomized")]
     assert cells(np.array([[90.0, 80.0], [92.0, 80.0]])) == ["91.0 (1.4)", "80.0 (0.0)"]
 
 

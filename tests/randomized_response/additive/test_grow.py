@@ -15,13 +15,13 @@ from leafcover.randomized_response.additive_tree import (
     IntervalSplit,
     Node,
     Sample,
+    assign_bins,
     best_split,
     counted,
-    divided,
     grow_reconstructed,
     grown,
-    placed,
     pruned,
+    split_rows,
 )
 from leafcover.rng import Draws, Key
 from leafcover.tree.export import rules, text
@@ -30,7 +30,7 @@ from tests import naive_additive as naive
 from tests.tables import category, number, table
 
 DRAWS = Draws(Key.from_seed(11).secret)
-WAYS = ("global", "byclass", "local")
+ALGORITHMS = ("global", "byclass", "local")
 SIZES, NUMBERS = (5, 4, 3), (True, True, False)
 
 
@@ -54,14 +54,14 @@ def test_reports_fill_bins_in_order_as_the_slow_twin_does(reports, bins, data):
     parts = np.array(data.draw(st.lists(st.integers(0, 5), min_size=bins, max_size=bins)), float) + 0.01
     shares = parts / parts.sum()
     reports = np.array(reports) + 1e-6 * np.arange(len(reports))  # no ties
-    assert placed(reports, shares).tolist() == naive.placed(reports, shares)
+    assert assign_bins(reports, shares).tolist() == naive.assign_bins(reports, shares)
 
 
 def test_weights_fill_bins_as_whole_rows_do():
     reports = np.array([1.0, 5.0, 2.0, 8.0])
     twice = np.repeat(reports, 2)
     shares = np.array([0.5, 0.25, 0.25])
-    assert placed(reports, shares, np.full(4, 2.0)).tolist() == placed(twice, shares)[::2].tolist()
+    assert assign_bins(reports, shares, np.full(4, 2.0)).tolist() == assign_bins(twice, shares)[::2].tolist()
 
 
 @given(samples(), st.integers(1, 4))
@@ -83,7 +83,7 @@ def test_the_best_split_gains_what_no_other_does(sample, min_records):
 
 @given(samples(), st.sampled_from([IntervalSplit(0, 2, 1.0), IntervalSplit(1, 0, 1.0), IntervalSplit(2, -1, 1.0)]))
 def test_dividing_loses_no_row_and_shares_out_those_without_a_value(sample, split):
-    parts = divided(sample, split, SIZES[split.attribute])
+    parts = split_rows(sample, split, SIZES[split.attribute])
     assert sum(part.weights.sum() for part in parts) == pytest.approx(sample.weights.sum())
     np.testing.assert_allclose(sum(part.counts(CODING) for part in parts), sample.counts(CODING))
     for branch, part in enumerate(parts):
@@ -157,8 +157,8 @@ def test_a_plain_table_gives_the_tree_of_its_rule():
     assert "age <= 30" in rules(tree)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_rows_without_values_count_in_shares(way):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_rows_without_values_count_in_shares(algorithm):
     rng = np.random.default_rng(3)
     x, y = rng.uniform(0, 10, 3000), rng.uniform(0, 10, 3000)
     labels = np.where((x > 4) & (y > 3), "a", "b").tolist()
@@ -170,7 +170,7 @@ def test_rows_without_values_count_in_shares(way):
         category("class", labels),
     )
     noisy["lost"] = noisy["x"]
-    tree = grow_reconstructed(add_noise(hidden, noisy, DRAWS), noisy, target="class", way=way)
+    tree = grow_reconstructed(add_noise(hidden, noisy, DRAWS), noisy, target="class", algorithm=algorithm)
     assert tree.counts[0].sum() == pytest.approx(3000)
     assert tree.counts[tree.leaves].sum() == pytest.approx(3000)
     plain = table(number("x", x, None), number("y", y, None), number("lost", x, None), category("class", labels))
@@ -182,16 +182,19 @@ def accuracy(tree, test):
     return 1 - errors_on(tree, test) / len(test)
 
 
-@pytest.mark.parametrize("law", [UniformNoise, GaussianNoise])
+@pytest.mark.parametrize("distribution", [UniformNoise, GaussianNoise])
 @pytest.mark.parametrize("function", [1, 3])
-def test_reconstruction_by_class_is_far_better_than_ignored_noise(law, function):
+def test_reconstruction_by_class_is_far_better_than_ignored_noise(distribution, function):
     truth, test = people(10_000, function, seed=1), people(3_000, function, seed=2)
-    noisy = {name: Noisy.with_privacy(1.0, low, high, law=law, step=step) for name, (low, high, step) in RANGES.items()}
+    noisy = {
+        name: Noisy.with_privacy(1.0, low, high, distribution=distribution, step=step)
+        for name, (low, high, step) in RANGES.items()
+    }
     reported = add_noise(truth, noisy, DRAWS)
     plain = accuracy(grow_reconstructed(truth, {}, target="group"), test)
     ignored = accuracy(grow_reconstructed(reported, {}, target="group"), test)
-    for way in ("byclass", "local"):
-        found = accuracy(grow_reconstructed(reported, noisy, target="group", way=way), test)
+    for algorithm in ("byclass", "local"):
+        found = accuracy(grow_reconstructed(reported, noisy, target="group", algorithm=algorithm), test)
         assert found > ignored + 0.15 * (plain - ignored)
         assert found > plain - 0.25
 
@@ -200,9 +203,9 @@ def test_incomes_of_adult_from_noisy_ages_and_hours():
     adult = lc.read(lc.sample("adult"))
     training, test = adult.take(np.arange(20_000)), adult.take(np.arange(20_000, len(adult)))
     noisy = {
-        "age": Noisy.with_privacy(1.0, 17, 90, law=GaussianNoise, step=1),
-        "hours_per_week": Noisy.with_privacy(1.0, 1, 99, law=GaussianNoise, step=1),
-        "education_num": Noisy.with_privacy(1.0, 1, 16, law=GaussianNoise, step=1),
+        "age": Noisy.with_privacy(1.0, 17, 90, distribution=GaussianNoise, step=1),
+        "hours_per_week": Noisy.with_privacy(1.0, 1, 99, distribution=GaussianNoise, step=1),
+        "education_num": Noisy.with_privacy(1.0, 1, 16, distribution=GaussianNoise, step=1),
     }
     columns = [*noisy, "relationship", "occupation"]
     reported = add_noise(training, noisy, DRAWS)
@@ -221,9 +224,9 @@ def test_what_cannot_grow_is_refused():
         grow_reconstructed(some, {"d": noisy}, target="c")
     with pytest.raises(TableError, match="1 reports of column 'x'"):
         grow_reconstructed(some, {"x": noisy}, target="c")
-    with pytest.raises(NameUnknown, match="way to grow"):
-        grow_reconstructed(some, {}, target="c", way="by class")
-    with pytest.raises(NameUnknown, match="rule to stop"):
+    with pytest.raises(NameUnknown, match="algorithm"):
+        grow_reconstructed(some, {}, target="c", algorithm="by class")
+    with pytest.raises(NameUnknown, match="stopping rule"):
         grow_reconstructed(some, {}, target="c", stop="soon")
     for wrong in ({"min_records": 0}, {"max_depth": -1}):
         with pytest.raises(ValueOutOfRange):

@@ -1,4 +1,4 @@
-"""Reconstruction: the law of the bins, the iteration against its twin, where it stops, and how near it comes."""
+"""Reconstruction: the matrix between bins follows the noise, EM equals its naive twin, and the stopping rules work."""
 
 import numpy as np
 import pytest
@@ -14,11 +14,11 @@ from leafcover.randomized_response.additive_noise import (
     UniformNoise,
     add_noise,
     bins_for,
-    blur_of,
+    em_shares,
     halves,
     reconstruct,
     rounds_by_halves,
-    sharpened,
+    transition_matrix,
 )
 from leafcover.rng import Draws, Key
 from tests import naive_additive as naive
@@ -27,7 +27,7 @@ from tests.tables import number, table
 DRAWS = Draws(Key.from_seed(5).secret)
 KINDS = (UniformNoise, GaussianNoise, LaplaceNoise)
 any_noisy = st.builds(
-    lambda kind, privacy, step: Noisy.with_privacy(privacy, 0, 12, law=kind, step=step),
+    lambda kind, privacy, step: Noisy.with_privacy(privacy, 0, 12, distribution=kind, step=step),
     st.sampled_from(KINDS),
     st.floats(0.1, 2),
     st.sampled_from([0, 1, 3]),
@@ -46,27 +46,27 @@ def reports_of(truth, noisy, name="x"):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("step", "bins"), [(0, 5), (1, 4), (1, 99), (3, 2)])
 def test_the_law_of_the_bins_is_that_of_drawn_reports(kind, step, bins):
-    noisy = Noisy.with_privacy(0.6, 0, 12, law=kind, step=step)
+    noisy = Noisy.with_privacy(0.6, 0, 12, distribution=kind, step=step)
     edges = noisy.edges(bins)
-    blur = blur_of(noisy, edges)
-    beyond = (len(blur.chances) - len(edges) + 1) // 2
-    np.testing.assert_allclose(blur.chances.sum(axis=0), 1)
+    matrix = transition_matrix(noisy, edges)
+    beyond = (len(matrix.chances) - len(edges) + 1) // 2
+    np.testing.assert_allclose(matrix.chances.sum(axis=0), 1)
     for place, drawn in enumerate(naive.chances(noisy, edges, np.random.default_rng(7))):
-        shares = np.bincount(np.clip(drawn + beyond, 0, len(blur.chances) - 1), minlength=len(blur.chances)) / len(
+        shares = np.bincount(np.clip(drawn + beyond, 0, len(matrix.chances) - 1), minlength=len(matrix.chances)) / len(
             drawn
         )
-        assert abs(shares - blur.chances[:, place]).max() < 0.006
+        assert abs(shares - matrix.chances[:, place]).max() < 0.006
 
 
 @given(any_noisy, st.integers(1, 9), st.integers(0, 999), st.sampled_from(["integrated", "midpoint"]))
 def test_the_iteration_is_that_of_the_slow_twin(noisy, bins, seed, method):
-    blur = blur_of(noisy, noisy.edges(bins), method)
+    matrix = transition_matrix(noisy, noisy.edges(bins), method)
     reports = reports_of(np.random.default_rng(seed).uniform(0, 12, 40), noisy)
-    counts = blur.counted(reports, halves(40))
+    counts = matrix.counted(reports, halves(40))
     assert counts.sum() == 40
     for rounds in (1, 3):
-        found = sharpened(counts, blur.chances, stop="never", most_rounds=rounds)
-        twin = naive.reconstructed(counts.sum(axis=0), blur.chances, rounds)
+        found = em_shares(counts, matrix.chances, stop="never", most_rounds=rounds)
+        twin = naive.reconstructed(counts.sum(axis=0), matrix.chances, rounds)
         np.testing.assert_allclose(found.shares, twin, atol=1e-12)
         assert (found.rounds, found.settled) == (rounds, False)
 
@@ -95,7 +95,7 @@ def test_shares_are_shares_whatever_comes(noisy, rows, seed, stop, method):
 @pytest.mark.parametrize("method", ["integrated", "midpoint"])
 def test_reports_at_the_very_end_of_what_can_be_are_explained(kind, method):
     noisy = Noisy(kind(1.0), 0, 10)
-    ends = np.array([-noisy.law.reach, 10 + noisy.law.reach])
+    ends = np.array([-noisy.distribution.reach, 10 + noisy.distribution.reach])
     for reports in (ends, ends[:1], ends[1:]):
         found = reconstruct(reports, noisy, bins=7, method=method, stop="never", most_rounds=50)
         assert found.shares.sum() == pytest.approx(1)
@@ -106,7 +106,7 @@ def test_one_round_by_hand():
     # Equal shares expect 50 reports in either bin; 60 and 40 came. A truth of the first bin is worth
     # 0.75 · 60 / 50 + 0.25 · 40 / 50 = 1.1 times what it was.
     counts, chances = np.array([[30.0, 20], [30, 20]]), np.array([[0.75, 0.25], [0.25, 0.75]])
-    np.testing.assert_allclose(sharpened(counts, chances, stop="never", most_rounds=1).shares, [0.55, 0.45])
+    np.testing.assert_allclose(em_shares(counts, chances, stop="never", most_rounds=1).shares, [0.55, 0.45])
 
 
 def test_halves_that_contradict_each_other_stop_at_once_and_those_that_agree_go_on():
@@ -122,12 +122,12 @@ def test_halves_that_contradict_each_other_stop_at_once_and_those_that_agree_go_
 @given(any_noisy, st.integers(0, 999))
 def test_the_round_of_the_halves_is_that_of_the_slow_twin(noisy, seed):
     rng = np.random.default_rng(seed)
-    blur = blur_of(noisy, noisy.edges(4))
-    counts = blur.counted(reports_of(rng.uniform(0, 12, 60) ** 2 / 12, noisy), halves(60))
-    first, _ = rounds_by_halves(counts, blur.chances, 6)
+    matrix = transition_matrix(noisy, noisy.edges(4))
+    counts = matrix.counted(reports_of(rng.uniform(0, 12, 60) ** 2 / 12, noisy), halves(60))
+    first, _ = rounds_by_halves(counts, matrix.chances, 6)
     likely = []
     for rounds in range(7):
-        either = [blur.chances @ naive.reconstructed(part, blur.chances, rounds) for part in counts]
+        either = [matrix.chances @ naive.reconstructed(part, matrix.chances, rounds) for part in counts]
         one, other = np.maximum(either, 1e-300)
         likely.append(counts[1] @ np.log(one) + counts[0] @ np.log(other))
     assert first == next(rounds for rounds, value in enumerate(likely) if value >= max(likely) - 1 - 1e-9)
@@ -141,13 +141,13 @@ def test_every_row_has_a_half_by_a_fair_coin():
 
 
 def test_the_likelihood_never_falls():
-    noisy = Noisy.with_privacy(1.0, 0, 100, law=GaussianNoise)
-    blur = blur_of(noisy, noisy.edges(30))
-    counts = blur.counted(reports_of(bimodal(1000), noisy), halves(1000))
+    noisy = Noisy.with_privacy(1.0, 0, 100, distribution=GaussianNoise)
+    matrix = transition_matrix(noisy, noisy.edges(30))
+    counts = matrix.counted(reports_of(bimodal(1000), noisy), halves(1000))
 
     def likelihood(rounds):
-        shares = sharpened(counts, blur.chances, stop="never", most_rounds=rounds).shares
-        return counts.sum(axis=0) @ np.log(blur.chances @ shares)
+        shares = em_shares(counts, matrix.chances, stop="never", most_rounds=rounds).shares
+        return counts.sum(axis=0) @ np.log(matrix.chances @ shares)
 
     found = [likelihood(rounds) for rounds in (1, 2, 5, 20, 100)]
     assert (np.diff(found) > 0).all()
@@ -176,7 +176,7 @@ def test_early_stopping_matters_as_published():
 
 
 def test_where_the_published_rule_stops_too_soon_the_halves_go_on():
-    noisy = Noisy.with_privacy(1.0, 0, 100, law=GaussianNoise)
+    noisy = Noisy.with_privacy(1.0, 0, 100, distribution=GaussianNoise)
     truth = bimodal(20_000)
     reports = reports_of(truth, noisy)
     soon, later = (reconstruct(reports, noisy, bins=50, stop=stop) for stop in ("change", "halves"))
@@ -187,15 +187,15 @@ def test_where_the_published_rule_stops_too_soon_the_halves_go_on():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_law_is_seen_and_the_right_one_is_near(kind):
-    right = Noisy.with_privacy(0.8, 0, 100, law=kind)
+    right = Noisy.with_privacy(0.8, 0, 100, distribution=kind)
     truth = bimodal(20_000)
     reports = reports_of(truth, right)
-    wrong = Noisy.with_privacy(0.5, 0, 100, law=kind)
+    wrong = Noisy.with_privacy(0.5, 0, 100, distribution=kind)
     near = error_of(truth, reconstruct(reports, right, bins=20))
     ignored = abs(np.histogram(truth, 20, (0, 100))[0] - np.histogram(reports, 20, (0, 100))[0]).sum() / len(truth)
     assert near < 0.6 * ignored
-    if right.law.bounded:
-        with pytest.raises(TableError, match="further from 0 to 100 than their noise"):
+    if right.distribution.bounded:
+        with pytest.raises(TableError, match="impossible for 0 to 100"):
             reconstruct(reports, wrong, bins=20)
     else:
         assert near < error_of(truth, reconstruct(reports, wrong, bins=20))
@@ -215,7 +215,7 @@ def test_the_integrated_law_is_better_where_noise_is_not_much_wider_than_a_bin()
 def test_the_ages_of_adult():
     people = lc.read(lc.sample("adult"))
     age = people["age"].values
-    noisy = Noisy.with_privacy(1.0, 17, 90, law=GaussianNoise, step=1)
+    noisy = Noisy.with_privacy(1.0, 17, 90, distribution=GaussianNoise, step=1)
     reported = add_noise(people, {"age": noisy}, DRAWS)
     found = reconstruct(reported["age"].values, noisy, bins=25)
     ignored = abs(np.histogram(age, found.edges)[0] - np.histogram(reported["age"].values, found.edges)[0]).sum()
@@ -231,7 +231,7 @@ def test_what_cannot_be_reconstructed_is_refused():
     noisy = Noisy(UniformNoise(5.0), 0, 10)
     with pytest.raises(TableError, match="no report"):
         reconstruct(np.array([np.nan]), noisy)
-    with pytest.raises(NameUnknown, match="rule to stop"):
+    with pytest.raises(NameUnknown, match="stopping rule"):
         reconstruct(np.array([1.0]), noisy, stop="soon")
     with pytest.raises(NameUnknown, match="method"):
         reconstruct(np.array([1.0]), noisy, method="mid")

@@ -1,1 +1,1 @@
-"""The collector of a survey: a web server."""
+"""The collector of a survey: the web server that receives answers and shows the survey owner the results."""

@@ -1,4 +1,8 @@
-"""The one place that takes answers: checked field by field, acknowledged when on disk."""
+"""The route that receives answers: it checks every field and acknowledges an answer once it is on disk.
+
+Reading a request (`body_of`, `is_foreign`) comes first, then the thread that writes to the store (`Writer`), then the
+route itself (`answering`).
+"""
 
 import asyncio
 import logging
@@ -13,18 +17,21 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.requests import ClientDisconnect
 
+from leafcover.messages import catalogue
 from leafcover.survey.client import Answer, Message, Outdated, Refused, length, number_of, received
 from leafcover.survey.schema import Survey
 from leafcover.survey.storage.base import Acceptance, Opens, Store
 
-# A request's body, read no further than an honest one is long, and no longer than patience lasts.
+PATIENCE_SECONDS = 10.0  # for the head of a request, and for its body
+MOST_TOGETHER = 256  # answers in one transaction; at 200 a second a few wait at a time
+SLACK_BYTES = 1024  # for programs that write JSON with spaces
 
-
-PATIENCE_SECONDS = 10.0
+log = logging.getLogger(__name__)
+say = catalogue("survey")
 
 
 class Declined(Exception):
-    """A request that is not served, with its status and one line for whoever sent it."""
+    """A request that is refused, with its status and one line for the sender."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -32,32 +39,32 @@ class Declined(Exception):
 
 
 async def body_of(request: Request, *, kind: str, most: int) -> bytes:
-    """The bytes of a body of one content type, at most so many."""
+    """The body of a request, if it has this content type and at most this many bytes and arrives in time."""
     given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != kind:
-        raise Declined(415, f"The content type must be {kind}.")
+        raise Declined(415, say("refused-type", kind=kind))
     announced = request.headers.get("content-length", "")
     if announced.isdigit() and int(announced[:12]) > most:
-        raise Declined(413, "The message is too long.")
+        raise Declined(413, say("refused-length"))
     try:
         async with asyncio.timeout(PATIENCE_SECONDS):
             content = bytearray()
             async for part in request.stream():
                 content += part
                 if len(content) > most:
-                    raise Declined(413, "The message is too long.")
+                    raise Declined(413, say("refused-length"))
             return bytes(content)
     except TimeoutError:
-        raise Declined(408, "The message did not arrive in time.") from None
+        raise Declined(408, say("refused-late")) from None
     except ClientDisconnect:
-        raise Declined(400, "The message broke off.") from None
+        raise Declined(400, say("refused-broken")) from None
 
 
 def is_foreign(request: Request) -> bool:
-    """Whether another site's page made the browser send this; programs that are no browsers say nothing of it.
+    """Whether a page of another site made the browser send this; other programs send neither header.
 
-    A browser tells it itself, in a header that no script can set, wherever the connection is secure or local;
-    elsewhere the origin is held against the host.
+    On a secure or local connection the browser says so in a header that no script can set. Elsewhere the origin is
+    compared with the host.
     """
     site = request.headers.get("sec-fetch-site")
     if site is not None:
@@ -67,7 +74,7 @@ def is_foreign(request: Request) -> bool:
 
 
 def is_from_file(request: Request) -> bool:
-    """Whether the sender is a file opened in a browser (or a page that hides where it comes from)."""
+    """Whether the sender is a file opened in a browser (or a page that hides its origin)."""
     return request.headers.get("origin") == "null"
 
 
@@ -82,13 +89,8 @@ def _same_place(origin: str, host: str) -> bool:
 # Answers that arrive together are written together: one thread, one transaction, one wait for the disk.
 
 
-MOST_TOGETHER = 256  # answers in one transaction; at 200 a second a few wait at a time
-
-log = logging.getLogger(__name__)
-
-
 class Unavailable(Exception):
-    """The store cannot be written to at this moment; nothing is known to be kept."""
+    """The store cannot be written to at the moment; it is unknown whether anything was stored."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,11 @@ class _Waiting:
     loop: asyncio.AbstractEventLoop
     verdict: asyncio.Future[Acceptance]
 
-    def tell(self, verdict: Acceptance | None) -> None:
-        self.loop.call_soon_threadsafe(self._tell, verdict)
+    def resolve(self, verdict: Acceptance | None) -> None:
+        self.loop.call_soon_threadsafe(self._resolve, verdict)
 
-    def _tell(self, verdict: Acceptance | None) -> None:
-        if self.verdict.done():  # the device hung up meanwhile
+    def _resolve(self, verdict: Acceptance | None) -> None:
+        if self.verdict.done():  # the device disconnected in the meantime
             return
         if verdict is None:
             self.verdict.set_exception(Unavailable())
@@ -111,7 +113,7 @@ class _Waiting:
 
 
 class Writer:
-    """The one thread that writes to the store. ``add`` returns when the answer is on disk."""
+    """The only thread that writes to the store. ``add`` returns when the answer is on disk."""
 
     def __init__(self, opened: Opens) -> None:
         self._opened = opened
@@ -119,16 +121,16 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
 
     def start(self) -> None:
-        """Begin to write."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Write what waits, then end."""
+        """Write what is waiting, then end the thread."""
         self._waiting.put(None)
         self._thread.join()
 
     async def add(self, answer: Answer, token: int | None) -> Acceptance:
-        """Keep an answer."""
+        """Store an answer."""
         loop = asyncio.get_running_loop()
         one = _Waiting(answer, token, loop, loop.create_future())
         self._waiting.put(one)
@@ -146,19 +148,19 @@ class Writer:
             try:
                 store = store or self._opened()
                 verdicts = store.add([(one.answer, one.token) for one in waiting])
-            except Exception as error:  # whatever a database throws, the devices must be told
-                # Without its words and its trace, which may hold an address or an answer.
+            except Exception as error:  # whatever the database raises, the devices must get a reply
+                # Without the message and the traceback, which may contain an address or an answer.
                 log.error("answers could not be written: %s", type(error).__name__)  # noqa: TRY400
                 for one in waiting:
-                    one.tell(None)
+                    one.resolve(None)
             else:
                 for one, verdict in zip(waiting, verdicts, strict=True):
-                    one.tell(verdict)
+                    one.resolve(verdict)
         if store is not None:
             store.close()
 
     def _next(self) -> list[_Waiting | None]:
-        """The next answer, and those that wait behind it."""
+        """The next answer and those waiting behind it."""
         batch = [self._waiting.get()]
         while len(batch) < MOST_TOGETHER:
             try:
@@ -168,19 +170,18 @@ class Writer:
         return batch
 
 
-SLACK_BYTES = 1024  # for programs that write JSON with spaces
-AGAIN = "This answer was not taken: one had come before. Coins tossed again would average out and give you away."
+# The route itself.
 
 
 class Received(BaseModel):
-    """What a device is told."""
+    """The reply to a device."""
 
     received: bool
     why: str = ""
 
 
 def answering(survey: Survey, writer: Writer, secret: bytes) -> APIRouter:
-    """The routes that take answers."""
+    """The routes that receive answers."""
     router = APIRouter()
     most = length(survey) + SLACK_BYTES
 
@@ -191,14 +192,14 @@ def answering(survey: Survey, writer: Writer, secret: bytes) -> APIRouter:
         responses={
             status: {"model": Received, "description": words}
             for status, words in {
-                200: "Received before; counted once.",
-                400: "The message broke off.",
-                403: "From another site, or with a token that was never issued.",
-                408: "Not complete in time.",
-                409: "The token or the id was used, or the survey has changed.",
-                413: "Too long.",
-                415: "Not JSON.",
-                422: "Not an answer to this survey.",
+                200: "Already received; counted once.",
+                400: "The connection ended before the message was complete.",
+                403: "Sent by another site, or with a token that was not issued.",
+                408: "The message did not arrive in time.",
+                409: "The token or the id is already used, or the survey has changed.",
+                413: "The message is too long.",
+                415: "The message is not JSON.",
+                422: "The message is not an answer to this survey.",
                 503: "The store cannot be written to; send the same bytes again.",
             }.items()
         },
@@ -207,30 +208,30 @@ def answering(survey: Survey, writer: Writer, secret: bytes) -> APIRouter:
         },
     )
     async def take(request: Request) -> Response:
-        """Keep one disguised answer."""
+        """Store one randomised answer."""
         headers = _shared(survey, request)
         try:
             verdict = await _taken(request)
         except Declined as refused:
-            return _told(refused.status, refused.why, headers)
+            return _reply(refused.status, refused.why, headers)
         if verdict in (Acceptance.spent, Acceptance.taken):
-            return _told(409, AGAIN, headers)
-        return _told(201 if verdict is Acceptance.stored else 200, "", headers)
+            return _reply(409, say("refused-again"), headers)
+        return _reply(201 if verdict is Acceptance.stored else 200, "", headers)
 
     async def _taken(request: Request) -> Acceptance:
         if is_foreign(request) and not (survey.offline and is_from_file(request)):
-            raise Declined(403, "Answers are taken from the survey's own page alone.")
+            raise Declined(403, say("refused-site"))
         try:
             answer, token = received(survey, await body_of(request, kind="application/json", most=most))
         except Refused as error:
             raise Declined(409 if isinstance(error, Outdated) else 422, str(error)) from None
         number = number_of(secret, survey.fingerprint, token) if survey.tokens else None
         if survey.tokens and number is None:
-            raise Declined(403, "This token was not issued for this survey.")
+            raise Declined(403, say("refused-token"))
         try:
             return await writer.add(answer, number)
         except Unavailable:
-            raise Declined(503, "The store cannot be written to now. Send again.") from None
+            raise Declined(503, say("refused-store")) from None
 
     @router.options("/answers", include_in_schema=False)
     async def may_send(request: Request) -> Response:
@@ -241,7 +242,7 @@ def answering(survey: Survey, writer: Writer, secret: bytes) -> APIRouter:
 
 
 def _shared(survey: Survey, request: Request) -> Mapping[str, str]:
-    """What lets the survey's offline file read the acknowledgement; no other place may."""
+    """The headers that let the offline file, and nothing else, read the acknowledgement."""
     if not (survey.offline and is_from_file(request)):
         return {}
     return {
@@ -254,5 +255,5 @@ def _shared(survey: Survey, request: Request) -> Mapping[str, str]:
     }
 
 
-def _told(status: int, why: str, headers: Mapping[str, str]) -> Response:
+def _reply(status: int, why: str, headers: Mapping[str, str]) -> Response:
     return JSONResponse(Received(received=status < 300, why=why).model_dump(), status, headers)

@@ -1,4 +1,8 @@
-"""The collector of one survey as a web application."""
+"""The collector of one survey: the web application, and how it is run.
+
+`application` joins the pages and routes; `serve` runs it as one process without an access log. `Headers` adds the
+security headers to every response, and `Connection` closes connections that stay silent.
+"""
 
 import asyncio
 import ipaddress
@@ -20,17 +24,24 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from leafcover.errors import OutputError, PlanError
+from leafcover.messages import catalogue
 from leafcover.survey.pages import page_of
 from leafcover.survey.schema import Survey
-from leafcover.survey.server.admin import holding
+from leafcover.survey.server.admin import owner_routes
 from leafcover.survey.server.answers import PATIENCE_SECONDS, Writer, answering
 from leafcover.survey.storage.base import Opens
 
 API_VERSION = "1"
 
+log = logging.getLogger(__name__)
+say = catalogue("survey")
+
 
 def application(survey: Survey, opened: Opens, secret: bytes) -> FastAPI:
-    """The page, the answers and the holder's pages; ``opened`` opens the store, once for writing and once a reading."""
+    """The respondent's page, the answers and the survey owner's pages.
+
+    ``opened`` opens the store: once for the writer, and once for every reading.
+    """
     writer = Writer(opened)
 
     @asynccontextmanager
@@ -50,50 +61,52 @@ def application(survey: Survey, opened: Opens, secret: bytes) -> FastAPI:
         return HTMLResponse(page.html, headers={"Content-Security-Policy": page.policy})
 
     app.include_router(answering(survey, writer, secret))
-    app.include_router(holding(survey, opened, secret))
+    app.include_router(owner_routes(survey, opened, secret))
     app.add_middleware(Headers)
     return app
 
 
-# Run the collector: one process, no access log, on loopback unless told otherwise.
+# Running the collector: one process, no access log, on loopback by default.
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a browser needs to know whom it speaks to."""
+    """The files of a TLS certificate."""
 
     chain: Path
     key: Path
 
 
 def checked_certificate(certificate: Certificate) -> None:
-    """Refuse in one line what no browser could be served with; a password is never asked for."""
+    """Refuse a certificate or key that cannot be used; never ask for a password."""
 
     def no_password() -> str:
-        raise PlanError(f"The key '{certificate.key}' is encrypted. Give one without password, readable by you alone.")
+        raise PlanError(
+            f"The key '{certificate.key}' is encrypted. Give a key without a password, readable by you only."
+        )
 
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
             certificate.chain, certificate.key, no_password
         )
     except OSError as error:
-        why = {"KEY_VALUES_MISMATCH": "the key is that of another certificate"}.get(
-            getattr(error, "reason", None) or "", "they are not both PEM files that can be read"
+        why = {"KEY_VALUES_MISMATCH": "the key belongs to another certificate"}.get(
+            getattr(error, "reason", None) or "", "they are not both readable PEM files"
         )
         raise PlanError(
-            f"'{certificate.chain}' and '{certificate.key}' cannot serve as certificate and key: {why}. "
-            "Give a certificate chain and its own key."
+            f"'{certificate.chain}' and '{certificate.key}' cannot be used as certificate and key: {why}. "
+            "Give a certificate chain and its key."
         ) from None
 
 
 def checked_installed() -> None:
-    """Refuse in one line where the packages of a collector are missing."""
+    """Refuse when the packages of the collector are not installed."""
     if missing := [name for name in ("fastapi", "jinja2", "uvicorn") if find_spec(name) is None]:
-        raise PlanError(f"To serve a survey {', '.join(missing)} must be installed: pip install 'leafcover[survey]'.")
+        raise PlanError(f"Serving a survey needs {', '.join(missing)}. Install them: pip install 'leafcover[survey]'.")
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that waits for devices, or one line that says why there is none."""
+    """A listening socket, or an error that says why there cannot be one."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with ExitStack() as unless_it_listens:
@@ -105,13 +118,11 @@ def listening(host: str, port: int) -> socket.socket:
             return waiting
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise OutputError(
-            f"Nothing can listen on {host} port {port}: {why}. Choose another --port or --host."
-        ) from None
+        raise OutputError(f"Cannot listen on {host} port {port}: {why}. Choose another --port or --host.") from None
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host."""
+    """Whether a host is reachable from this machine only."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -125,14 +136,14 @@ def serve(
     waiting: socket.socket,
     certificate: Certificate | None = None,
 ) -> None:
-    """Answer requests until stopped."""
+    """Serve requests until stopped."""
     import uvicorn
 
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
         application(survey, opened, secret),
         http=Connection,
-        access_log=False,  # who answered when is nobody's business
+        access_log=False,  # it would record who answered when
         server_header=False,
         log_config=None,
         log_level="error",
@@ -144,10 +155,8 @@ def serve(
     uvicorn.Server(config).run(sockets=[waiting])
 
 
-# What goes with every response: nothing is kept, framed, sniffed or told to others; a fault shows no detail.
+# The headers of every response: no caching, framing, sniffing or referrer; an internal error shows no detail.
 
-
-log = logging.getLogger(__name__)
 
 ALWAYS = {
     "Cache-Control": "no-store",
@@ -162,13 +171,13 @@ ALWAYS = {
 
 
 class Headers:
-    """Adds the headers, and answers a fault of ours without its words, which could hold what was sent."""
+    """Adds the headers, and replies to an internal error without its message, which could contain what was sent."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and its response back with the headers."""
+        """Pass a request on and add the headers to its response."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -186,11 +195,11 @@ class Headers:
         try:
             await self.app(scope, receive, with_headers)
         except Exception as error:
-            # Without its words and its trace, which may hold what was sent.
+            # Without the message and the traceback, which may contain what was sent.
             log.error("a request failed: %s at %s", type(error).__name__, _place(error))  # noqa: TRY400
             if begun:
                 raise ConnectionAbortedError from None
-            await JSONResponse({"why": "The collector failed."}, 500)(scope, receive, with_headers)
+            await JSONResponse({"why": say("refused-fault")}, 500)(scope, receive, with_headers)
 
 
 def _place(error: BaseException) -> str:
@@ -200,24 +209,24 @@ def _place(error: BaseException) -> str:
     return f"{trace.tb_frame.f_globals.get('__name__', '?')}:{trace.tb_lineno}"
 
 
-# A connection that says nothing is closed: whoever opens many and waits would keep everybody else out.
+# Silent connections are closed; otherwise someone could open many of them and lock everybody else out.
 
 
 class Connection(H11Protocol):
-    """One device's connection. The head of a request must arrive in time, as its body must (``reading.body_of``)."""
+    """One device's connection. The head of a request must arrive in time, like its body (see `body_of`)."""
 
     def __init__(self, *given: Any, patience: float = PATIENCE_SECONDS, **named: Any) -> None:
         super().__init__(*given, **named)
         self._patience = patience
         self._waiting: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Begin to wait for the first request."""
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        """Start waiting for the first request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Take some bytes; when they end inside the head of a request, wait for the rest of it."""
+        """Receive bytes; when they end inside the head of a request, wait for the rest."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._stop_waiting()
@@ -225,7 +234,7 @@ class Connection(H11Protocol):
             self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._stop_waiting()
         super().connection_lost(exc)
 

@@ -1,4 +1,4 @@
-"""Where disguised answers are kept."""
+"""Stores of randomised answers: `open_store` opens an SQLite file or a PostgreSQL database by its address."""
 
 import re
 from collections.abc import Callable
@@ -8,20 +8,17 @@ from pathlib import Path
 from leafcover.survey.schema import Survey
 from leafcover.survey.storage.base import Store, StoreFailed
 
-# A store by its address: a file, or a PostgreSQL database.
-
-
 DATABASE = re.compile("(postgresql|postgres)://", re.IGNORECASE)
-# What no file is called, but an address that was mistyped: a scheme (longer than the letter of a drive), or a password.
+# A mistyped address rather than a file name: a scheme (longer than a drive letter), or a password.
 MISTYPED = re.compile(r"[\w+.-]{2,}:/|:[^/\\]*@|password\s*=", re.IGNORECASE)
 
 
 def open_store(
     address: str, survey: Survey, *, create: bool = True, today: Callable[[], date] = lambda: datetime.now(UTC).date()
 ) -> Store:
-    """The store of a survey's answers at an address: ``postgresql://...``, else the path of an SQLite file.
+    """The store at an address: ``postgresql://...``, else the path of an SQLite file.
 
-    With ``create=False`` a store that is not there yet is an error. ``today`` is asked only when the survey keeps days.
+    With ``create=False`` a missing store is an error. ``today`` is called only when the survey keeps days.
     """
     address = checked_place(address)
     if DATABASE.match(address):
@@ -34,9 +31,9 @@ def open_store(
 
 
 def checked_place(place: str) -> str:
-    """The address of a database with its scheme in small letters, or the path of a file.
+    """The address of a database with its scheme in lower case, or the path of a file.
 
-    A mistyped address is refused without its words, which may hold a password.
+    The refusal of a mistyped address does not repeat it, because it may contain a password.
 
     >>> checked_place("POSTGRESQL://me@here/answers"), checked_place("C:/habits.sqlite")
     ('postgresql://me@here/answers', 'C:/habits.sqlite')
@@ -45,7 +42,7 @@ def checked_place(place: str) -> str:
         return found[0].lower() + place[found.end() :]
     if MISTYPED.search(place):
         raise StoreFailed(
-            "The place of the answers looks like the address of a database, but not like one that can be used. "
+            "The store is neither a valid database address nor a file name. "
             "Write postgresql://USER@HOST:PORT/DATABASE, or the name of a file."
         )
     return place

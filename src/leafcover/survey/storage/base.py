@@ -1,4 +1,8 @@
-"""What every store of answers can do."""
+"""The protocol of a store of answers, and the rules that every store follows.
+
+`judged` decides what becomes of each answer of a batch; `is_spent` and `with_spent` keep spent tokens as one block of
+bits, which shows neither when nor in which order they were spent.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,37 +14,37 @@ from leafcover.survey.client import Answer
 
 
 class StoreFailed(LeafcoverError):
-    """A store that cannot be opened, read or written; never shows an answer, a token or a password."""
+    """A store that cannot be opened, read or written; the message never contains an answer, a token or a password."""
 
 
 class Acceptance(StrEnum):
     """What became of an answer."""
 
     stored = "stored"
-    repeated = "repeated"  # the same bytes as before: acknowledged again, counted once
+    repeated = "repeated"  # the same answer as before: acknowledged again, counted once
     spent = "spent"  # its token was used by another answer
-    taken = "taken"  # its id belongs to an answer with other reports, or one sent with another token
+    taken = "taken"  # its id belongs to an answer with other reports or another token
 
 
 class Store(Protocol):
-    """Answers of one survey, each once, and which tokens are spent.
+    """The answers of one survey, each once, and which tokens are spent.
 
-    Any thread may call it, and after an error it may be called again.
+    Any thread may call it, and it can be used again after an error.
     """
 
     def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Acceptance]:
-        """Keep answers, each with the number of its token or None, in one transaction.
+        """Store answers, each with the number of its token or None, in one transaction.
 
-        When it returns, what it says is on disk. An answer and its token are kept both or neither.
+        When it returns, the result is on disk. An answer and its token are stored both or neither.
         """
         ...
 
     def count(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         ...
 
     def others(self) -> int:
-        """How many answers to other surveys, or to this one before a question changed, are in the same place."""
+        """The number of answers to other surveys, or to earlier versions of this one, in the same place."""
         ...
 
     def reports(self) -> Iterator[tuple[str, ...]]:
@@ -48,7 +52,7 @@ class Store(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
         ...
 
 
@@ -56,16 +60,16 @@ class Opens(Protocol):
     """Opens a store, such as ``functools.partial(open_store, address, survey)``."""
 
     def __call__(self, *, create: bool = True) -> Store:
-        """The store; with ``create=False`` one that is not there is an error, and nothing is made."""
+        """The store; with ``create=False`` a missing store is an error and nothing is created."""
         ...
 
 
-# What becomes of a batch of answers, given what is stored already. Every store follows it.
+# What becomes of a batch of answers, given what is already stored.
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A verdict for each answer, and what is to be written: texts by id, numbers of tokens."""
+    """The result for each answer, and what to write: texts by id, and numbers of tokens."""
 
     verdicts: list[Acceptance]
     new: dict[str, str]
@@ -73,7 +77,7 @@ class Judged:
 
 
 def judged(answers: Sequence[tuple[Answer, int | None]], *, known: Mapping[str, str], block: bytes) -> Judged:
-    """Judge answers one after the other; ``known`` are the stored texts of their ids.
+    """Judge answers in order; ``known`` are the stored texts of their ids.
 
     >>> twice = [(Answer("a", ("1",)), 7), (Answer("b", ("0",)), 7)]
     >>> [str(verdict) for verdict in judged(twice, known={}, block=b"").verdicts]
@@ -87,7 +91,7 @@ def judged(answers: Sequence[tuple[Answer, int | None]], *, known: Mapping[str, 
         before = new.get(answer.id, known.get(answer.id))
         used = number is not None and (number in numbers or is_spent(block, number))
         if before is not None:
-            # Nobody can tell which token came with the stored answer, only that it is spent: an unspent one is another.
+            # The token of the stored answer is unknown, but it is spent: an unspent token is a different one.
             same = before == text and (number is None or used)
             verdicts.append(Acceptance.repeated if same else Acceptance.taken)
         elif used:
@@ -100,7 +104,7 @@ def judged(answers: Sequence[tuple[Answer, int | None]], *, known: Mapping[str, 
 
 
 def as_text(reports: Sequence[str]) -> str:
-    """Reports as they are stored; all answers to a survey take the same room."""
+    """Reports as they are stored; all answers to a survey have the same length."""
     return ",".join(reports)
 
 
@@ -109,12 +113,10 @@ def as_reports(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
-# Which numbers of tokens are spent, as one block of bits.
-#
-# The block follows from the set of numbers alone: it tells neither when nor in which order they were spent.
+# Spent tokens as one block of bits, which depends on the set of numbers alone.
 
 
-SMALLEST = 1024  # bytes: up to 8,192 tokens the block never grows
+SMALLEST = 1024  # bytes: the block does not grow below 8,192 tokens
 
 
 def is_spent(block: bytes, number: int) -> bool:
@@ -128,7 +130,7 @@ def is_spent(block: bytes, number: int) -> bool:
 
 
 def with_spent(block: bytes, numbers: Iterable[int]) -> bytes:
-    """The block with more numbers in it; its length is a power of two that holds the largest."""
+    """The block with these numbers added; its length is a power of two."""
     numbers = tuple(numbers)
     if not numbers:
         return block

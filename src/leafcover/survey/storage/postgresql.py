@@ -1,12 +1,12 @@
 """Answers in a PostgreSQL database; several collectors may write to it at once.
 
-What its tables show tells no token from another: spent ones are one block of bits in one row, rewritten whole. Two
-states of the block would differ by the token that came between them, and a row's ``xmin`` would match it with an
-answer. So the table of spent tokens is written anew now and then, which leaves no earlier state in it.
+The tables do not show which token came with which answer: spent tokens are one block of bits in one row, always
+rewritten as a whole. Two states of the block would differ by the token between them, and a row's ``xmin`` would match
+it with an answer. Therefore the table of spent tokens is rewritten from time to time, which removes earlier states.
 
-Beyond our reach are the server's own log of changes and its backups, which keep both for a while; the order in which
-answers came (``ctid``, ``xmin``); and what its operator may switch on (``track_commit_timestamp``, ``log_statement``).
-Who must not be trusted with that must not run the server.
+This module cannot prevent what the server itself keeps: its write-ahead log and backups, the order of the answers
+(``ctid``, ``xmin``), and what its operator may switch on (``track_commit_timestamp``, ``log_statement``). Choose an
+operator you trust with that.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,18 +28,18 @@ Result = TypeVar("Result")
 
 VERSION = 1
 PAGE = 10_000  # answers read at once
-OLD_STATES = 256  # of the block, after which they are swept away
-DOOR = 0x4C656166  # the advisory lock under which tables are made
+OLD_STATES = 256  # of the block, after which they are removed
+TABLES_LOCK = 0x4C656166  # the advisory lock under which tables are created
 
 SETTINGS = """
     SET lock_timeout = '20s';
-    SET idle_in_transaction_session_timeout = '30s';  -- a collector that is cut off must not lock others out
+    SET idle_in_transaction_session_timeout = '30s';  -- a disconnected collector must not lock others out
     SET default_transaction_isolation = 'read committed'
 """
 AT_LEAST_ON = """
     SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
 """
-# From the catalogue itself: to_regclass may remember from before the lock that there was no table.
+# From the catalogue itself: to_regclass may have cached, before the lock, that there was no table.
 THERE = "SELECT EXISTS (SELECT FROM pg_class WHERE relname = 'leafcover_store' AND pg_table_is_visible(oid))"
 TABLES = f"""
     CREATE TABLE leafcover_store (version integer NOT NULL);
@@ -51,20 +51,22 @@ TABLES = f"""
 
 
 class PostgresqlStore:
-    """The answers of one survey in tables of a PostgreSQL database; connects again when the connection was lost."""
+    """The answers of one survey in a PostgreSQL database; reconnects after a lost connection."""
 
     def __init__(self, address: str, survey: Survey, *, create: bool, today: Callable[[], date]) -> None:
         self._address, self._survey, self._today, self._create = address, survey, today, create
         self._lock = Lock()
-        self._unswept: int | None = None  # states of the block; unknown at first: another may have left some
+        self._unswept: int | None = (
+            None  # old states of the block; unknown at first, as another process may have left some
+        )
         self._connection: Connection | None = None
         self._run(lambda connection: None)
 
     def add(self, answers: Sequence[tuple[Answer, int | None]]) -> list[Acceptance]:
-        """Keep answers; see ``Store.add``.
+        """Store answers; see ``Store.add``.
 
-        When the connection is lost it may be unknown whether the transaction ended well. It is done once more, and an
-        answer that was stored is then found to be repeated, which says the same to who sent it.
+        When the connection is lost it may be unknown whether the transaction succeeded. It is then repeated, and an
+        answer that was already stored counts as repeated, which gives its sender the same reply.
         """
         verdicts, changed = self._run(lambda connection: self._added(connection, answers))
         if changed:
@@ -75,11 +77,11 @@ class PostgresqlStore:
         return verdicts
 
     def count(self) -> int:
-        """How many answers there are."""
+        """The number of answers."""
         return self._number("SELECT count(*) FROM leafcover_answers WHERE survey = %s")
 
     def others(self) -> int:
-        """How many answers to other surveys are in the database."""
+        """The number of answers to other surveys in the database."""
         return self._number("SELECT count(*) FROM leafcover_answers WHERE survey <> %s")
 
     def reports(self) -> Iterator[tuple[str, ...]]:
@@ -91,7 +93,7 @@ class PostgresqlStore:
             after = page[-1][0]
 
     def close(self) -> None:
-        """Sweep away old states of spent tokens, and let go of the database."""
+        """Remove old states of the spent tokens and close the connection."""
         if self._unswept:
             self._sweep()
         with self._lock:
@@ -123,7 +125,7 @@ class PostgresqlStore:
         return result.verdicts, bool(result.numbers)
 
     def _locked_block(self, connection: "Connection") -> bytes:
-        """The spent tokens, locked until the transaction ends: collectors take turns, with tokens or without."""
+        """The spent tokens, locked until the transaction ends, so that collectors take turns."""
         asked = "SELECT bits FROM leafcover_spent WHERE survey = %s FOR UPDATE"
         row = connection.execute(asked, (self._survey.fingerprint,)).fetchone()
         if row is None:
@@ -134,7 +136,7 @@ class PostgresqlStore:
         return bytes(row[0])
 
     def _sweep(self) -> None:
-        """Write the table of spent tokens anew, unless somebody is reading it: then after the next ones."""
+        """Rewrite the table of spent tokens; if it is in use, try again after the next answers."""
 
         def swept(connection: "Connection") -> None:
             connection.execute("SET lock_timeout = '1s'")
@@ -144,7 +146,7 @@ class PostgresqlStore:
                 connection.execute("SET lock_timeout = '20s'")
 
         self._unswept = 1
-        with suppress(StoreFailed):  # a backup reads it, or the table belongs to another role
+        with suppress(StoreFailed):  # a backup is reading it, or the table belongs to another role
             self._run(swept)
             self._unswept = 0
 
@@ -155,7 +157,7 @@ class PostgresqlStore:
         return self._run(lambda connection: connection.execute(asked.encode(), values).fetchall())
 
     def _run(self, work: "Callable[[Connection], Result]") -> Result:
-        """Do some work; once more on a new connection when the old one turns out to be lost."""
+        """Do some work; repeat it on a new connection when the old one turns out to be lost."""
         psycopg = _driver()
         with self._lock:
             once_more = self._connection is not None
@@ -167,14 +169,14 @@ class PostgresqlStore:
                     if self._connection is not None and self._connection.closed:
                         self._connection = None
                     if self._connection is not None or not once_more:
-                        raise StoreFailed(self._said(error)) from None
+                        raise StoreFailed(self._message(error)) from None
                     once_more = False
 
     def _connected(self) -> "Connection":
         connection = _driver().connect(self._address, autocommit=True, connect_timeout=10, prepare_threshold=None)
         try:
             connection.execute(SETTINGS)
-            # A server may be set to acknowledge before it writes to disk; whatever promises more is left alone.
+            # A server may be configured to acknowledge before it writes to disk; a stricter setting is kept.
             connection.execute(AT_LEAST_ON)
             self._check_tables(connection)
         except BaseException:
@@ -185,32 +187,33 @@ class PostgresqlStore:
     def _check_tables(self, connection: "Connection") -> None:
         if connection.execute(THERE).fetchone() == (False,):
             if not self._create:
-                raise StoreFailed("The database holds no store of answers. Name the one that the survey writes to.")
+                raise StoreFailed(
+                    "The database contains no store of answers. Name the database that the survey writes to."
+                )
             with connection.transaction():
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (DOOR,))
-                if connection.execute(THERE).fetchone() == (False,):  # another may have been quicker
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (TABLES_LOCK,))
+                if connection.execute(THERE).fetchone() == (False,):  # another process may have been quicker
                     connection.execute(TABLES)
         versions = connection.execute("SELECT version FROM leafcover_store").fetchall()
         if versions != [(VERSION,)]:
             found = ", ".join(str(version) for (version,) in versions) or "none"
             raise StoreFailed(
-                f"The store of answers has version {found}, this Leafcover reads {VERSION}. "
-                "Use the Leafcover that wrote it."
+                f"The store must have version {VERSION}. Got {found}. Use the version of Leafcover that wrote it."
             )
 
-    def _said(self, error: "psycopg.Error") -> str:
-        """What went wrong in our own words: the driver's can repeat the address with its password."""
+    def _message(self, error: "psycopg.Error") -> str:
+        """What went wrong, without the driver's message, which can repeat the address with its password."""
         psycopg = _driver()
         if isinstance(error, psycopg.ProgrammingError) and error.sqlstate is None:
-            return "The address of the database cannot be read. Write postgresql://USER@HOST:PORT/DATABASE."
+            return "The address of the database is invalid. Write postgresql://USER@HOST:PORT/DATABASE."
         if error.sqlstate is None or isinstance(error, psycopg.OperationalError):
             return (
                 f"The database of answers cannot be reached or used ({error.sqlstate or 'no connection'}). "
-                "See that the server runs and that the address, user and password are right."
+                "Check that the server runs and that address, user and password are correct."
             )
         return (
-            f"The database of answers refuses what a store needs ({type(error).__name__}). "
-            "See that the user may make and write tables, and that no other tables have their names."
+            f"The database refused an operation of the store ({type(error).__name__}). "
+            "Check that the user may create and write tables, and that no other tables have the same names."
         )
 
 
@@ -219,6 +222,6 @@ def _driver() -> Any:
         import psycopg
     except ImportError:
         raise StoreFailed(
-            "A PostgreSQL store needs the package psycopg. Install it with: pip install 'leafcover[postgresql]'."
+            "A PostgreSQL store needs the package psycopg. Install it: pip install 'leafcover[postgresql]'."
         ) from None
     return psycopg

@@ -1,32 +1,32 @@
 "use strict";
-// The whole of what runs on a respondent's device: it reads the form, tosses the coins, and sends what they made.
-// The true answers live in the form's fields and, while the coins are tossed, in one list; nowhere else, never longer.
+// All the code that runs on a respondent's device: it reads the form, randomises the answers, and sends the result.
+// The true answers exist only in the form's fields and, during randomisation, in one list.
 (() => {
   const survey = JSON.parse(document.getElementById("survey").textContent);
   const form = document.getElementById("questions");
   const link = document.getElementById("link");
   const places = [...survey.questions.keys()];
   const ALL_WORDS = 1n << 64n;
-  const PATIENCE = 30000; // milliseconds until a silent network counts as a broken one
-  const REFUSALS = [403, 409, 413, 415, 422]; // the same bytes would be refused again
+  const PATIENCE = 30000; // milliseconds without a reply before the network counts as broken
+  const REFUSALS = [403, 409, 413, 415, 422]; // sending the same bytes again would not help
 
   let screen = "";
   let token = "";
-  let message = null; // the bytes on their way: made once, sent again unchanged, forgotten when acknowledged
+  let message = null; // what is being sent: made once, repeated unchanged, forgotten when acknowledged
 
-  // ---- the coins: the same whole numbers as in device.py ----
+  // ---- randomisation: the same integer thresholds as in client.py ----
 
-  /** A whole number from 0 to below the bound, all alike. */
+  /** A random integer from 0 to below the bound, all equally likely. */
   function below(bound) {
     const word = new BigUint64Array(1);
-    // Words of the last, incomplete round are drawn again: their remainders would favour small numbers.
+    // Numbers beyond the last multiple of the bound are rejected: their remainders would favour small ones.
     const limit = ALL_WORDS - (ALL_WORDS % bound);
     do crypto.getRandomValues(word);
     while (word[0] >= limit);
     return word[0] % bound;
   }
 
-  /** For each kind of coin: what it reports in its places. Every coin draws the same words whatever it decides. */
+  /** For each kind of coin, its reports. Every coin draws the same number of random words whatever it decides. */
   const toss = {
     flip({ places, keep }, codes) {
       const turn = below(ALL_WORDS) >= BigInt(keep);
@@ -44,7 +44,7 @@
     },
   };
 
-  /** The message of the answers in the form, which is empty afterwards. */
+  /** The message for the answers in the form, which is cleared. */
   function tossed() {
     const codes = places.map(code);
     form.reset();
@@ -58,7 +58,7 @@
       survey: survey.fingerprint,
       id: Array.from(digits, (byte) => byte.toString(16).padStart(2, "0")).join(""),
       token,
-      // Zeros in front make every message equally long.
+      // Leading zeros give every message the same length.
       reports: reports.map((report, place) => String(report).padStart(survey.questions[place].width, "0")),
     });
   }
@@ -73,12 +73,12 @@
     return low <= number && number <= high ? number : null;
   }
 
-  /** The part of the page with one question. */
+  /** The element of one question. */
   function asked(place) {
     return document.getElementById(`question-${place}`);
   }
 
-  /** Show beside each question whether it still lacks an answer. */
+  /** Mark the questions that still need an answer. */
   function mark(lacking) {
     for (const place of places) {
       const lacks = lacking.includes(place);
@@ -93,7 +93,7 @@
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (screen !== "ask") return; // a second click comes too late: the form is already empty
+    if (screen !== "ask") return; // a second click is ignored: the form is already cleared
     const lacking = places.filter((place) => code(place) === null);
     mark(lacking);
     if (lacking.length > 0) {
@@ -102,16 +102,16 @@
       return;
     }
     message = tossed();
-    history.replaceState(null, "", location.pathname + location.search); // the token has done its work
+    history.replaceState(null, "", location.pathname + location.search); // the token is no longer needed
     send();
   });
 
   form.addEventListener("input", () => {
-    // A question once marked loses its mark when it is answered; the others are not reproached before Send.
+    // A marked question loses its mark when it is answered; other questions are not marked before Send.
     mark(places.filter((place) => asked(place).classList.contains("lacking") && code(place) === null));
   });
 
-  // Leaving the page and coming back to it, by whatever way the browser keeps pages, finds an empty form.
+  // The form is empty after leaving the page and coming back, however the browser caches pages.
   for (const moment of ["pagehide", "pageshow"]) addEventListener(moment, () => form.reset());
 
   // ---- sending ----
@@ -137,7 +137,7 @@
       status = response.status;
       received = (await response.json()).received;
     } catch {
-      // No network, or an answer that is not the collector's: nothing was acknowledged, so the bytes are kept.
+      // No network, or a reply that is not the collector's: nothing was acknowledged, so the message is kept.
     }
     clearTimeout(clock);
     const refused = received === false && REFUSALS.includes(status);
@@ -154,7 +154,7 @@
     if (screen === "unsent") send();
   });
 
-  // ---- which part of the page is seen ----
+  // ---- the visible part of the page ----
 
   function show(name) {
     screen = name;
@@ -165,18 +165,18 @@
     if (heading) heading.focus();
   }
 
-  /** The token in a link or a code; empty when there is none. */
+  /** The token in a link or a code; empty without one. */
   function tokenIn(text) {
     const found = text.trim().toLowerCase().match(/(?:^|#token=)([a-z2-7]+)$/);
     return found && found[1].length === survey.letters ? found[1] : "";
   }
 
-  /** Ask whoever has this link or code; true when there was a token in it. */
+  /** Show the questions for a link or code; false when it has no token. */
   function take(text) {
     const found = tokenIn(text);
     if (!found) return false;
     if (found !== token) {
-      form.reset(); // it may be another person's link, and the answers are not for that one
+      form.reset(); // it may be another person's link, and the answers belong to this one
       mark([]);
     }
     token = found;
@@ -193,9 +193,9 @@
     else link.reset();
   });
 
-  // A link opened over this page changes its address but does not load it anew.
+  // Opening a link in the same tab changes the address without loading the page again.
   addEventListener("hashchange", () => {
-    if (screen === "sending" || screen === "unsent") return; // the answer under way has its own token
+    if (screen === "sending" || screen === "unsent") return; // the answer being sent has its own token
     if (screen === "unlinked" || screen === "ask") take(location.hash);
     else if (tokenIn(location.hash)) location.reload();
   });

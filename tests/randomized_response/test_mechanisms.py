@@ -1,4 +1,4 @@
-"""Channels: their law, its inverse on expectation, and refusals."""
+"""Mechanisms: their probabilities, the inverse on expectation, and refusals."""
 
 import time
 from math import prod
@@ -13,50 +13,50 @@ from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import inverse
 from leafcover.rng import Draws
-from tests.naive_response import law_of
-from tests.randomized_response.channels import CHANNELS, DRAWS, any_channel, as_cells, as_codes
+from tests.naive_response import probabilities_of
+from tests.randomized_response.mechanisms import CHANNELS, DRAWS, any_mechanism, as_cells, as_codes
 
 ROWS = 120_000
-every_channel = pytest.mark.parametrize("channel", CHANNELS.values(), ids=CHANNELS)
+every_mechanism = pytest.mark.parametrize("mechanism", CHANNELS.values(), ids=CHANNELS)
 
 
-@given(any_channel())
-def test_the_law_is_the_schemes_and_its_inverse_undoes_it(channel):
-    law, back = matrix(channel), inverse(channel)
-    np.testing.assert_allclose(law, law_of(channel), atol=1e-12)
-    np.testing.assert_allclose(law.sum(axis=0), 1, atol=1e-12)
-    np.testing.assert_allclose(back @ law, np.eye(len(law)), atol=1e-7)
-    np.testing.assert_allclose(back, np.linalg.inv(law), rtol=1e-6, atol=1e-6)
+@given(any_mechanism())
+def test_the_mechanism_is_the_schemes_and_its_inverse_undoes_it(mechanism):
+    probabilities, back = matrix(mechanism), inverse(mechanism)
+    np.testing.assert_allclose(probabilities, probabilities_of(mechanism), atol=1e-12)
+    np.testing.assert_allclose(probabilities.sum(axis=0), 1, atol=1e-12)
+    np.testing.assert_allclose(back @ probabilities, np.eye(len(probabilities)), atol=1e-7)
+    np.testing.assert_allclose(back, np.linalg.inv(probabilities), rtol=1e-6, atol=1e-6)
 
 
-@given(any_channel(), st.integers(0, 2**32))
-def test_mixing_back_is_the_transpose(channel, seed):
-    values = np.random.default_rng(seed).normal(size=(*channel.shape, 2))
-    expected = law_of(channel).T @ values.reshape(-1, 2)
-    np.testing.assert_allclose(channel.mix_back(values).reshape(-1, 2), expected, atol=1e-12)
+@given(any_mechanism(), st.integers(0, 2**32))
+def test_mixing_back_is_the_transpose(mechanism, seed):
+    values = np.random.default_rng(seed).normal(size=(*mechanism.shape, 2))
+    expected = probabilities_of(mechanism).T @ values.reshape(-1, 2)
+    np.testing.assert_allclose(mechanism.mix_back(values).reshape(-1, 2), expected, atol=1e-12)
 
 
-@given(any_channel(), st.data())
-def test_weights_are_unbiased_for_every_truth_and_conjunction(channel, data):
-    cells = np.arange(prod(channel.shape))
-    codes = as_codes(channel, cells)
-    asked = data.draw(st.sets(st.integers(0, len(channel.shape) - 1)))
-    literals = {column: data.draw(st.integers(0, channel.shape[column] - 1)) for column in asked}
+@given(any_mechanism(), st.data())
+def test_weights_are_unbiased_for_every_truth_and_conjunction(mechanism, data):
+    cells = np.arange(prod(mechanism.shape))
+    codes = as_codes(mechanism, cells)
+    asked = data.draw(st.sets(st.integers(0, len(mechanism.shape) - 1)))
+    literals = {column: data.draw(st.integers(0, mechanism.shape[column] - 1)) for column in asked}
     met = np.all([np.atleast_2d(codes)[c] == v for c, v in literals.items()] or [np.ones(len(cells), bool)], axis=0)
-    np.testing.assert_allclose(law_of(channel).T @ channel.weights(literals, codes), met, atol=1e-8)
+    np.testing.assert_allclose(probabilities_of(mechanism).T @ mechanism.weights(literals, codes), met, atol=1e-8)
 
 
-@every_channel
-def test_reports_follow_the_law_and_no_other(channel):
-    for truth in range(prod(channel.shape)):
-        codes = as_codes(channel, np.full(ROWS, truth))
-        seen = np.bincount(as_cells(channel, channel.apply(codes, DRAWS)), minlength=prod(channel.shape))
-        chances = law_of(channel)[:, truth]
+@every_mechanism
+def test_reports_follow_the_mechanism_and_no_other(mechanism):
+    for truth in range(prod(mechanism.shape)):
+        codes = as_codes(mechanism, np.full(ROWS, truth))
+        seen = np.bincount(as_cells(mechanism, mechanism.apply(codes, DRAWS)), minlength=prod(mechanism.shape))
+        chances = probabilities_of(mechanism)[:, truth]
         possible = chances > 1e-12
         assert seen[~possible].sum() == 0
         expected = ROWS * chances[possible]
         assert stats.chisquare(seen[possible], expected).pvalue > 1e-6
-        # A law 1.5 points off is caught, on either side.
+        # A probability 1.5 points off is caught, on either side.
         for off in (0.015, -0.015):
             wrong = expected.copy()
             wrong[0] += off * ROWS
@@ -64,17 +64,20 @@ def test_reports_follow_the_law_and_no_other(channel):
             assert stats.chisquare(seen[possible], wrong).pvalue < 1e-6
 
 
-@every_channel
-def test_the_inverse_of_apply_is_the_identity_on_expectation(channel):
+@every_mechanism
+def test_the_inverse_of_apply_is_the_identity_on_expectation(mechanism):
     rng = np.random.default_rng(3)
-    cells = prod(channel.shape)
+    cells = prod(mechanism.shape)
     truth = rng.choice(cells, ROWS, p=rng.dirichlet(np.ones(cells)))
     shares = np.bincount(truth, minlength=cells) / ROWS
-    reports = as_cells(channel, channel.apply(as_codes(channel, truth), DRAWS))
+    reports = as_cells(mechanism, mechanism.apply(as_codes(mechanism, truth), DRAWS))
     reported = np.bincount(reports, minlength=cells) / ROWS
-    found = channel.unmix(reported.reshape(channel.shape)).ravel()
-    law, back = matrix(channel), inverse(channel)
-    spread = sum(share * (np.diag(law[:, x]) - np.outer(law[:, x], law[:, x])) for x, share in enumerate(shares))
+    found = mechanism.unmix(reported.reshape(mechanism.shape)).ravel()
+    probabilities, back = matrix(mechanism), inverse(mechanism)
+    spread = sum(
+        share * (np.diag(probabilities[:, x]) - np.outer(probabilities[:, x], probabilities[:, x]))
+        for x, share in enumerate(shares)
+    )
     errors = np.sqrt(np.diag(back @ spread @ back.T) / ROWS)
     z = (found - shares) / errors
     assert abs(z).max() < 5
@@ -83,29 +86,29 @@ def test_the_inverse_of_apply_is_the_identity_on_expectation(channel):
 
 
 def test_a_row_tosses_its_own_coin_whatever_the_parts():
-    for channel in CHANNELS.values():
-        codes = as_codes(channel, np.random.default_rng(1).integers(0, prod(channel.shape), 70_001))
-        whole = channel.apply(codes, DRAWS)
+    for mechanism in CHANNELS.values():
+        codes = as_codes(mechanism, np.random.default_rng(1).integers(0, prod(mechanism.shape), 70_001))
+        whole = mechanism.apply(codes, DRAWS)
         for first, last in ((0, 1), (7, 12), (65_535, 65_538), (69_990, 70_001)):
-            part = channel.apply(codes[..., first:last], DRAWS, start=first)
+            part = mechanism.apply(codes[..., first:last], DRAWS, start=first)
             np.testing.assert_array_equal(part, whole[..., first:last])
-        assert (channel.apply(codes, DRAWS.sub("other")) != whole).any()
-        assert channel.apply(codes[..., :0], DRAWS).shape == (*codes.shape[:-1], 0)
+        assert (mechanism.apply(codes, DRAWS.sub("other")) != whole).any()
+        assert mechanism.apply(codes[..., :0], DRAWS).shape == (*codes.shape[:-1], 0)
 
 
-@every_channel
-def test_missing_stays_missing_and_weighs_nothing(channel):
-    codes = np.atleast_2d(as_codes(channel, np.zeros(5000, int)).copy())
+@every_mechanism
+def test_missing_stays_missing_and_weighs_nothing(mechanism):
+    codes = np.atleast_2d(as_codes(mechanism, np.zeros(5000, int)).copy())
     gap = np.arange(5000) % 3 == 0
     codes[0, gap] = -1
-    given_codes = codes[0] if len(channel.shape) == 1 else codes
+    given_codes = codes[0] if len(mechanism.shape) == 1 else codes
     before = given_codes.copy()
-    reports = np.atleast_2d(channel.apply(given_codes, DRAWS))
+    reports = np.atleast_2d(mechanism.apply(given_codes, DRAWS))
     np.testing.assert_array_equal(given_codes, before)
     np.testing.assert_array_equal(reports[0] == -1, gap)
     assert not (reports[1:] == -1).any()
-    assert (channel.weights({0: 0}, reports)[gap] == 0).all()
-    assert (channel.weights({}, reports) == 1).all()
+    assert (mechanism.weights({0: 0}, reports)[gap] == 0).all()
+    assert (mechanism.weights({}, reports) == 1).all()
 
 
 def test_coins_are_independent_between_groups_and_one_within():
@@ -135,38 +138,38 @@ def test_the_coin_is_the_keystream_compared_with_the_chance():
     assert reports.tolist() == [int(head) for head in heads]
 
 
-@given(any_channel(), st.data())
-def test_the_law_of_some_columns_is_the_whole_law_summed(channel, data):
-    columns = data.draw(st.permutations(range(len(channel.shape))))[: data.draw(st.integers(1, len(channel.shape)))]
-    shares = np.random.default_rng(1).random(channel.shape)
-    rest = [column for column in range(len(channel.shape)) if column not in columns]
+@given(any_mechanism(), st.data())
+def test_the_mechanism_of_some_columns_is_the_whole_mechanism_summed(mechanism, data):
+    columns = data.draw(st.permutations(range(len(mechanism.shape))))[: data.draw(st.integers(1, len(mechanism.shape)))]
+    shares = np.random.default_rng(1).random(mechanism.shape)
+    rest = [column for column in range(len(mechanism.shape)) if column not in columns]
 
     def summed(table):
         ordered = np.transpose(table, [*columns, *rest])
         return ordered.reshape(*ordered.shape[: len(columns)], -1).sum(axis=-1)
 
-    np.testing.assert_allclose(channel.on(columns).mix(summed(shares)), summed(channel.mix(shares)), atol=1e-12)
+    np.testing.assert_allclose(mechanism.on(columns).mix(summed(shares)), summed(mechanism.mix(shares)), atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: Warner(0.5), "2 theta - 1"),
+        (lambda: Warner(0.5), "away from 1/2"),
         (lambda: Warner(0.5049), "away from 1/2"),
         (lambda: Warner(-0.1), "from 0 to 1"),
         (lambda: Warner(float("nan")), "from 0 to 1"),
-        (lambda: Warner(1e-300), "tossed exactly"),
-        (lambda: Kary(1e-5, 3), "tossed exactly"),
-        (lambda: UnrelatedQuestion(0.5, 1e-5), "tossed exactly"),
+        (lambda: Warner(1e-300), "smallest exact"),
+        (lambda: Kary(1e-5, 3), "smallest exact"),
+        (lambda: UnrelatedQuestion(0.5, 1e-5), "smallest exact"),
         (lambda: OneCoin(0.4951, 2), "away from 1/2"),
         (lambda: OneCoin(0.7, 0), "at least 1"),
         (lambda: Groups(0.5, ((0,),)), "away from 1/2"),
-        (lambda: Kary(0.2, levels=5), "alike"),
+        (lambda: Kary(0.2, levels=5), "equally likely"),
         (lambda: Kary(0.5, levels=1), "at least 2"),
         (lambda: Kary(1.1, levels=3), "from 0 to 1"),
         (lambda: Kary.with_epsilon(0, 3), "above 0"),
-        (lambda: Kary.with_epsilon(1e-4, 3), "alike"),
-        (lambda: UnrelatedQuestion(0.0, 0.5), "divides by it"),
+        (lambda: Kary.with_epsilon(1e-4, 3), "equally likely"),
+        (lambda: UnrelatedQuestion(0.0, 0.5), "divide by it"),
         (lambda: UnrelatedQuestion(1.5, 0.5), "to 1"),
         (lambda: UnrelatedQuestion(0.5, 0.0), "proves"),
         (lambda: UnrelatedQuestion(0.5, 1.0), "proves"),

@@ -1,4 +1,4 @@
-"""Channels for the tests: one of each kind, and every kind at any parameters."""
+"""Mechanisms for the tests: one of each kind, and every kind at any parameters."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -25,7 +25,7 @@ def coins():
     return st.floats(0, 1).filter(lambda theta: abs(2 * theta - 1) >= 0.05 and not 0 < theta < 2**-11)
 
 
-def any_channel():
+def any_mechanism():
     partitions = st.sampled_from(
         [((0,),), ((1, 0),), ((0,), (1,)), ((2, 0), (1,)), ((0,), (1,), (2,)), ((0, 3), (1, 2))]
     )
@@ -40,11 +40,11 @@ def any_channel():
     )
 
 
-def as_codes(channel, cells):
-    """Codes in the shape a channel takes, from numbers of cells."""
-    codes = np.stack(np.unravel_index(cells, channel.shape)).astype(np.int32)
-    return codes[0] if len(channel.shape) == 1 else codes
+def as_codes(mechanism, cells):
+    """Codes in the shape a mechanism takes, from numbers of cells."""
+    codes = np.stack(np.unravel_index(cells, mechanism.shape)).astype(np.int32)
+    return codes[0] if len(mechanism.shape) == 1 else codes
 
 
-def as_cells(channel, codes):
-    return np.ravel_multi_index(tuple(np.atleast_2d(codes)), channel.shape)
+def as_cells(mechanism, codes):
+    return np.ravel_multi_index(tuple(np.atleast_2d(codes)), mechanism.shape)

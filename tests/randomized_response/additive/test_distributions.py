@@ -1,4 +1,4 @@
-"""Laws and noise: what is drawn follows the law that is said, and nothing of the truth goes with it."""
+"""Laws and noise: what is drawn follows the distribution that is said, and nothing of the truth goes with it."""
 
 from math import exp
 
@@ -14,8 +14,8 @@ from leafcover.rng import Draws, Key
 from tests.tables import category, number, table
 
 DRAWS = Draws(Key.from_seed(3).secret)
-LAWS = (UniformNoise, GaussianNoise, LaplaceNoise)
-each_law = pytest.mark.parametrize("kind", LAWS)
+DISTRIBUTIONS = (UniformNoise, GaussianNoise, LaplaceNoise)
+each_law = pytest.mark.parametrize("kind", DISTRIBUTIONS)
 SCIPY = {
     UniformNoise: lambda spread: stats.uniform(-spread, 2 * spread),
     GaussianNoise: lambda spread: stats.norm(0, spread),
@@ -26,21 +26,21 @@ SCIPY = {
 @each_law
 @given(spread=st.floats(1e-3, 1e3), at=st.floats(-5, 5), chance=st.floats(1e-6, 1 - 1e-6))
 def test_a_law_is_the_one_scipy_knows(kind, spread, at, chance):
-    law, known = kind(spread), SCIPY[kind](spread)
+    distribution, known = kind(spread), SCIPY[kind](spread)
     place = np.array([at * spread])
     if abs(abs(at) - 1) > 1e-9:  # at its end the uniform density may be either
-        assert law.density(place)[0] == pytest.approx(known.pdf(place)[0])
-    assert law.cdf(place)[0] == pytest.approx(known.cdf(place)[0], abs=1e-12)
-    assert law.inverse(np.array([chance]))[0] == pytest.approx(known.ppf(chance), rel=1e-9, abs=1e-9 * spread)
-    assert law.cdf(-np.array([law.reach]))[0] <= 1.0001e-5
+        assert distribution.density(place)[0] == pytest.approx(known.pdf(place)[0])
+    assert distribution.cdf(place)[0] == pytest.approx(known.cdf(place)[0], abs=1e-12)
+    assert distribution.inverse(np.array([chance]))[0] == pytest.approx(known.ppf(chance), rel=1e-9, abs=1e-9 * spread)
+    assert distribution.cdf(-np.array([distribution.reach]))[0] <= 1.0001e-5
 
 
 @each_law
 @given(width=st.floats(0.1, 100), confidence=st.floats(0.05, 0.999))
 def test_an_interval_of_the_width_holds_the_noise_as_often_as_is_said(kind, width, confidence):
-    law = kind.with_width(width, confidence)
-    assert law.width(confidence) == pytest.approx(width)
-    held = law.cdf(np.array([width / 2])) - law.cdf(np.array([-width / 2]))
+    distribution = kind.with_width(width, confidence)
+    assert distribution.width(confidence) == pytest.approx(width)
+    held = distribution.cdf(np.array([width / 2])) - distribution.cdf(np.array([-width / 2]))
     assert held[0] == pytest.approx(confidence)
 
 
@@ -48,9 +48,9 @@ def test_privacy_by_hand():
     assert UniformNoise(10).width(0.5) == 10
     assert GaussianNoise(1).width(0.95) == pytest.approx(3.92, abs=0.001)
     assert Noisy(UniformNoise(50), 0, 95).share_hidden(0.95) == pytest.approx(1)
-    assert Noisy.with_privacy(0.5, 0, 10, law=GaussianNoise, confidence=0.5).law.spread == pytest.approx(
-        5 / 1.349, rel=1e-3
-    )
+    assert Noisy.with_privacy(
+        0.5, 0, 10, distribution=GaussianNoise, confidence=0.5
+    ).distribution.spread == pytest.approx(5 / 1.349, rel=1e-3)
 
 
 @each_law
@@ -101,11 +101,11 @@ def test_epsilon_of_laplace_bounds_the_odds_and_the_others_have_none():
     noisy = Noisy(LaplaceNoise(50.0), 0, 100)
     assert noisy.privacy.epsilon == pytest.approx(2.0)
     reports = np.linspace(-500, 600, 2001)
-    ratio = noisy.law.density(reports) / noisy.law.density(reports - 100)
+    ratio = noisy.distribution.density(reports) / noisy.distribution.density(reports - 100)
     assert max(ratio.max(), (1 / ratio).max()) <= exp(2.0) * (1 + 1e-9)
     assert max(ratio.max(), (1 / ratio).max()) == pytest.approx(exp(2.0))
-    for law in (UniformNoise(50.0), GaussianNoise(50.0)):
-        said = Noisy(law, 0, 100).privacy
+    for distribution in (UniformNoise(50.0), GaussianNoise(50.0)):
+        said = Noisy(distribution, 0, 100).privacy
         assert said.epsilon is None
         assert "average out" in said.words
         assert "much narrower" in said.words
@@ -116,7 +116,7 @@ def test_posterior_by_hand():
     noisy = Noisy(UniformNoise(2.0), 0, 1, step=1)
     np.testing.assert_allclose(noisy.posterior(1.2, noisy.edges(2), np.array([0.9, 0.1])), [0.9, 0.1])
     np.testing.assert_allclose(noisy.posterior(2.5, noisy.edges(2), np.array([0.9, 0.1])), [0, 1])
-    with pytest.raises(ValueOutOfRange, match="2 chances"):
+    with pytest.raises(ValueOutOfRange, match="2 probabilities"):
         noisy.posterior(1.2, noisy.edges(2), np.array([0.9, 0.2]))
     with pytest.raises(ValueOutOfRange, match="impossible"):
         noisy.posterior(9.0, noisy.edges(2), np.array([0.9, 0.1]))
@@ -145,7 +145,7 @@ def test_what_cannot_be_is_refused(make):
 
 def test_columns_that_cannot_carry_noise_are_refused():
     some = table(category("c", ["a", "b"]))
-    with pytest.raises(PlanError, match="Use a channel"):
+    with pytest.raises(PlanError, match="'c' is a category"):
         add_noise(some, {"c": Noisy(UniformNoise(1.0), 0, 1)}, DRAWS)
     with pytest.raises(NameUnknown):
         add_noise(some, {"d": Noisy(UniformNoise(1.0), 0, 1)}, DRAWS)

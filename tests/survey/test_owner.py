@@ -1,4 +1,4 @@
-"""The holder's pages: behind the secret, from a hundred answers on, never a script."""
+"""The owner's pages: behind the secret, from a hundred answers on, never a script."""
 
 import io
 import re
@@ -53,22 +53,22 @@ def answer(survey: Survey, place: str, count: int) -> None:
 
 def enter(client: TestClient, secret: str = SECRET.hex(), **headers: str) -> int:
     form = {"Content-Type": "application/x-www-form-urlencoded", **headers}
-    return client.post("/holder/enter", content=f"secret={secret}", headers=form).status_code
+    return client.post("/owner/enter", content=f"secret={secret}", headers=form).status_code
 
 
 def test_without_the_secret_there_is_only_the_door(client: TestClient, survey: Survey, place: str) -> None:
     answer(survey, place, 200)
     for path in PATHS:
-        told = client.get("/holder" + path)
+        told = client.get("/owner" + path)
         assert told.status_code == 401
-        assert "The secret of this survey" in told.text
+        assert 'name="secret"' in told.text
         assert "interval" not in re.sub(r"<style>.*?</style>", "", told.text, flags=re.S)
 
 
 @pytest.mark.parametrize("wrong", ["", "0", "0" * 64, "%FF%FE", SECRET.hex()[:-1], SECRET.hex() + "0"])
 def test_a_wrong_secret_opens_nothing(client: TestClient, wrong: str) -> None:
     assert enter(client, wrong) == 401
-    assert client.get("/holder").status_code == 401
+    assert client.get("/owner").status_code == 401
 
 
 def test_the_secret_opens_the_pages_for_some_hours(client: TestClient, survey: Survey, place: str) -> None:
@@ -78,15 +78,15 @@ def test_the_secret_opens_the_pages_for_some_hours(client: TestClient, survey: S
     assert cookie is not None
     assert SECRET.hex() not in cookie
     for path in PATHS:
-        assert client.get("/holder" + path).status_code == 200
-    client.post("/holder/leave")
-    assert client.get("/holder").status_code == 401
+        assert client.get("/owner" + path).status_code == 200
+    client.post("/owner/leave")
+    assert client.get("/owner").status_code == 401
 
 
-def test_the_cookie_is_for_the_holders_pages_alone(client: TestClient) -> None:
+def test_the_cookie_is_for_the_owners_pages_alone(client: TestClient) -> None:
     form = {"Content-Type": "application/x-www-form-urlencoded"}
-    given = client.post("/holder/enter", content=f"secret={SECRET.hex()}", headers=form).headers["Set-Cookie"]
-    for word in ("HttpOnly", "Path=/holder", "SameSite=strict", "Secure"):
+    given = client.post("/owner/enter", content=f"secret={SECRET.hex()}", headers=form).headers["Set-Cookie"]
+    for word in ("HttpOnly", "Path=/owner", "SameSite=strict", "Secure"):
         assert word in given
 
 
@@ -97,11 +97,11 @@ def test_a_cookie_ends_and_cannot_be_prolonged(client: TestClient, survey: Surve
     other = session.cookie_value(bytes(32))
     for value in (old, longer, other, "9" * 400 + ".x", "x", "٣.x"):
         client.cookies.clear()
-        told = client.get("/holder", headers={"Cookie": f"{name}={value}".encode()})
+        told = client.get("/owner", headers={"Cookie": f"{name}={value}".encode()})
         assert told.status_code == 401
 
 
-def test_the_holder_of_two_surveys_on_one_machine_stays_in_both(
+def test_the_owner_of_two_surveys_on_one_machine_stays_in_both(
     client: TestClient, survey: Survey, tmp_path: Path
 ) -> None:
     other, place = one_coin(), str(tmp_path / "other.sqlite")
@@ -112,7 +112,7 @@ def test_the_holder_of_two_surveys_on_one_machine_stays_in_both(
         second.cookies.update(client.cookies)
         client.cookies.update(second.cookies)
         for one in (client, second):
-            assert one.get("/holder").status_code == 200
+            assert one.get("/owner").status_code == 200
 
 
 def test_another_site_cannot_enter(client: TestClient) -> None:
@@ -123,26 +123,28 @@ def test_another_site_cannot_enter(client: TestClient) -> None:
 
 def test_a_program_gives_the_secret_as_a_bearer(client: TestClient, survey: Survey, place: str) -> None:
     answer(survey, place, 150)
-    told = client.get("/holder/answers.csv", headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    told = client.get("/owner/answers.csv", headers={"Authorization": f"Bearer {SECRET.hex()}"})
     assert told.status_code == 200
-    assert client.get("/holder/answers.csv", headers={"Authorization": "Bearer x"}).status_code == 401
+    assert client.get("/owner/answers.csv", headers={"Authorization": "Bearer x"}).status_code == 401
 
 
 def inside(client: TestClient, path: str) -> str:
-    told = client.get("/holder" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    told = client.get("/owner" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
     assert "<script" not in told.text
     return told.text
 
 
 def test_estimates_come_from_a_hundred_answers_on(client: TestClient, survey: Survey, place: str) -> None:
     answer(survey, place, 99)
-    assert "from 100 answers on" in inside(client, "")
-    assert "There are 99 answers" in inside(client, "/tree")
+    few = inside(client, "")
+    assert "at least 100 answers" in few
+    assert "interval</th>" not in few
+    assert "Got 99." in inside(client, "/tree")
     store = open_store(place, survey)
     store.add([(Answer("f" * 32, ("0", "0", "0", "07", "0")), None)])
     store.close()
-    assert "from 100 answers on" not in inside(client, "")
-    assert "95 % interval" in inside(client, "")
+    assert "at least 100 answers" not in inside(client, "")
+    assert "95% interval" in inside(client, "")
 
 
 def test_the_tree_names_what_predicts(client: TestClient, survey: Survey, place: str) -> None:
@@ -157,17 +159,18 @@ def test_the_tree_names_what_predicts(client: TestClient, survey: Survey, place:
 
 def test_the_design_says_how_many_answers_are_needed(client: TestClient) -> None:
     shown = inside(client, "/design?error=0.02&share=0.3")
-    assert "How many answers" in shown
+    assert 'value="0.02"' in shown
+    assert 'value="0.3"' in shown
     assert "epsilon" in shown
     assert "must be" in inside(client, "/design?share=7")
 
 
 @pytest.mark.parametrize("path", ["/design?error=", "/design?share=much", "/design?error=1e999", "/design?share=nan"])
-def test_a_figure_that_is_none_is_refused_on_a_page_and_only_to_the_holder(client: TestClient, path: str) -> None:
-    told = client.get("/holder" + path)
+def test_a_figure_that_is_none_is_refused_on_a_page_and_only_to_the_owner(client: TestClient, path: str) -> None:
+    told = client.get("/owner" + path)
     assert told.status_code == 401
-    assert "The secret of this survey" in told.text
-    told = client.get("/holder" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    assert 'name="secret"' in told.text
+    told = client.get("/owner" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
     assert told.status_code == 409
     assert told.headers["Content-Type"].startswith("text/html")
     assert "must be" in told.text
@@ -180,21 +183,21 @@ def test_exports_are_the_reports_in_another_order_each_time(client: TestClient, 
     assert sorted(one.splitlines()) == sorted(two.splitlines())
     table = pyarrow.csv.read_csv(io.BytesIO(one.encode()))
     assert table.column_names == [question.name for question in survey.questions]
-    told = client.get("/holder/answers.parquet", headers={"Authorization": f"Bearer {SECRET.hex()}"})
+    told = client.get("/owner/answers.parquet", headers={"Authorization": f"Bearer {SECRET.hex()}"})
     parquet = pyarrow.parquet.read_table(io.BytesIO(told.content))
     assert parquet.num_rows == table.num_rows == 400
     assert sorted(map(str, parquet["taken"].to_pylist())) == sorted(table["taken"].to_pylist())
-    assert client.get("/holder/answers.exe", headers={"Authorization": f"Bearer {SECRET.hex()}"}).status_code == 404
+    assert client.get("/owner/answers.exe", headers={"Authorization": f"Bearer {SECRET.hex()}"}).status_code == 404
 
 
 def test_an_empty_store_has_nothing_to_export(client: TestClient) -> None:
-    assert "no answers yet" in inside(client, "/answers.csv")
+    assert "There are no answers" in inside(client, "/answers.csv")
 
 
 def test_a_store_that_was_moved_away_is_said_and_not_made_anew(client: TestClient, place: str) -> None:
     Path(place).rename(place + ".moved")
     for path in ("", "/tree", "/answers.csv"):
-        told = client.get("/holder" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
+        told = client.get("/owner" + path, headers={"Authorization": f"Bearer {SECRET.hex()}"})
         assert told.status_code == 503
-        assert "There is no store of answers" in told.text
+        assert "There is no store" in told.text
     assert not Path(place).exists()
