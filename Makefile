@@ -53,19 +53,19 @@ bench: .venv/benchmark ## speed, side by side with other programs; writes benchm
 			|| { echo "$$rival could not be installed"; failed=yes; }; \
 	done < $<; test -n "$$failed" || touch $@
 
-scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes beside what others install; writes docs/scoreboard.md
+scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes beside what others install; writes docs/results/scoreboard.md
 	$(BIN)/python benchmarks/scoreboard/run.py
 
-clustering: .venv/developer ## clusters after each method, as in paper 004; writes docs/clustering.md
+clustering: .venv/developer ## clusters after each method, as in paper 004; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py
 
-forests: .venv/developer ## what releases keep of a forest, as in paper 002; writes docs/forest-comparison.md
+forests: .venv/developer ## what releases keep of a forest, as in paper 002; writes docs/results/forest-comparison.md
 	$(BIN)/python benchmarks/forests.py
 
-response: .venv/developer ## accuracy of trees from disguised answers, as in paper 003; writes docs/response-experiment.md
+response: .venv/developer ## accuracy of trees from disguised answers, as in paper 003; writes docs/results/response-experiment.md
 	$(BIN)/python benchmarks/response/run.py
 
-reconstruction: .venv/developer ## shares and trees from noisy numbers; writes the figures of docs/reconstruction.md
+reconstruction: .venv/developer ## shares and trees from noisy numbers; writes the figures of docs/explanation/reconstruction.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/reconstruction.py
 
 collector: .venv/developer postgresql ## a survey's collector under load, with SQLite and PostgreSQL; prints a table

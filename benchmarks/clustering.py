@@ -1,6 +1,6 @@
 """Clusters after each method, on Wages, Wine and Housing: the comparison of paper 004, with intervals.
 
-make clustering        writes docs/clustering.md
+make clustering        writes docs/results/clustering.md
 """
 
 import argparse
@@ -24,7 +24,7 @@ from leafcover.table.io import sample
 
 RUNS = 20
 KEPT = 0.9  # of the rows, drawn anew for each run, the same for every method
-PAGE = Path(__file__).parent.parent / "docs" / "clustering.md"
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "clustering.md"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """What releases keep of a forest, on five tables: the comparison of paper 002, with intervals.
 
-make forests        writes docs/forest-comparison.md
+make forests        writes docs/results/forest-comparison.md
 """
 
 import argparse
@@ -42,7 +42,7 @@ MOST_ROWS = 3_000  # of a table that a run draws, two thirds to release and one 
 TREES = 60
 GROWTH = Growth(n_trees=TREES)
 RESAMPLES = 3  # a run, for the floor of rules kept
-PAGE = Path(__file__).parent.parent / "docs" / "forest-comparison.md"
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "forest-comparison.md"
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ HEAD = """# What releases keep of a forest
 
 Made by `make forests`. Paper 002 compares its Forest Framework with the Framework, GADP and random noise on five tables
 by prediction accuracy, EDUDS, EDUSC and SERS; its formulas and results are not at hand, so the definitions are
-[ours](measures.md) and no figure is a replication. GADP is not built yet. Each figure is the mean of {runs} runs with
+[ours](../reference/measures/index.md) and no figure is a replication. GADP is not built yet. Each figure is the mean of {runs} runs with
 its 95 % interval. A run draws up to {most} rows, releases two thirds of them and tests on the others; all methods have
 the same rows. Forests are SysFor's, of {trees} trees.
 

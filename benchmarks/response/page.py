@@ -77,7 +77,7 @@ HEAD = """# Trees from disguised answers: the experiment of paper 003
 Made by `make response`. Du and Zhan (2003) disguise the first 10,000 rows of Adult by one coin for all answers of a
 person, grow ID3 from estimated counts and test it on rows that nobody disguised. Here the first two thirds of these
 rows are the training set D and the others the test set B; for every θ the coins are tossed anew {runs} times.
-[How it works](trees-from-disguised-answers.md).
+[How it works](../explanation/trees-from-disguised-answers.md).
 
 The paper leaves open what the "median point of the range" is, and how nominal columns become binary. Here a number is
 above its **median** or not (the other reading, the middle between the smallest and the largest value, is at the end),

@@ -60,7 +60,7 @@ HOW = """## How it was measured
 
 
 def page(rows: Sequence[Summary], splits: int) -> str:
-    """The whole of docs/scoreboard.md."""
+    """The whole of docs/results/scoreboard.md."""
     parts = [
         HEAD.format(splits=splits),
         "## What it says\n\n" + "\n".join(f"- {line}" for line in sentences(rows)) + "\n",

@@ -12,7 +12,7 @@ from leafcover.metrics.suite import Measures, measures, plain, schema
 from tests.metrics.pairs import apart, awkward, copy_of, tables
 from tests.tables import category, mixed, number, table
 
-SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "measures" / "measures.schema.json"
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures" / "measures.schema.json"
 
 
 def taken(pair):
