@@ -149,7 +149,7 @@ def test_a_verdict_needs_a_difference_in_every_direction():
     noisy = row("noisy", "textbook", score(0.8, 0.5), score(1.0, 0.5), score(0.93, 0.5))
     assert verdict(good, ours, FIGURE["agreement"]) == "better"
     assert verdict(ours, good, FIGURE["agreement"]) == "worse"
-    assert verdict(good, ours, FIGURE["informed linkage"]) == "better"
+    assert verdict(good, ours, FIGURE["maximum-knowledge linkage"]) == "better"
     assert verdict(noisy, ours, FIGURE["agreement"]) == "alike"
     assert verdict(noisy, ours, FIGURE["Gower linkage"]) == "worse"
     assert verdict(ours, ours, FIGURE["accuracy"]) == "alike"
