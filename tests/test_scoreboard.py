@@ -190,7 +190,7 @@ def test_the_page_says_where_a_rival_is_as_good_and_what_could_not_run():
     assert "| twin | *as good* | *as good* | *as good* | *as good* | *as good* |" in text
     assert "| worse | *as good* | worse | worse | worse | worse | *as good* | *as good* | worse |" in text
     assert "| model | worse | worse | worse | – | – | – | – | worse |" in text
-    assert "informed linkage at once: twin." in text
+    assert "maximum-knowledge linkage at once: twin." in text
     assert "| broken | could not be installed |" in text
     assert "**broken** could not be installed." in text
     assert "| model | no table leaves |" in text
