@@ -193,9 +193,9 @@ def test_the_page_says_where_a_rival_is_as_good_and_what_could_not_run():
     assert "maximum-knowledge linkage at once: twin." in text
     assert "| broken | could not be installed |" in text
     assert "**broken** could not be installed." in text
-    assert "| model | no table leaves |" in text
+    assert "| model | releases no table |" in text
     assert "| worse | 0.800 (0.800 to 0.800) | 0.851 (0.849 to 0.853) |" in text
-    assert "find more than 5 % of the people: detective (0.40)" in text
+    assert "finds more than 5 % of the people: detective (0.40)" in text
     assert "(floor 0.800)" in text
 
 
