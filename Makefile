@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo docs test test-all check browser postgresql bench scoreboard clustering forests response reconstruction collector clean
+.PHONY: help demo docs test test-all check browser postgresql bench scoreboard clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -78,6 +78,9 @@ reconstruction: .venv/developer ## shares and trees from numbers with noise; wri
 
 collector: .venv/developer postgresql ## load test of a survey's collector with SQLite and PostgreSQL; prints a table
 	$(BIN)/python benchmarks/collector.py
+
+pictures: .venv/developer browser ## the screenshots in docs/images, from a release and a sweep of Adult
+	$(BIN)/python benchmarks/docs_pictures.py
 
 clean:           ## remove everything that make created
 	rm -rf .venv .venv-scoreboard demo site benchmarks/tables
