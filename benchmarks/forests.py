@@ -225,8 +225,8 @@ HEAD = """# What releases keep of a forest
 Made by `make forests`. Fletcher and Islam (2015) compare their Forest Framework with the Framework, GADP and random
 perturbation on five tables by prediction accuracy, EDUDS, EDUSC and SERS. Their formulas and results were not available
 to us, so the definitions are [ours](../reference/measures/index.md) and no figure is a replication. GADP is not
-implemented. Each figure is the mean of {runs} runs with its 95 % interval. A run samples up to {most} rows, releases two
-thirds of them and tests on the others; all methods get the same rows. Forests are SysFor's, with {trees} trees.
+implemented. Each figure is the mean of {runs} runs with its 95 % interval. A run samples up to {most} rows, releases
+two thirds of them and tests on the others; all methods get the same rows. Forests are SysFor's, with {trees} trees.
 
 - **Forest's, tree's accuracy**: of a forest, or of one C4.5 tree, grown on the release and tested on rows that it never
   saw.
@@ -234,10 +234,10 @@ thirds of them and tests on the others; all methods get the same rows. Forests a
   grown on the release also has (a cut may move by 5 % of its column's range).
 - **Leaves kept**: rows of each class in the leaves of the original's forest before and after, as a mean over trees. The
   recipe `forest` with `min_cell` 1 keeps them all by construction.
-- **EDUDS, EDUSC**: how similar the allowed ranges of values are in both forests; how similar the best gain ratio of each
-  column is. 1 is best.
-- **SERS**: the share of other original rows that are at least as near to a released row as its own; 0 means that a row is
-  nearest to its own only. Larger hides more.
+- **EDUDS, EDUSC**: how similar the allowed ranges of values are in both forests; how similar the best gain ratio of
+  each column is. 1 is best.
+- **SERS**: the share of other original rows that are at least as near to a released row as its own; 0 means that a row
+  is nearest to its own only. Larger hides more.
 - **Linkage**: the share of people found by an attacker who knows every column but the target, the method and all its
   parameters. Smaller hides more.
 """

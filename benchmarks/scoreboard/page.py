@@ -17,9 +17,9 @@ FAMILIES = {
 
 HEAD = """# Scoreboard
 
-Leafcover's recipes next to other programs that can be installed today, on one table. `make scoreboard` writes this page:
-figures, sentences and picture. Adult (32,561 people of the 1994 US census, 15 columns); 22,000 rows are released and the
-others are set aside for testing; {splits} random splits.
+Leafcover's recipes next to other programs that can be installed today, on one table. `make scoreboard` writes this
+page: figures, sentences and picture. Adult (32,561 people of the 1994 US census, 15 columns); 22,000 rows are released
+and the others are set aside for testing; {splits} random splits.
 
 ![Risk against utility: the upper left corner is best. The tables below have the same figures.](scoreboard.svg)
 
@@ -42,18 +42,18 @@ HOW = """## How it was measured
 
 - **Accuracy**: a scikit-learn tree (one-hot categories, at least 50 rows per leaf) grown on what was released
   predicts `income` of the rows set aside; the share of correct predictions. No recipe is guided by such trees.
-- **Agreement**: the share of those rows that it classifies as the tree grown on the original does. **Other targets**: the
-  same for sex, marital status, education, occupation, relationship and workclass, the mean of six. The **floor** of
+- **Agreement**: the share of those rows that it classifies as the tree grown on the original does. **Other targets**:
+  the same for sex, marital status, education, occupation, relationship and workclass, the mean of six. The **floor** of
   each is the row "a fresh sample".
 - **Linkage**: the attacker knows the fourteen columns but `income` of a person and picks one released row. *Gower*:
-  the nearest. *Probabilistic*: the attacker has seen what the method did to half of the people, and weights every column
-  accordingly (Fellegi and Sunter); the others are attacked. *Plan known*: the attacker knows recipe, parameters, trees,
-  cells and distribution, everything but the key; only our recipes have a plan. *Maximum-knowledge linkage* is the larger
-  of the last two.
+  the nearest. *Probabilistic*: the attacker has seen what the method did to half of the people, and weights every
+  column accordingly (Fellegi and Sunter); the others are attacked. *Plan known*: the attacker knows recipe, parameters,
+  trees, cells and distribution, everything but the key; only our recipes have a plan. *Maximum-knowledge linkage* is
+  the larger of the last two.
 - **Inference above control**: how much more often an attacker who knows all other columns infers the value correctly
   for people in the release than for people outside it. By the nearest released row, by the nearest over the columns
-  that link people best, or by a forest grown on the release, whichever succeeds most. Choosing the best of three gives a
-  little even where there is nothing: the row "columns apart" shows how much.
+  that link people best, or by a forest grown on the release, whichever succeeds most. Choosing the best of three gives
+  a little even where there is nothing: the row "columns apart" shows how much.
 - **CPU**: seconds of the method itself on one thread, with tables read and kernels compiled already.
 - Intervals are 95 %: Student's over splits for utility and CPU; Wilson's over all people attacked for linkage,
   Newcombe's for inference (a person may be in several splits, so these two are a little too narrow). A rival
