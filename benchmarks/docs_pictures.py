@@ -19,7 +19,8 @@ import leafcover as lc
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 WIDTH = 1000
 FIRST_SCREEN = 1000  # pixels of the report's top
-PART = 760  # pixels of its section about attacks, which is long
+PART = 800  # pixels of the section about attacks, which is long
+EDGE = 20  # pixels around it
 COMMANDS = (
     "release {adult} -o released.csv --target income --report report.html --force --quiet",
     "sweep {adult} --target income --recipes cover,framework --rows 6000 --seed 1 --max-risk 0.05 --report map.html "
@@ -47,7 +48,8 @@ def take(folder: Path) -> None:
         page.goto((folder / "report.html").resolve().as_uri())
         page.screenshot(path=IMAGES / "report.png")
         box = page.locator(ATTACKS).bounding_box()
-        clip = {**box, "height": min(box["height"], PART)}
+        left, top = max(box["x"] - EDGE, 0), box["y"] - EDGE
+        clip = {"x": left, "y": top, "width": WIDTH - 2 * left, "height": min(box["height"], PART)}
         page.screenshot(path=IMAGES / "report-attacks.png", full_page=True, clip=clip)
         page.goto((folder / "map.html").resolve().as_uri())
         page.locator(MAP).screenshot(path=IMAGES / "sweep-tutorial.png")

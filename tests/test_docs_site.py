@@ -94,7 +94,8 @@ def test_a_page_opens_from_a_folder(opened, site, name):
 @pytest.mark.parametrize("place", ["server", "folder"])
 def test_search_finds_a_term(opened, address, site, place):
     page, seen = opened(f"{address}/index.html" if place == "server" else (site / "index.html").as_uri())
-    page.locator(".md-search__input").fill("singling")
+    page.locator(".md-search__input").click()
+    page.locator(".md-search__input").press_sequentially("singling")
     page.wait_for_selector(".md-search-result__item", state="attached")
     assert any(
         "attacks" in link for link in page.locator(".md-search-result__link").evaluate_all("a => a.map(x => x.href)")
