@@ -1,8 +1,8 @@
-# Every command a contributor needs. Each does its own set-up in .venv.
+# Every command a contributor needs. Each sets up .venv by itself.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test test-all check browser postgresql bench scoreboard clustering forests response reconstruction collector clean
+.PHONY: help demo docs test test-all check browser postgresql bench scoreboard clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -21,31 +21,39 @@ help:            ## show this list
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
+.venv/docs: .venv/user
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[docs]'
+	@touch $@
+
 demo: .venv/user ## release the shipped Adult table into demo/
 	$(BIN)/leafcover demo demo --force
 
-check: .venv/developer ## style, types and layers
+docs: .venv/docs ## the documentation as a site, in site/: open site/index.html
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+check: .venv/developer .venv/docs ## style, types, layers, and links in the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .venv/site
 
-browser:         ## a browser for the tests of reports, where it may be installed
+browser:         ## chromium for the tests of pages, where it may be installed
 	@sh tests/browser.sh
 
-postgresql:      ## a PostgreSQL server for the tests of stores, where it may be installed
+postgresql:      ## PostgreSQL for the tests of survey storage, where it may be installed
 	@sh tests/postgresql.sh
 
-test: check browser postgresql ## all tests, within ten minutes on two cores
+test: check browser postgresql ## make check and all tests, within ten minutes on two cores
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
-test-all: check browser postgresql ## the slow ones too
+test-all: check browser postgresql ## the slow tests too
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
-bench: .venv/benchmark ## speed, side by side with other programs; writes benchmarks/RESULTS.md
+bench: .venv/benchmark ## speed, next to other programs; writes benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
-# A rival that cannot be installed is tried again next time; until then its row says so.
+# A program that cannot be installed is tried again next time; until then its row says so.
 .venv-scoreboard/rivals: benchmarks/scoreboard/rivals.txt
 	test -x .venv-scoreboard/bin/python || $(PYTHON) -m venv .venv-scoreboard
 	failed=; while read rival; do \
@@ -53,23 +61,26 @@ bench: .venv/benchmark ## speed, side by side with other programs; writes benchm
 			|| { echo "$$rival could not be installed"; failed=yes; }; \
 	done < $<; test -n "$$failed" || touch $@
 
-scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes beside what others install; writes docs/scoreboard.md
+scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes next to other programs; writes docs/results/scoreboard.md
 	$(BIN)/python benchmarks/scoreboard/run.py
 
-clustering: .venv/developer ## clusters after each method, as in paper 004; writes docs/clustering.md
+clustering: .venv/developer ## clusters after each method, as in Roy; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py
 
-forests: .venv/developer ## what releases keep of a forest, as in paper 002; writes docs/forest-comparison.md
+forests: .venv/developer ## what releases keep of a forest, as in Fletcher and Islam (2015); writes docs/results/forest-comparison.md
 	$(BIN)/python benchmarks/forests.py
 
-response: .venv/developer ## accuracy of trees from disguised answers, as in paper 003; writes docs/response-experiment.md
+response: .venv/developer ## accuracy of trees from disguised answers, as in Du and Zhan (2003); writes docs/results/response-experiment.md
 	$(BIN)/python benchmarks/response/run.py
 
-reconstruction: .venv/developer ## shares and trees from noisy numbers; writes the figures of docs/reconstruction.md
+reconstruction: .venv/developer ## shares and trees from numbers with noise; writes the figures of docs/explanation/reconstruction.md
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/reconstruction.py
 
-collector: .venv/developer postgresql ## a survey's collector under load, with SQLite and PostgreSQL; prints a table
+collector: .venv/developer postgresql ## load test of a survey's collector with SQLite and PostgreSQL; prints a table
 	$(BIN)/python benchmarks/collector.py
 
-clean:           ## remove what make made
-	rm -rf .venv .venv-scoreboard demo benchmarks/tables
+pictures: .venv/developer browser ## the screenshots in docs/images, from a release and a sweep of Adult
+	$(BIN)/python benchmarks/docs_pictures.py
+
+clean:           ## remove everything that make created
+	rm -rf .venv .venv-scoreboard demo site benchmarks/tables

@@ -8,3 +8,5 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("fixed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+
+collect_ignore = ["docs/griffe_doctests.py"]  # a part of the site: it needs griffe, which tests do not install

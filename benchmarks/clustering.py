@@ -1,6 +1,6 @@
 """Clusters after each method, on Wages, Wine and Housing: the comparison of paper 004, with intervals.
 
-make clustering        writes docs/clustering.md
+make clustering        writes docs/results/clustering.md
 """
 
 import argparse
@@ -23,8 +23,8 @@ from leafcover.rng import Key
 from leafcover.table.io import sample
 
 RUNS = 20
-KEPT = 0.9  # of the rows, drawn anew for each run, the same for every method
-PAGE = Path(__file__).parent.parent / "docs" / "clustering.md"
+KEPT = 0.9  # of the rows, sampled for each run, the same for every method
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "clustering.md"
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def page(found: dict[tuple[str, str], Outcome], runs: int) -> str:
     parts = [HEAD.format(runs=runs, kept=round(100 * KEPT)), *_sentences(found), ""]
     for data in TABLES:
         parts.append(f"## {data.name}\n")
-        heads = ["method", *(f"{count} clusters" for count in COUNTS), "all", "SSE/SST", "informed linkage"]
+        heads = ["method", *(f"{count} clusters" for count in COUNTS), "all", "SSE/SST", "maximum-knowledge linkage"]
         parts.append("| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|")
         for method in METHODS:
             one = found[data.name, method.name]
@@ -136,7 +136,7 @@ def _sentences(found: dict[tuple[str, str], Outcome]) -> list[str]:
     for data in TABLES:
         ranked = sorted(METHODS, key=lambda method: found[data.name, method.name].together.value)
         named = ", ".join(f"{m.name} ({found[data.name, m.name].together.value:.2f})" for m in ranked)
-        said.append(f"- **{data.name}**, clusters kept best first (mean M_E over all numbers of clusters): {named}.")
+        said.append(f"- **{data.name}**, best first (mean M_E over 2 to 6 clusters): {named}.")
     for averaged in ("perturbation tree, k = 3", "MDAV, k = 3"):
         for noise in ("additive, 0.2 sd", "additive, 0.5 sd", "multiplicative, 0.2", "multiplicative, 0.5"):
             verdicts = [_verdict(found[d.name, averaged].together, found[d.name, noise].together) for d in TABLES]
@@ -157,12 +157,12 @@ def _cell(value: Estimate) -> str:
 
 HEAD = """# Clusters after each method
 
-Made by `make clustering`. Paper 004 claims that averages inside kd cells keep clusters better than noise does. Here
-k-means looks for 2 to 6 clusters in a table and in its release; M_E is the share of rows whose cluster changed,
-clusters matched as well as they can be (0 is best). Each figure is the mean of {runs} runs on {kept} % of the rows,
-drawn anew for each run and the same for every method, with its 95 % interval. All numbers are changed (`cover`: all
-columns). SSE/SST is what moving the numbers cost. Informed linkage is the share of people whom an attacker finds who
-knows every column but the target, the method and its parameters.
+Made by `make clustering`. Roy (*Performance Analysis of Clustering in Privacy Preserving Data Mining*) claims that
+averages within kd cells keep clusters better than noise does. Here k-means finds 2 to 6 clusters in a table and in its
+release; M_E is the share of rows whose cluster changed, with clusters matched optimally (0 is best). Each figure is the
+mean of {runs} runs on {kept} % of the rows, sampled for each run and the same for every method, with its 95 % interval.
+All numbers are changed (`cover`: all columns). SSE/SST is the information loss. Maximum-knowledge linkage is the share
+of people found by an attacker who knows every column but the target, the method and its parameters.
 """
 
 

@@ -1,6 +1,6 @@
 """What releases keep of a forest, on five tables: the comparison of paper 002, with intervals.
 
-make forests        writes docs/forest-comparison.md
+make forests        writes docs/results/forest-comparison.md
 """
 
 import argparse
@@ -42,7 +42,7 @@ MOST_ROWS = 3_000  # of a table that a run draws, two thirds to release and one 
 TREES = 60
 GROWTH = Growth(n_trees=TREES)
 RESAMPLES = 3  # a run, for the floor of rules kept
-PAGE = Path(__file__).parent.parent / "docs" / "forest-comparison.md"
+PAGE = Path(__file__).parent.parent / "docs" / "results" / "forest-comparison.md"
 
 
 @dataclass(frozen=True)
@@ -222,23 +222,23 @@ def _cell(value: Estimate) -> str:
 
 HEAD = """# What releases keep of a forest
 
-Made by `make forests`. Paper 002 compares its Forest Framework with the Framework, GADP and random noise on five tables
-by prediction accuracy, EDUDS, EDUSC and SERS; its formulas and results are not at hand, so the definitions are
-[ours](measures.md) and no figure is a replication. GADP is not built yet. Each figure is the mean of {runs} runs with
-its 95 % interval. A run draws up to {most} rows, releases two thirds of them and tests on the others; all methods have
-the same rows. Forests are SysFor's, of {trees} trees.
+Made by `make forests`. Fletcher and Islam (2015) compare their Forest Framework with the Framework, GADP and random
+perturbation on five tables by prediction accuracy, EDUDS, EDUSC and SERS. Their formulas and results were not available
+to us, so the definitions are [ours](../reference/measures/index.md) and no figure is a replication. GADP is not
+implemented. Each figure is the mean of {runs} runs with its 95 % interval. A run samples up to {most} rows, releases
+two thirds of them and tests on the others; all methods get the same rows. Forests are SysFor's, with {trees} trees.
 
-- **Forest's, tree's accuracy**: of a forest, or of one C4.5 tree, grown on the release and asked about rows that it
-  never saw.
-- **Rules kept**: of the rules in a forest grown on the original, by the rows they cover, those that a forest freshly
-  grown on the release holds too (a cut may move by 5 % of its column's range).
-- **Leaves kept**: rows that the leaves of the original's forest hold of each class before and after, as a mean over
-  trees. The recipe `forest` with `min_cell` 1 keeps them all by construction.
-- **EDUDS, EDUSC**: how alike the room is that both forests leave each value; how alike the best gain ratio of each
-  column. 1 is best.
-- **SERS**: the share of other original rows that are at least as near to a released row as its own; 0 is a row that is
-  nearest to its own alone. Larger hides more.
-- **Linkage**: the share of people whom an attacker finds who knows every column but the target, the method and all its
+- **Forest's, tree's accuracy**: of a forest, or of one C4.5 tree, grown on the release and tested on rows that it never
+  saw.
+- **Rules kept**: of the rules in a forest grown on the original, weighted by the rows they cover, those that a forest
+  grown on the release also has (a cut may move by 5 % of its column's range).
+- **Leaves kept**: rows of each class in the leaves of the original's forest before and after, as a mean over trees. The
+  recipe `forest` with `min_cell` 1 keeps them all by construction.
+- **EDUDS, EDUSC**: how similar the allowed ranges of values are in both forests; how similar the best gain ratio of
+  each column is. 1 is best.
+- **SERS**: the share of other original rows that are at least as near to a released row as its own; 0 means that a row
+  is nearest to its own only. Larger hides more.
+- **Linkage**: the share of people found by an attacker who knows every column but the target, the method and all its
   parameters. Smaller hides more.
 """
 

@@ -1,6 +1,6 @@
 """How accurate reconstruction is: shares of known shapes, and the published experiment with trees.
 
-make reconstruction        writes the figures of docs/reconstruction.md
+make reconstruction        writes the figures of docs/explanation/reconstruction.md
 """
 
 import argparse
@@ -26,7 +26,7 @@ from leafcover.rng import Draws, Key
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import errors_on
 
-PAGE = ROOT / "docs" / "reconstruction.md"
+PAGE = ROOT / "docs" / "explanation" / "reconstruction.md"
 BEGIN, END = "<!-- figures: make reconstruction -->", "<!-- end of the figures -->"
 DISTRIBUTIONS = (UniformNoise, GaussianNoise, LaplaceNoise)
 SETTINGS = ((2_000, 60), (2_000, 20), (20_000, 50))  # reports and bins

@@ -1,5 +1,7 @@
 """Documentation under test: what can be asked for is documented, and what is documented can be asked for."""
 
+import importlib.util
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -14,7 +16,10 @@ from leafcover.recipes import RECIPES
 from leafcover.survey.schema import Question, Survey
 
 ROOT = Path(__file__).resolve().parents[1]
-COMMAND_LINE = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+DOCS = ROOT / "docs"
+COMMAND_LINE = (DOCS / "reference" / "command-line.md").read_text("utf-8")
+PLAN_FILES = (DOCS / "reference" / "plan-files.md").read_text("utf-8")
+API = (DOCS / "reference" / "python-api.md").read_text("utf-8")
 README = (ROOT / "README.md").read_text("utf-8")
 
 
@@ -32,13 +37,13 @@ def test_every_command_and_option_is_documented():
 
 def test_every_parameter_of_a_plan_is_documented():
     for name, kind in {**PARTITIONS, **PERTURBATIONS}.items():
-        line = next(line for line in COMMAND_LINE.splitlines() if line.startswith(f"| `{name}`"))
+        line = next(line for line in PLAN_FILES.splitlines() if line.startswith(f"| `{name}`"))
         for field in fields(kind):
             assert f"`{field.name}`" in line, f"{name}.{field.name}"
 
 
 def test_every_key_of_a_survey_is_documented():
-    page = (ROOT / "docs" / "survey.md").read_text("utf-8")
+    page = (DOCS / "how-to" / "survey.md").read_text("utf-8")
     tables = "\n".join(line for line in page.splitlines() if line.startswith("| `"))
     for key in [*Survey.model_fields, *Question.model_fields]:
         if key != "questions":
@@ -48,6 +53,12 @@ def test_every_key_of_a_survey_is_documented():
 def test_every_recipe_is_in_the_readme():
     for name in RECIPES:
         assert f"`{name}`" in README
+
+
+def test_every_public_name_and_recipe_is_on_the_api_page():
+    shown = {line.removeprefix("::: ") for line in API.splitlines() if line.startswith("::: ")}
+    assert {f"leafcover.{name}" for name in leafcover.__all__} - shown == {"leafcover.recipes"}
+    assert {name.replace("-", "_") for name in RECIPES} <= {name.rpartition(".")[2] for name in shown}
 
 
 def test_public_names_are_the_list_and_load():
@@ -60,11 +71,34 @@ def test_public_names_are_the_list_and_load():
 
 
 def test_links_between_pages_lead_somewhere():
-    import re
-
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text("utf-8")):
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *DOCS.rglob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_drawing_of_layers_is_the_contract():
+    spec = importlib.util.spec_from_file_location("layers", DOCS / "layers.py")
+    layers = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(layers)
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert layers.block() in page, "Run python docs/layers.py --write."
+    described = set(re.findall(r"`(\w+)`", "\n".join(line for line in page.splitlines() if line.startswith("| `"))))
+    assert {name for layer in layers.contract() for name in layer} <= described
+
+
+def test_every_paper_that_the_pages_cite_is_in_the_bibliography():
+    """Authors cited as "Name 2001" or "Name (2001)" or "Name and others (2001)"."""
+    bibliography = (DOCS / "reference" / "bibliography.md").read_text("utf-8")
+    entries = [" ".join(entry.split()) for entry in re.split(r"^- ", bibliography, flags=re.MULTILINE)]
+    cited = re.compile(r"([A-Z][\w-]+)(?:,? (?:and|&) (?:others|[A-Z][\w-]+))?,? \(?((?:19|20)\d\d)\b(?!-)")
+    pages = [ROOT / "README.md", *DOCS.glob("explanation/*.md"), *DOCS.glob("reference/measures/*.md")]
+    for page in pages:
+        for name, year in cited.findall(page.read_text("utf-8")):
+            found = any(name in entry and f"({year})" in entry for entry in entries)
+            assert found or name in NOT_PAPERS, f"{page.name}: {name} {year}"
+
+
+NOT_PAPERS = {"CPS", "Schema"}  # a table and a standard with a year in their names
 
 
 def test_the_version_stands_in_one_place():

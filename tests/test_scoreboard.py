@@ -149,7 +149,7 @@ def test_a_verdict_needs_a_difference_in_every_direction():
     noisy = row("noisy", "textbook", score(0.8, 0.5), score(1.0, 0.5), score(0.93, 0.5))
     assert verdict(good, ours, FIGURE["agreement"]) == "better"
     assert verdict(ours, good, FIGURE["agreement"]) == "worse"
-    assert verdict(good, ours, FIGURE["informed linkage"]) == "better"
+    assert verdict(good, ours, FIGURE["maximum-knowledge linkage"]) == "better"
     assert verdict(noisy, ours, FIGURE["agreement"]) == "alike"
     assert verdict(noisy, ours, FIGURE["Gower linkage"]) == "worse"
     assert verdict(ours, ours, FIGURE["accuracy"]) == "alike"
@@ -190,12 +190,12 @@ def test_the_page_says_where_a_rival_is_as_good_and_what_could_not_run():
     assert "| twin | *as good* | *as good* | *as good* | *as good* | *as good* |" in text
     assert "| worse | *as good* | worse | worse | worse | worse | *as good* | *as good* | worse |" in text
     assert "| model | worse | worse | worse | – | – | – | – | worse |" in text
-    assert "informed linkage at once: twin." in text
+    assert "maximum-knowledge linkage at once: twin." in text
     assert "| broken | could not be installed |" in text
     assert "**broken** could not be installed." in text
-    assert "| model | no table leaves |" in text
+    assert "| model | releases no table |" in text
     assert "| worse | 0.800 (0.800 to 0.800) | 0.851 (0.849 to 0.853) |" in text
-    assert "find more than 5 % of the people: detective (0.40)" in text
+    assert "finds more than 5 % of the people: detective (0.40)" in text
     assert "(floor 0.800)" in text
 
 

@@ -1,6 +1,6 @@
 """The experiment of Du and Zhan (2003): trees from randomised answers on Adult.
 
-make response        writes docs/response-experiment.md and its figure
+make response        writes docs/results/response-experiment.md and its figure
 """
 
 import argparse
@@ -14,7 +14,7 @@ from benchmarks.response.experiment import FEWER_RUNS, RUNS, experiment
 from benchmarks.response.page import page
 from benchmarks.response.picture import picture
 
-PAGE = ROOT / "docs" / "response-experiment.md"
+PAGE = ROOT / "docs" / "results" / "response-experiment.md"
 
 
 def main() -> None:

@@ -1,1 +1,1 @@
-"""Our recipes beside what people can install today, on one table: `make scoreboard` writes docs/scoreboard.md."""
+"""Our recipes next to other programs, on one table: `make scoreboard` writes docs/results/scoreboard.md."""

@@ -22,7 +22,7 @@ CONTENDERS: tuple[Contender, ...] = (
     Contender(
         "cover, k = 20",
         "ours",
-        "The default recipe: blocks of columns shuffled inside cells of at least 20 rows that obey the same rules.",
+        "The default recipe: blocks of columns permuted within cells of at least 20 rows.",
         works.ours("cover", k=20),
     ),
     Contender("cover, k = 10", "ours", "The same with cells of at least 10 rows.", works.ours("cover", k=10)),
@@ -30,23 +30,23 @@ CONTENDERS: tuple[Contender, ...] = (
     Contender(
         "framework",
         "ours",
-        "Noise inside the leaves of the target's tree, categories redrawn among similar ones, "
-        "the class shuffled inside its leaf; sound defaults.",
+        "Numbers perturbed within the leaves of the target's tree, categories redrawn among similar ones, "
+        "the class permuted within its leaf; our defaults.",
         works.ours("framework"),
     ),
-    Contender("framework-paper", "ours", "The same as its authors printed it.", works.ours("framework-paper")),
+    Contender("framework-paper", "ours", "The same as printed by its authors.", works.ours("framework-paper")),
     Contender(
         "detective",
         "ours",
-        "Categories redrawn among those their own trees find similar; numbers leave as they came in.",
+        "Categories redrawn among those their own trees find similar; numbers are unchanged.",
         works.ours("detective"),
     ),
-    Contender("random", "ours", "Every value changed a little, with no regard to patterns.", works.ours("random")),
+    Contender("random", "ours", "Every value perturbed a little, without regard to patterns.", works.ours("random")),
     Contender(
         "pram",
         "installed",
         "PyPI `pram`, its defaults (least diagonal 0.8, alpha 0.5), on the nine categories; it "
-        "would treat numbers as tokens, so they leave as they came in.",
+        "would treat numbers as tokens, so they are unchanged.",
         works.rival("pram"),
     ),
     Contender(
@@ -56,15 +56,15 @@ CONTENDERS: tuple[Contender, ...] = (
         "anonypyx Mondrian, drawn",
         "installed",
         "PyPI `anonypyx`, Mondrian, k = 20 over all columns but the "
-        "target. A released interval is mined by its middle, a released set of levels by one level drawn for "
+        "target. A released interval is used by its middle, a released set of levels by one level drawn for "
         "each row.",
         works.rival("anonypyx-mondrian"),
     ),
     Contender(
         "anonypyx Mondrian, centre",
         "installed",
-        "The same groups, each mined by its mean and its most frequent "
-        "level (kinder than what is published, which holds neither).",
+        "The same groups, each used by its mean and its most frequent "
+        "level (better than what is published, which contains neither).",
         works.rival("anonypyx-mondrian-mean"),
     ),
     Contender(
@@ -78,8 +78,8 @@ CONTENDERS: tuple[Contender, ...] = (
         "diffprivlib tree, ε = 1",
         "installed",
         "PyPI `diffprivlib`: one private tree for each target, each with "
-        "the whole ε, of depth 10; ranges and levels are given as public. No table leaves, so nobody can be "
-        "linked, and nothing else can be mined.",
+        "the whole ε, of depth 10; ranges and levels are given as public. No table is released, so nobody can "
+        "be linked, and nothing else can be analysed.",
         works.rival("diffprivlib-tree-1", model=True),
     ),
     Contender(
@@ -100,43 +100,43 @@ CONTENDERS: tuple[Contender, ...] = (
     Contender(
         "MDAV of numbers",
         "textbook",
-        "Microaggregation of the six numbers in groups of 20 (our own code); categories leave as they came in.",
+        "Microaggregation of the six numbers in groups of 20 (our own code); categories are unchanged.",
         works.microaggregated,
     ),
     Contender(
         "noise",
         "textbook",
-        "Normal noise of half a standard deviation on the numbers; categories leave as they came in.",
+        "Normal noise of half a standard deviation on the numbers; categories are unchanged.",
         works.by_column(works.noisy(0.5), works.as_it_is),
     ),
     Contender(
         "noise and PRAM",
         "textbook",
-        "The same, and each category redrawn from its column with chance 0.2.",
+        "The same, and each category redrawn from its column with probability 0.2.",
         works.by_column(works.noisy(0.5), works.randomised(0.2)),
     ),
     Contender(
         "noise and PRAM, strong",
         "textbook",
-        "Noise of a whole standard deviation, categories redrawn with chance 0.5.",
+        "Noise of a whole standard deviation, categories redrawn with probability 0.5.",
         works.by_column(works.noisy(1.0), works.randomised(0.5)),
     ),
     Contender(
         "rank swap",
         "textbook",
-        "Numbers swapped with others at most 10 % of the ranks away; categories leave as they came in.",
+        "Numbers swapped with others at most 10 % of the ranks away; categories are unchanged.",
         works.by_column(works.swapped(0.1), works.as_it_is),
     ),
     Contender(
         "rank swap and PRAM",
         "textbook",
-        "The same, and each category redrawn from its column with chance 0.2.",
+        "The same, and each category redrawn from its column with probability 0.2.",
         works.by_column(works.swapped(0.1), works.randomised(0.2)),
     ),
     Contender(
         "rank swap and PRAM, strong",
         "textbook",
-        "Ranks at most 30 % away, categories redrawn with chance 0.6.",
+        "Ranks at most 30 % away, categories redrawn with probability 0.6.",
         works.by_column(works.swapped(0.3), works.randomised(0.6)),
     ),
     Contender(
@@ -149,13 +149,13 @@ CONTENDERS: tuple[Contender, ...] = (
         "a fresh sample",
         "yardstick",
         "A bootstrap sample of the original, the floor: two samples of one "
-        "population agree no better, so whoever reaches it has lost nothing.",
+        "population agree no better, so a method that reaches it has lost nothing.",
         works.resampled,
     ),
     Contender(
         "columns apart",
         "yardstick",
-        "Every column permuted on its own: nobody is shown and nothing is kept.",
+        "Every column permuted independently: no linkage, and no relation is kept.",
         works.by_column(works.permuted, works.permuted),
     ),
 )

@@ -34,7 +34,7 @@ def picture(rows: Sequence[Summary], path: Path) -> None:
         panels[0].legend(
             loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=4, frameon=False, handletextpad=0, columnspacing=1
         )
-        panels[1].set_xlabel("informed linkage: people whose own row is found")
+        panels[1].set_xlabel("maximum-knowledge linkage: people whose own row is found")
         figure.tight_layout()
         for panel, (utility, _) in zip(panels, PANELS, strict=True):
             label(figure, panel, [_point(row, utility) for row in rows if row.releases], SMALL)

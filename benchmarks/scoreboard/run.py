@@ -1,4 +1,4 @@
-"""Measure every contender on splits of Adult and write docs/scoreboard.md with its picture.
+"""Measure every contender on splits of Adult and write docs/results/scoreboard.md with its picture.
 
     python benchmarks/scoreboard/run.py [--fresh] [--splits 5] [--only NAME ...]
 
@@ -31,7 +31,7 @@ from leafcover.table.table import Table
 
 RELEASED = 22_000
 SPLITS = 5
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "results"
 
 
 def split_of(table: Table, seed: int) -> Split:

@@ -92,7 +92,7 @@ FIGURES = (
     Figure("agreement", lambda score: score.agreement, True),
     Figure("agreement for other targets", lambda score: score.others, True),
     Figure("Gower linkage", lambda score: None if score.gower is None else score.gower.value, False),
-    Figure("informed linkage", _informed, False),
+    Figure("maximum-knowledge linkage", _informed, False),
     Figure("inference of occupation", lambda score: _beyond(score.occupation), False),
     Figure("inference of income", lambda score: _beyond(score.income), False),
     Figure("CPU seconds", lambda score: score.cpu, False),

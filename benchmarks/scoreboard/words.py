@@ -12,7 +12,7 @@ MUCH = 0.05  # linkage above it is named
 RIVALS = ("installed", "textbook")
 KEPT, OTHERS, HIDDEN = (
     next(figure for figure in FIGURES if figure.words == words)
-    for words in ("agreement", "agreement for other targets", "informed linkage")
+    for words in ("agreement", "agreement for other targets", "maximum-knowledge linkage")
 )
 SAID = {"better": "**better**", "alike": "*as good*", "worse": "worse", None: "–"}
 
@@ -48,16 +48,16 @@ def sentences(rows: Sequence[Summary]) -> list[str]:
     found = [_ourselves(ours, floor), _equals(rows, ours)]
     for figure, words in ((KEPT, "income"), (OTHERS, "the six other targets")):
         reached = [row.name for row in _tables(rows) if verdict(row, floor, figure) in ("alike", "better")]
-        found.append(f"At the floor of {words} or above it: {_listed(reached)}.")
+        found.append(f"At or above the floor for {words}: {_listed(reached)}.")
     for utility, words in (("agreement", "income"), ("others", "the six other targets")):
         names = [row.name for row in front(_tables(rows), utility)]
         found.append(
-            f"The front for {words}, tables that no other beats in hiding and agreement at once: {_listed(names)}."
+            f"Pareto front for {words} (no other table has less linkage and more agreement): {_listed(names)}."
         )
     shown = [row for row in _tables(rows) if row.contender.family == "ours" and row.informed.value > MUCH]
     named = _listed([f"{row.name} ({row.informed.value:.2f})" for row in shown])
     found.append(
-        f"Our own recipes that let an informed attacker find more than {100 * MUCH:.0f} % of the people: {named}."
+        f"Our own recipes in which such an attacker finds more than {100 * MUCH:.0f} % of the people: {named}."
     )
     found += [f"**{row.name}** {row.trouble}." for row in rows if row.trouble]
     return found
@@ -68,8 +68,9 @@ def _ourselves(ours: Summary, floor: Summary) -> str:
         return f"{ours.estimate(figure).value:.3f} (floor {floor.estimate(figure).value:.3f})"
 
     return (
-        f"`{OURS}` answers as the original's tree in {beside_floor('agreement')} of the cases, for other targets in "
-        f"{beside_floor('others')}; an informed attacker finds {estimate_text(ours.informed)} of the people."
+        f"`{OURS}` agrees with the original's tree in {beside_floor('agreement')} of the cases, for other targets "
+        f"in {beside_floor('others')}; an attacker who knows everything but the key finds "
+        f"{estimate_text(ours.informed)} of the people."
     )
 
 
@@ -81,7 +82,7 @@ def _equals(rows: Sequence[Summary], ours: Summary) -> str:
         if row.contender.family in RIVALS
         and all(verdict(row, ours, figure) in ("alike", "better") for figure in (KEPT, OTHERS, HIDDEN))
     ]
-    at_once = "agreement, agreement for other targets and informed linkage at once"
+    at_once = "agreement, agreement for other targets and maximum-knowledge linkage at once"
     if not found:
         return f"No rival is as good as `{OURS}` in {at_once}."
     return f"As good as `{OURS}`, or better, in {at_once}: {_listed(found)}."

@@ -15,7 +15,7 @@ from tests.tables import category, mixed, number, table
 
 say = catalogue("measures")
 
-SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "measures" / "measures.schema.json"
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "reference" / "measures" / "measures.schema.json"
 
 
 def taken(pair):

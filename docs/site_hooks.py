@@ -1,0 +1,19 @@
+"""What the site does beyond MkDocs itself: show files of the repository as pages."""
+
+import re
+from pathlib import Path
+from posixpath import relpath
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SHOWN = re.compile(r"^<!-- shows: (\S+) -->$", re.MULTILINE)
+
+
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """A page with ``<!-- shows: FILE -->`` becomes that file, its links to docs/ made relative to the page."""
+    shown = SHOWN.search(markdown)
+    if shown is None:
+        return markdown
+    folder = str(Path(page.file.src_uri).parent)
+    text = (ROOT / shown[1]).read_text("utf-8")
+    return re.sub(r"\]\(docs/([^)]+)\)", lambda link: f"]({relpath(link[1], folder)})", text)
