@@ -77,7 +77,8 @@ HEAD = """# Trees from randomised answers: the experiment of Du and Zhan (2003)
 Written by `make response`. In "Using Randomized Response Techniques for Privacy-Preserving Data Mining" (2003), Du and
 Zhan randomise the first 10,000 rows of Adult with one coin per person, grow ID3 from estimated counts, and test it on
 rows that are not randomised. Here the first two thirds of these rows are the training set D and the rest the test set
-B; the experiment is repeated {runs} times with new coins for every θ. [How it works](../explanation/trees-from-disguised-answers.md).
+B; the experiment is repeated {runs} times with new coins for every θ.
+[How it works](../explanation/trees-from-disguised-answers.md).
 
 The paper does not define the "median point of the range", nor how nominal columns become binary. Here a number is above
 its **median** or not (for the other reading, the midpoint between the smallest and the largest value, see the end), and
