@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Reading, check_report, outward, pages, refuse_unknown, with_reading
+from leafcover.cli.options import (
+    Date,
+    Reading,
+    Title,
+    check_report,
+    external_report,
+    pages,
+    refuse_unknown,
+    with_reading,
+)
 from leafcover.errors import OutputError, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -55,6 +64,8 @@ def measure(
     report: Annotated[
         Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
     ] = None,
+    title: Title = None,
+    date: Date = None,
     max_risk: Annotated[
         float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
     ] = None,
@@ -95,12 +106,12 @@ def measure(
             plan=None if plan is None else read_plan(plan),
         )
         compared = Comparison(found.pair, found.known)
-        if max_risk is not None:
-            tell("attacking the release", 0.0)
-            refuse_above(limited_risks(compared), max_risk)
         measures = measure_all(compared, tell=tell)
+        if max_risk is not None:
+            refuse_above(limited_risks(compared, measures), max_risk)
         tell("writing", 1.0)
-        _write(json_file, report, found, measures, force=force, publish_tree=publish_tree)
+        titles = (title or original.name, title or released.name)
+        _write(json_file, report, found, measures, force=force, publish_tree=publish_tree, titles=titles, date=date)
     if json_file == STANDARD_OUTPUT:
         typer.echo(_figures(measures), nl=False)
     elif not quiet:
@@ -108,7 +119,7 @@ def measure(
         if json_file:
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
-            typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
+            typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
 
 
 def _as_told(reading: Reading, target: str | None, told: dict[str, Any] | None) -> tuple[Reading, str | None]:
@@ -146,7 +157,7 @@ def _check_files(
     check_report(report)
     taken = {str(path.resolve()) for path in (original, released, control) if path is not None}
     figures = [json_file] if json_file is not None and json_file != STANDARD_OUTPUT else []
-    for path in [*figures, *([report, outward(report)] if report else [])]:
+    for path in [*figures, *([report, external_report(report)] if report else [])]:
         if str(path.resolve()) in taken:
             raise OutputError(f"'{path}' is named twice, as an input or another output. Give it another name.")
         taken.add(str(path.resolve()))
@@ -161,6 +172,8 @@ def _write(
     *,
     force: bool,
     publish_tree: bool,
+    titles: tuple[str, str],
+    date: str | None,
 ) -> None:
     """All outputs or none."""
     from leafcover.table.atomic import atomic_group
@@ -169,7 +182,7 @@ def _write(
     if json_file is not None and json_file != STANDARD_OUTPUT:
         texts[json_file] = (_figures(measures), True)
     if report is not None:
-        texts |= pages(report, found.pair, found.release, measures, publish_tree=publish_tree)
+        texts |= pages(report, found.pair, found.release, measures, publish_tree=publish_tree, titles=titles, date=date)
     with atomic_group(force=force) as part:
         for path, (content, private) in texts.items():
             part(path, private).write_text(content, "utf-8")

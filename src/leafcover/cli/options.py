@@ -145,11 +145,19 @@ def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None
             raise NameUnknown("column", name, table.names)
 
 
-# Where reports go: the steward's under the name given, the public one beside it.
+# Reports: the internal one goes under the name given, the external one beside it.
 
 
-def outward(report: Path) -> Path:
-    """The report that may be published."""
+Title = Annotated[
+    str | None, typer.Option("--title", metavar="TEXT", help="The table's name in the report. [the file's name]")
+]
+Date = Annotated[
+    str | None, typer.Option("--date", metavar="TEXT", help="A date to print in the report; none unless given.")
+]
+
+
+def external_report(report: Path) -> Path:
+    """Where the external report goes, the one that may be published."""
     return report.with_name(report.stem + ".external" + report.suffix)
 
 
@@ -162,11 +170,23 @@ def check_report(report: Path | None) -> None:
 
 
 def pages(
-    report: Path, pair: "Pair", release: "Release | None", measures: "Measures", *, publish_tree: bool
+    report: Path,
+    pair: "Pair",
+    release: "Release | None",
+    measures: "Measures",
+    *,
+    publish_tree: bool,
+    titles: tuple[str, str],
+    date: str | None,
 ) -> dict[Path, tuple[str, bool]]:
-    """Both faces: where each goes, its text, and whether it is private."""
+    """The internal and the external report: where each goes, its text, and whether it is private.
+
+    ``titles`` are those of the internal and of the external report: by default the file's name of the original, which
+    is not for publication, and that of the released table.
+    """
     from leafcover.reporting.page import report as page
 
-    inward = page(pair, release=release, measures=measures, face="internal", publish_tree=True)
-    public = page(pair, release=release, measures=measures, face="external", publish_tree=publish_tree)
-    return {report: (inward, True), outward(report): (public, False)}
+    shared: dict[str, Any] = {"release": release, "measures": measures, "date": date}
+    private = page(pair, audience="internal", publish_tree=True, title=titles[0], **shared)
+    public = page(pair, audience="external", publish_tree=publish_tree, title=titles[1], **shared)
+    return {report: (private, True), external_report(report): (public, False)}

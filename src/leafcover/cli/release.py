@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Reading, check_report, outward, pages, refuse_unknown, with_reading
+from leafcover.cli.options import (
+    Date,
+    Reading,
+    Title,
+    check_report,
+    external_report,
+    pages,
+    refuse_unknown,
+    with_reading,
+)
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -50,6 +59,8 @@ def release(
     report: Annotated[
         Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
     ] = None,
+    title: Title = None,
+    date: Date = None,
     bins: Bins = None,
     key_file: Annotated[
         Path | None, typer.Option(metavar="K", help="Keep the secret key here, to repeat this release.", readable=False)
@@ -87,7 +98,7 @@ def release(
     _check(max_risk, hold_out, key_file, seed, keep_order)
     places = ReleasePaths(out)
     _check_files(table, places, report, key_file, hold_out is not None)
-    reports = [report, outward(report)] if report else []
+    reports = [report, external_report(report)] if report else []
     files = [places.table, places.manifest, places.internal, places.pairs, *reports]
     for path in files if hold_out is None else [*files, places.held_out]:
         check_place(path, force=force)
@@ -108,7 +119,8 @@ def release(
             refuse_alone(made)
         elif made.alone > MOST_ALONE:
             warn(f"{made.alone:.1%} of the rows stand alone in their cell; they are released because of --force.")
-        measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, tell)
+        titles = (title or table.name, title or out.name)
+        measures, texts = _measured(original, made, aside, max_risk, report, publish_tree, titles, date, tell)
         if key_file is not None and new_key:
             texts[key_file] = (key_text(key), True)
         told = {"table": table.name, "target": target, **reading.arguments(), "roles": reading.roles(target)}
@@ -139,7 +151,7 @@ def release(
             typer.echo(f"\n{measures}")
         typer.echo(f"\nreleased  {out}\nmanifest  {places.manifest}")
         if report:
-            typer.echo(f"report    {outward(report)}  (to publish)\n          {report}  (for you alone)")
+            typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
         kept_back = [] if aside is None else [places.held_out.name]
         private = ", ".join([places.internal.name, places.pairs.name, *kept_back])
         typer.echo(f"private   {private}: never publish these")
@@ -172,7 +184,7 @@ def _check_files(
     if held_out:
         named["the rows held out"] = places.held_out
     if report is not None:
-        named |= {"the report": report, "the public report": outward(report)}
+        named |= {"the report": report, "the public report": external_report(report)}
     if key_file is not None:
         named["the key file"] = key_file
     taken: dict[str, str] = {}
@@ -257,25 +269,23 @@ def _measured(
     max_risk: float | None,
     report: Path | None,
     publish_tree: bool,
+    titles: tuple[str, str],
+    date: str | None,
     tell: "Progress",
 ) -> tuple["Measures | None", dict[Path, tuple[str, bool]]]:
     """Hold the release against its limit and write its reports, where either was asked for."""
     if max_risk is None and report is None:
         return None, {}
-    from leafcover.engine.evaluate import compared_to
+    from leafcover.engine.evaluate import compared_to, limited_risks, measure_all, refuse_above
 
     compared = compared_to(original, made, control)
+    measures = None if report is None else measure_all(compared, tell=tell)
     if max_risk is not None:
-        from leafcover.engine.evaluate import limited_risks, refuse_above
-
         tell("attacking the release", 0.0)
-        refuse_above(limited_risks(compared), max_risk)
-    if report is None:
+        refuse_above(limited_risks(compared, measures), max_risk)
+    if report is None or measures is None:
         return None, {}
-    from leafcover.engine.evaluate import measure_all
-
-    measures = measure_all(compared, tell=tell)
-    return measures, pages(report, compared.pair, made, measures, publish_tree=publish_tree)
+    return measures, pages(report, compared.pair, made, measures, publish_tree=publish_tree, titles=titles, date=date)
 
 
 # ``leafcover verify``: is this the table that was released, and does it keep its promises?

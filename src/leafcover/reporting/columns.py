@@ -55,7 +55,7 @@ def columns_section(subject: ReportContext) -> Section | None:
 def _everywhere(subject: ReportContext) -> str:
     """The cells that all columns changed in, when there is one sort alone."""
     splits = {step.within for step in subject.release.plan.steps} if subject.release is not None else set()
-    return within_words(next(iter(splits))) if subject.opened and len(splits) == 1 else ""
+    return within_words(next(iter(splits))) if subject.show_plan and len(splits) == 1 else ""
 
 
 def _lead(subject: ReportContext, everywhere: str) -> Iterator[Part]:
@@ -80,8 +80,8 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
     own = "" if name == subject.target else name
     words = ""
     if subject.release is not None:
-        placed = placed and subject.opened
-        words = column_words(subject.step_of(name), name, own=own, detailed=subject.opened, placed=placed)
+        placed = placed and subject.show_plan
+        words = column_words(subject.step_of(name), name, own=own, detailed=subject.show_plan, placed=placed)
     # matplotlib escapes every text
     picture: Any = Markup(chart(before, after, strict=not subject.internal) if drawn else "")
     return Card(name, _tag(subject, after), picture, tuple(_facts(subject, after)), words, name in subject.unprotected)
@@ -97,8 +97,8 @@ def _tag(subject: ReportContext, column: Column) -> str:
 
 
 def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
-    voice, name = subject.voice, column.name
-    if voice.silent:
+    voice, name = subject.rules, column.name
+    if voice.suppressed:
         return
     if subject.release is not None:
         fact = next(f for f in subject.release.columns if f.name == name)
@@ -170,7 +170,7 @@ def relations_section(subject: ReportContext) -> Section | None:
 
 
 def _words(subject: ReportContext, utility: Utility) -> Iterator[Part]:
-    found, voice = utility.relations, subject.voice
+    found, voice = utility.relations, subject.rules
     if found.every.count:
         yield Words(
             "How strongly two columns go together, from 0 (not at all) to 1 (one tells the other): correlation of two "
@@ -184,7 +184,7 @@ def _words(subject: ReportContext, utility: Utility) -> Iterator[Part]:
 
 
 def _moved_by(subject: ReportContext, utility: Utility) -> str:
-    every, voice = utility.relations.every, subject.voice
+    every, voice = utility.relations.every, subject.rules
     if every.count == 1:
         return f"The strength of the one relation there is moved by {voice.coarse(every.largest)}."
     return (
@@ -216,13 +216,13 @@ def _moved(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
 
 
 def _row(subject: ReportContext, one: Relation) -> list[str | Cell]:
-    said = subject.voice.figure
+    said = subject.rules.figure
     columns = Cell(f"{one.first} with {one.second}", curled(one.figure))
     return [columns, said(one.before), said(one.after), said(one.difference)]
 
 
 def _new_pairs(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
-    found, voice = utility.value_pairs, subject.voice
+    found, voice = utility.value_pairs, subject.rules
     if not found.pairs:
         return
     yield Heading("Pairs of values that nobody had")
@@ -321,7 +321,7 @@ def _regression(subject: ReportContext, found: Regression) -> Iterator[Part | No
     if found.reason or isnan(found.overlap):
         yield Words(curled(found.reason) or "There was no regression to run.")
         return
-    voice = subject.voice
+    voice = subject.rules
     yield Words(
         f"A {found.model} of {found.target} on all other columns was run on both tables. The 95% intervals of a "
         f"coefficient share {_said(found.overlap)} of their width on average (1 is best, intervals that lie apart "
@@ -348,7 +348,7 @@ def _regression(subject: ReportContext, found: Regression) -> Iterator[Part | No
 
 
 def _clusters(subject: ReportContext, found: tuple[Clusters, ...]) -> Part | None:
-    share = subject.voice.share
+    share = subject.rules.share
     return listing(
         "k-means on both tables",
         ("Clusters", "Rows in another cluster", "By chance", "Adjusted Rand", "Centres: rows moved", "Floor"),

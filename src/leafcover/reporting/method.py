@@ -37,17 +37,17 @@ def made_section(subject: ReportContext) -> Section | None:
     return section(
         "made",
         "How it was made",
-        *(_steps(subject, release) if subject.opened else _ways(subject, release)),
+        *(_steps(subject, release) if subject.show_plan else _ways(subject, release)),
         *_trees(subject, release),
         Heading("Warnings") if warned else None,
         Bullets(release.warnings) if warned else None,
-        fold("The plan, as a file", Text("Plan", to_toml(release.plan))) if subject.opened else None,
+        fold("The plan, as a file", Text("Plan", to_toml(release.plan))) if subject.show_plan else None,
     )
 
 
 def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     """Steps that go the same way as one line; the columns of a block stay joined."""
-    voice = subject.voice
+    voice = subject.rules
     blocks = any(_moves_together(step) for step in release.plan.steps)
     yield Words(
         "Every step reads the original table and changes values only among rows that stand together in a cell."
@@ -98,11 +98,11 @@ def _ways(subject: ReportContext, release: Release) -> Iterator[Part]:
         found[noise_words(step.perturb, detailed=False)] += step.columns
     medians = [fact.median for fact in release.cells]
     if medians:
-        smallest = subject.voice.count(min(fact.smallest for fact in release.cells))
+        smallest = subject.rules.count(min(fact.smallest for fact in release.cells))
         yield Words(
             "Every step read the original table and changed values only among rows that stand together in a cell. The "
             f"smallest cell has {smallest} row{'' if smallest == '1' else 's'}, a typical one "
-            f"{subject.voice.count(min(medians))}.",
+            f"{subject.rules.count(min(medians))}.",
             tone="lead",
         )
     yield Bullets(tuple(f"{', '.join(names)}: each value is {words}." for words, names in found.items()))
@@ -115,7 +115,7 @@ def _trees(subject: ReportContext, release: Release) -> Iterator[Part | None]:
         yield listing(
             "Trees that shaped the cells",
             ("Tree for", *(["Leaves"] if inside else []), "Rows in the same leaf as before"),
-            [[t.target, *([f"{t.leaves:,}"] if inside else []), subject.voice.kept(t.kept)] for t in others],
+            [[t.target, *([f"{t.leaves:,}"] if inside else []), subject.rules.kept(t.kept)] for t in others],
         )
 
 

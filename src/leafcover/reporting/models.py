@@ -45,16 +45,16 @@ def models_section(subject: ReportContext) -> Section | None:
 
 
 def _accuracy(subject: ReportContext, found: Prediction) -> Iterator[Part | None]:
-    voice = subject.voice
+    voice = subject.rules
     scores = [one for one in found.scores if not isnan(one.released.value)]
-    if not scores or voice.hides(found.tests):
+    if not scores or voice.suppresses(found.tests):
         few = f"Too few unseen rows have a known {found.target} to tell how well models predict it."
         yield Words(few if scores else f"No unseen row has a known {found.target} that a model could predict.")
         return
     yield Heading(f"Predicting {found.target}")
     yield Words(
         f"The share of unseen rows whose {found.target} a model predicts rightly. Always giving the value that most "
-        f"rows have is right in {voice.told(found.majority, found.tests)} of cases."
+        f"rows have is right in {voice.format_estimate(found.majority, found.tests)} of cases."
     )
     ends = lower_end([score for one in scores for score in (one.released, one.original)])
     rows: list[list[str | Cell]] = []
@@ -110,10 +110,10 @@ def _strip(
     voice: DisclosureRules, figure: Estimate, mark: Estimate, tests: int, words: str, ends: tuple[float, float]
 ) -> Strip | None:
     """The figure and what it is compared with, as far as they may be drawn."""
-    if not voice.draws(figure.value, tests):
+    if not voice.can_draw(figure.value, tests):
         return None
-    place = voice.drawn(mark).value if voice.draws(mark.value, tests) else None
-    return strip(voice.drawn(figure), words, ends, place)
+    place = voice.rounded(mark).value if voice.can_draw(mark.value, tests) else None
+    return strip(voice.rounded(figure), words, ends, place)
 
 
 def _model(name: str) -> str:
@@ -121,7 +121,7 @@ def _model(name: str) -> str:
 
 
 def _agreements(subject: ReportContext, found: Agreements) -> Iterator[Part | None]:
-    if subject.voice.hides(found.tests):
+    if subject.rules.suppresses(found.tests):
         yield Words("Too few rows outside the release are known to tell how alike models answer.")
         return
     first = [] if found.target is None else [found.target]
@@ -166,7 +166,7 @@ def _mean(found: Agreements) -> Agreement:
 def _alike(
     subject: ReportContext, found: Sequence[Agreement], tests: int, ends: tuple[float, float], name: str, note: str
 ) -> Part | None:
-    voice = subject.voice
+    voice = subject.rules
 
     def said(estimate: Estimate) -> Cell:
         return Cell(*voice.estimate(estimate, tests))

@@ -49,7 +49,7 @@ def _stuck(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]
     stuck = [f for f in release.columns if f.fixed > 0 and f.name not in release.unprotected]
     if stuck:
         worst = sorted(stuck, key=lambda f: -f.fixed)[:3]
-        shares = ["" if subject.voice.silent else f" ({subject.voice.share(f.fixed)} of the rows)" for f in worst]
+        shares = ["" if subject.rules.suppressed else f" ({subject.rules.share(f.fixed)} of the rows)" for f in worst]
         named = listed([f"{f.name}{share}" for f, share in zip(worst, shares, strict=True)])
         yield (
             "Values that could not change",
@@ -59,7 +59,7 @@ def _stuck(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]
 
 
 def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
-    voice = subject.voice
+    voice = subject.rules
     if release.alone:
         yield (
             "Rows alone in their cell",
@@ -75,7 +75,7 @@ def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str
 
 
 def _part(voice: DisclosureRules, share: float) -> str:
-    return "Some" if voice.silent else started(voice.share(share))
+    return "Some" if voice.suppressed else started(voice.share(share))
 
 
 def _missing(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
@@ -123,19 +123,19 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
 def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What can be said of a table from elsewhere."""
     if subject.measures is None:
-        yield "What stayed", f"How many values stayed {subject.untold}."
+        yield "What stayed", f"How many values stayed {subject.absence_text}."
         return
     unmoved = subject.measures.risks.unmoved
     if unmoved is None:
         yield "What stayed", "It is not known which released row is whose, so nobody can say which values stayed."
         return
-    voice = subject.voice
+    voice = subject.rules
     worst = voice.worst(unmoved.values)
     yield (
         "Values that stayed",
-        f"{started(voice.said(unmoved.values))} of a row’s values are still its own"
+        f"{started(voice.format_risk(unmoved.values))} of a row’s values are still its own"
         + (f", in the worst 1% of the rows {worst}" if worst not in ("", HIDDEN) else "")
-        + f"; {voice.said(unmoved.whole)} of the rows did not change at all.",
+        + f"; {voice.format_risk(unmoved.whole)} of the rows did not change at all.",
     )
     left = [c.column for c in unmoved.columns if c.missing is not None and c.missing.value > 0.5]
     if left:
@@ -148,12 +148,12 @@ def _told(subject: ReportContext) -> Iterator[tuple[str, str]]:
     column = None if rebuilt is None else rebuilt.most_told
     if column is None or column.best.low <= column.attack.baseline.high:
         return
-    voice = subject.voice
+    voice = subject.rules
     yield (
         "People whose released row is known",
         f"Who knows which row is a person’s reads {column.column} from it, of all columns furthest beyond guessing: "
-        f"rightly in {voice.said(column.best)} of cases; the commonest value would be right in "
-        f"{voice.said(column.attack.baseline)}.",
+        f"rightly in {voice.format_risk(column.best)} of cases; the commonest value would be right in "
+        f"{voice.format_risk(column.attack.baseline)}.",
     )
 
 
@@ -163,13 +163,13 @@ def _small_groups(subject: ReportContext) -> Iterator[tuple[str, str]]:
     if risk is None:
         yield (
             "From someone who looks for a person",
-            f"How often a person can be found {subject.untold}, so nothing here says that it is seldom.",
+            f"How often a person can be found {subject.absence_text}, so nothing here says that it is seldom.",
         )
-    elif risk.worst > max(2 * risk.value, 0.05) and (worst := subject.voice.worst(risk)) not in ("", HIDDEN):
+    elif risk.worst > max(2 * risk.value, 0.05) and (worst := subject.rules.worst(risk)) not in ("", HIDDEN):
         yield (
             "The people easiest to find",
             f"Of the 1% of people who are found most easily, an informed attacker finds {worst}; of all people "
-            f"{subject.voice.said(risk)}.",
+            f"{subject.rules.format_risk(risk)}.",
         )
 
 
@@ -181,8 +181,8 @@ MOST_UNCHANGED = 40  # columns in a table
 
 def stuck(subject: ReportContext) -> Iterator[Part | None]:
     """What could not change, by the plan alone."""
-    release, voice = subject.release, subject.voice
-    if release is None or voice.silent:
+    release, voice = subject.release, subject.rules
+    if release is None or voice.suppressed:
         return
     yield Heading("What could not change")
     rows: list[list[str | Cell]] = []
@@ -192,7 +192,7 @@ def stuck(subject: ReportContext) -> Iterator[Part | None]:
             continue
         whole = fact.name in release.unprotected
         share = "100%" if whole else voice.share(fact.fixed)
-        why = why_pinned(release, subject.pair.original[fact.name], detailed=subject.opened)
+        why = why_pinned(release, subject.pair.original[fact.name], detailed=subject.show_plan)
         rows.append([fact.name, Cell(share, bar=bar), "0%" if whole else voice.share(fact.changed), why])
     if not rows:
         yield Words("Nearly every value could change.")
@@ -218,10 +218,10 @@ def unmoved(subject: ReportContext) -> Iterator[Part | None]:
     found = None if subject.measures is None else subject.measures.risks.unmoved
     if found is None or not subject.internal:
         return
-    voice = subject.voice
+    voice = subject.rules
     said = [
-        f"{started(voice.said(found.values))} of a row’s values are unchanged, in the worst 1% of the rows "
-        f"{voice.worst(found.values)}; {voice.said(found.whole)} of the rows did not change at all."
+        f"{started(voice.format_risk(found.values))} of a row’s values are unchanged, in the worst 1% of the rows "
+        f"{voice.worst(found.values)}; {voice.format_risk(found.whole)} of the rows did not change at all."
     ]
     if found.single_cells is not None:
         said.append(f"{voice.share(found.single_cells)} of the rows stand alone in a cell.")
@@ -242,7 +242,7 @@ def unmoved(subject: ReportContext) -> Iterator[Part | None]:
 
 
 def _row(subject: ReportContext, one: Stayed) -> list[str | Cell]:
-    share = subject.voice.share
+    share = subject.rules.share
     return [
         one.column,
         risk_cell(subject, one.unchanged),
@@ -265,7 +265,7 @@ def averages(subject: ReportContext) -> Iterator[Part | None]:
     if not found or not subject.internal:
         return
     rows: list[list[str | Cell]] = [
-        [one.column, subject.voice.share(one.alike), subject.voice.share(one.dominated), f"{one.smallest:,}"]
+        [one.column, subject.rules.share(one.alike), subject.rules.share(one.dominated), f"{one.smallest:,}"]
         for step in found
         for one in step.columns
     ]
@@ -288,8 +288,8 @@ def leaks(subject: ReportContext) -> Iterator[tuple[str, str]]:
     found = () if subject.measures is None else subject.measures.risks.averages
     if not found:
         return
-    share = subject.voice.share
-    others = subject.voice.count(min(step.smallest for step in found) - 1)
+    share = subject.rules.share
+    others = subject.rules.count(min(step.smallest for step in found) - 1)
     exactly = "exactly" if all(step.means for step in found) else "exactly or nearly so, since some are medians"
     told = (
         f"All others of a group who put their values together learn the last one’s {exactly}; in the smallest groups "
@@ -312,6 +312,6 @@ def leaks(subject: ReportContext) -> Iterator[tuple[str, str]]:
 def _groups(subject: ReportContext, step: Averages) -> str:
     return (
         f"{listed([one.column for one in step.columns], most=6)}: {counted(step.groups, 'group')} of {step.smallest:,} "
-        f"rows at least, {step.median:,} in the middle; {subject.voice.share(step.at_smallest)} of the rows stand in a "
+        f"rows at least, {step.median:,} in the middle; {subject.rules.share(step.at_smallest)} of the rows stand in a "
         "group of the smallest size."
     )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
 
+from leafcover.engine.evaluate import above_control
 from leafcover.metrics.disclosure.attribute_inference import Inference
 from leafcover.metrics.disclosure.k_anonymity import RULES, KAnonymity
 from leafcover.metrics.disclosure.nearest_record import Low
@@ -24,7 +25,7 @@ from leafcover.reporting.components import (
     strip,
     upper_end,
 )
-from leafcover.reporting.context import ReportContext, above_of, by_what, risk_cell
+from leafcover.reporting.context import ReportContext, attack_method, risk_cell
 from leafcover.reporting.disclosure_rules import FEW, NONE, counted, curled, listed, started
 from leafcover.reporting.protection import averages, stuck, unmoved
 
@@ -36,7 +37,9 @@ def risks_section(subject: ReportContext) -> Section | None:
     measures = subject.measures
     parts: list[Part | None] = []
     if measures is None:
-        parts.append(Words(f"How often people can be found {subject.untold}, so nothing here says that it is seldom."))
+        parts.append(
+            Words(f"How often people can be found {subject.absence_text}, so nothing here says that it is seldom.")
+        )
     else:
         parts += [*_linkage(subject, measures), *attacks(subject, measures)]
         if subject.internal:
@@ -45,7 +48,7 @@ def risks_section(subject: ReportContext) -> Section | None:
 
 
 def _linkage(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
-    risks, voice = measures.risks, subject.voice
+    risks, voice = measures.risks, subject.rules
     yield Words(
         "Every risk is a share of tries that succeed, with its 95% interval. A mean can hide a few people who are easy "
         "to find, so the 1% of people attacked most successfully stand beside it. Where a try either succeeds or "
@@ -57,9 +60,10 @@ def _linkage(subject: ReportContext, measures: Measures) -> Iterator[Part | None
     if not found:
         yield Words("It is not known which released row is whose, so no linkage could be scored.")
         return
-    if (first := risks.informed) is not None and voice.tells(first.ten) and voice.rows > TEN:
+    if (first := risks.informed) is not None and voice.shows(first.ten) and voice.rows > TEN:
         yield Words(
-            f"Among the ten best guesses of the strongest attacker the right row stands in {voice.said(first.ten)} of "
+            f"Among the ten best guesses of the strongest attacker the right row stands in "
+            f"{voice.format_risk(first.ten)} of "
             "cases"
             + (
                 f"; in the middle case its place among all {voice.rows:,} is {first.median_rank:,.0f}. Whoever is "
@@ -98,15 +102,15 @@ def _law(found: Informed) -> str:
 
 
 def _row(subject: ReportContext, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
-    value, interval = subject.voice.risk(risk)
-    shown = subject.voice.draws(risk.value, risk.tries)
-    dots = strip(subject.voice.drawn(risk), f"{value}, interval {interval}", ends) if shown else None
+    value, interval = subject.rules.risk(risk)
+    shown = subject.rules.can_draw(risk.value, risk.tries)
+    dots = strip(subject.rules.rounded(risk), f"{value}, interval {interval}", ends) if shown else None
     return [
         name,
         Cell("", strip=dots),
         Cell(value, interval),
-        subject.voice.worst(risk) or "–",
-        subject.voice.count(risk.tries),
+        subject.rules.worst(risk) or "–",
+        subject.rules.count(risk.tries),
     ]
 
 
@@ -149,7 +153,7 @@ def attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None]
         "that is owed to a person’s own row, and where the interval of the difference holds 0 no effect was shown. "
         f"{control}"
     )
-    tried = [one for one in _attacks(subject, measures) if subject.voice.tells(one.attack.main)]
+    tried = [one for one in _attacks(subject, measures) if subject.rules.shows(one.attack.main)]
     if not tried:
         yield Words(f"No attack was tried on more than {FEW} people, so that none can be told here.")
     yield listing(
@@ -159,10 +163,10 @@ def attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None]
         f"Small print: 95% interval, then the worst 1% of the people (or descriptions) tried. {GUESSING}",
     )
     member = measures.risks.membership
-    if member is not None and subject.voice.tells(member.area):
+    if member is not None and subject.rules.shows(member.area):
         yield Words(
             f"Whether somebody is in the release at all: of two people, one of them in it, the one nearer to a "
-            f"released row is the right one in {subject.voice.said(member.area)} of cases; 50% is a coin."
+            f"released row is the right one in {subject.rules.format_risk(member.area)} of cases; 50% is a coin."
         )
 
 
@@ -188,10 +192,10 @@ class _Try:
 def _attacks(subject: ReportContext, measures: Measures) -> Iterator[_Try]:
     risks = measures.risks
     if (one := _furthest(subject, measures)) is not None:
-        beyond = "above control" if subject.told else "beyond guessing"
+        beyond = "above control" if subject.inferences else "beyond guessing"
         name = f"Inference of {one.column}"
         for attack in _ways(one):
-            told = f"by {by_what(one, attack)}"
+            told = f"by {attack_method(one, attack)}"
             if attack is one.strongest:
                 told += f"; furthest {beyond} of {subject.columns_tried}"
             yield _Try(name, told, attack, "nobody in it has a value there")
@@ -221,13 +225,13 @@ def _uncontrolled(subject: ReportContext) -> str:
 def _furthest(subject: ReportContext, measures: Measures) -> Inference | None:
     """The column told furthest above control; without a control, furthest beyond guessing."""
     tried = measures.risks.inferences
-    if subject.told:
-        return next(one for one in tried if one.column == subject.told[0].column)
+    if subject.inferences:
+        return next(one for one in tried if one.column == subject.inferences[0].column)
     return max(tried, key=_above, default=None)
 
 
 def _cells(subject: ReportContext, attack: Attack, uncontrolled: str = "") -> list[Cell]:
-    above = above_of(attack)
+    above = above_control(attack)
     known = subject.measures is not None and subject.measures.control != "no control"
     missing = Cell("no control", uncontrolled if known else "")
     return [
@@ -236,13 +240,13 @@ def _cells(subject: ReportContext, attack: Attack, uncontrolled: str = "") -> li
         risk_cell(subject, attack.baseline),
         Cell(NONE if attack.control is not None else "no control")
         if above is None
-        else Cell(*subject.voice.points(above, above.runs)),
+        else Cell(*subject.rules.points(above, above.runs)),
     ]
 
 
 def by_column(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     """Inference, reconstruction and intervals, column by column."""
-    risks, voice = measures.risks, subject.voice
+    risks, voice = measures.risks, subject.rules
     ranked = sorted(risks.inferences, key=_above, reverse=True)[:MOST_ATTACKED]
     tried = [(one, attack) for one in ranked for attack in _ways(one)]
     head = ("Column", *HEAD[1:])
@@ -291,8 +295,9 @@ def by_column(subject: ReportContext, measures: Measures) -> Iterator[Part | Non
         yield fold(
             "Narrow intervals around released numbers",
             Words(
-                f"Every number of a record lies near its released value, by rank in {voice.said(found.rank)} of the "
-                f"records, within {found.deviations:g} standard deviations in {voice.said(found.deviation)}."
+                f"Every number of a record lies near its released value, by rank in "
+                f"{voice.format_risk(found.rank)} of the "
+                f"records, within {found.deviations:g} standard deviations in {voice.format_risk(found.deviation)}."
             ),
             listing(
                 "Interval disclosure",
@@ -317,7 +322,7 @@ def _ways(one: Inference) -> list[Attack]:
 
 
 def _above(one: Inference) -> float:
-    above = above_of(one.strongest)
+    above = above_control(one.strongest)
     value = one.strongest.main.value - one.strongest.baseline.value if above is None else above.value
     return -1.0 if isnan(value) else value
 
@@ -453,6 +458,6 @@ def _distances(subject: ReportContext, measures: Measures) -> Part | None:
     if found.closer is not None:
         note += (
             f" Released rows are nearer to the original than to as many control rows in "
-            f"{subject.voice.said(found.closer)} of cases; 50% is ideal."
+            f"{subject.rules.format_risk(found.closer)} of cases; 50% is ideal."
         )
     return listing("Distances", ("Figure", "Released rows", "Control rows"), rows, note)

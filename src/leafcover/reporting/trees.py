@@ -54,7 +54,7 @@ def trees_section(subject: ReportContext) -> Section | None:
         title,
         *_figures(subject, measured),
         *([] if shown is None else _side_by_side(subject, shown)),
-        *([] if subject.opened else [Words(_CLOSED)]),
+        *([] if subject.show_plan else [Words(_CLOSED)]),
         fold(f"The {'forest' if subject.forest else 'tree'} that guided the release", *guide) if guide else None,
     )
 
@@ -71,7 +71,7 @@ def _guide(subject: ReportContext, *, another: bool = False) -> Iterator[Part]:
         yield from forest_parts(subject, release)
     elif subject.guide is None:
         yield from _kd_trees(subject, release)
-    elif not subject.opened:
+    elif not subject.show_plan:
         yield Words(_CLOSED)
     else:
         found = next(t for p in release.partitions.values() for t in p.trees if t.target == subject.target)
@@ -89,7 +89,7 @@ def _kd_trees(subject: ReportContext, release: Release) -> Iterator[Part]:
     found = [tree for p in release.partitions.values() for tree in p.trees if not tree.answers]
     if not found:
         yield Words("No tree for a target guided this release, so there is none to show.")
-    elif not subject.opened:
+    elif not subject.show_plan:
         yield Words(_CLOSED)
     else:
         yield Words("Its leaves are the cells in which values were averaged: near rows stand in the same.", tone="lead")
@@ -97,7 +97,7 @@ def _kd_trees(subject: ReportContext, release: Release) -> Iterator[Part]:
 
 
 def _figures(subject: ReportContext, found: TreeComparison) -> Iterator[Part]:
-    voice = subject.voice
+    voice = subject.rules
     guide = " Neither is the tree that guided the release and whose leaves were kept." if subject.guide else ""
     guide = " Neither is one of the forest that guided the release." if subject.forest else guide
     yield Words(
@@ -154,7 +154,7 @@ def _tested(found: TreeComparison) -> str:
 
 def _shown(subject: ReportContext) -> TwoTrees | None:
     """Both trees: the ones that were measured, or for others such that no branch holds few rows."""
-    if not subject.opened:
+    if not subject.show_plan:
         return None
     plan = None if subject.release is None else subject.release.plan
     cells = [] if plan is None else [leaves.min_cell for leaves in leaves_of(plan)]
@@ -273,7 +273,7 @@ def _trees(subject: ReportContext, release: Release) -> tuple[Tree, ...]:
 def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: Spell) -> Listing | None:
     rows: list[list[str | Cell]] = []
     for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
-        kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
+        kept = Cell(subject.rules.kept(fact.kept), bar=subject.rules.bar(fact.kept))
         if subject.internal:
             then = asked(tree, largest_branch(tree), spell)
             rows.append([f"{number}. {asked(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
@@ -333,7 +333,7 @@ def _rests_on(found: ForestComparison) -> str:
 
 
 def _rows(subject: ReportContext, found: ForestComparison) -> list[tuple[str, str, str, str]]:
-    voice = subject.voice
+    voice = subject.rules
     rules = found.rules.kept, found.rules.floor, found.rules.chance
     leaves = found.leaves.kept, found.leaves.floor, found.leaves.chance
     rows = [

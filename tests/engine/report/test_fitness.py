@@ -170,7 +170,7 @@ def test_the_column_told_furthest_says_of_how_many(mixed_release):
     risks, every = risks_of(mixed_release[2], inferred=0.1), len(mixed_release[0].names)
     subject = subject_of(mixed_release, risks=replace(risks, inferences=risks.inferences[:3]))
     said = " ".join(plain(subject).hidden)
-    assert f"of 3 of {every} columns tried, {subject.told[0].column} is told furthest above control" in said
+    assert f"of 3 of {every} columns tried, {subject.inferences[0].column} is told furthest above control" in said
     assert "told best" not in said
     whole = replace(risks, inferences=(risks.inferences * every)[:every])
     assert subject_of(mixed_release, risks=whole).columns_tried == f"all {every} columns tried"
@@ -180,7 +180,7 @@ def test_nothing_measured_is_not_known_and_a_seed_is_no():
     original = mixed(1, rows=200)
     release = released(original, target="class", key=Key.from_seed(3))
     subject = ReportContext(
-        pair_from(original, release), release, None, DisclosureRules(200, strict=False), opened=True
+        pair_from(original, release), release, None, DisclosureRules(200, strict=False), show_plan=True
     )
     first, *others = verdicts(subject)
     assert first.fit == "no"

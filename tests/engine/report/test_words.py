@@ -34,9 +34,9 @@ def test_of_ten_tries_or_fewer_others_hear_nothing(tries, right):
     estimate = Estimate(found.value, found.low, found.high, tries)
     said = voice.risk(found)[0], voice.estimate(estimate, tries)[0], voice.points(estimate, tries)[0]
     assert set(said) == {"not shown"}
-    assert not voice.tells(found)
+    assert not voice.shows(found)
     assert voice.worst(found) == ""
-    assert DisclosureRules(1_000, strict=False).tells(found)
+    assert DisclosureRules(1_000, strict=False).shows(found)
 
 
 @given(limit=st.sampled_from([0.05, 0.1, 2.0, 5.0, 20.0]), over=st.floats(1e-4, 1), digits=st.integers(0, 3))
@@ -50,7 +50,7 @@ def test_an_interval_is_told_no_narrower_than_it_is(tries, share):
     found = wilson(round(share * tries), tries)
     for strict in (False, True):
         voice = DisclosureRules(5_000, strict=strict)
-        low, high = voice.ends(found, tries)
+        low, high = voice.interval_of(found, tries)
         assert 0 <= low <= found.low + 1e-12
         assert 1 >= high >= found.high - 1e-12
     told = DisclosureRules(5_000, strict=False).risk(found)[1].replace("%", "").split(" to ")
@@ -66,8 +66,8 @@ def test_intervals_of_shares_and_differences_end_where_these_end():
 
 
 def test_a_point_is_one_and_no_names_are_none():
-    assert DisclosureRules(900, strict=True).by(Estimate(0.012, 0.001, 0.03, 900), 900).startswith("+1 point (")
-    assert DisclosureRules(900, strict=True).by(Estimate(0.022, 0.001, 0.03, 900), 900).startswith("+2 points (")
+    assert DisclosureRules(900, strict=True).format_points(Estimate(0.012, 0.001, 0.03, 900), 900).startswith("+1 point (")
+    assert DisclosureRules(900, strict=True).format_points(Estimate(0.022, 0.001, 0.03, 900), 900).startswith("+2 points (")
     assert listed(()) == "none"
 
 
@@ -82,7 +82,7 @@ def test_others_hear_whole_percents_alone(rows, percent, offset):
     assert voice.share(value) == f"{percent}%"
     assert voice.estimate(Estimate(value, 0.01, 0.99, 3), rows) == (f"{percent}%", "1% to 99%")
     assert voice.points(Estimate(value, 0.0101, 0.9899, 3), rows) == (f"+{percent}", "+1 to +99")
-    drawn = voice.drawn(Risk(value, value, value, rows))
+    drawn = voice.rounded(Risk(value, value, value, rows))
     assert [round(100 * x, 6) % 1 for x in (drawn.value, drawn.low, drawn.high)] == [0, 0, 0]
 
 
