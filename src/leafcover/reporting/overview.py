@@ -146,7 +146,7 @@ def _linkage(context: ReportContext) -> str:
     return say(
         "linkage-found",
         known=len(context.measures.quasi_identifiers),
-        column=context.measures.quasi_identifiers[0],
+        column="".join(context.measures.quasi_identifiers[:1]),
         method="plan" if informed.law.startswith("the plan") else "perturbation",
         trees="yes" if context.release is not None and context.release.trees else "no",
         risk=rules.format_risk(informed.first),

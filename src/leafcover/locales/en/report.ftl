@@ -143,6 +143,7 @@ linkage-unmeasured = { $absence ->
    *[impossible] Re-identification risk could not be measured: do not assume that it is low.
 }
 linkage-found = Re-identification: an attacker who knows { $known ->
+    [0] no quasi-identifier
     [one] the quasi-identifier { $column }
    *[other] { $known } quasi-identifiers
 } of a person and { $method ->
