@@ -250,13 +250,18 @@ class DecisiveRisk:
         return catalogue("report")("risk-name", kind=self.kind, column=self.column)
 
     @property
+    def by_upper_end(self) -> bool:
+        """Whether the upper end of the interval counts, else the lower one."""
+        return self.kind in ("linkage", "inference")
+
+    @property
     def bound(self) -> float:
         """The figure that is held against a limit."""
         return self.bound_of(self.risk.low, self.risk.high)
 
     def bound_of(self, low: float, high: float) -> float:
         """The same for an interval as it is published."""
-        if self.kind in ("linkage", "inference"):
+        if self.by_upper_end:
             return high
         return min(low, MOST_BY_DESCRIPTION) if self.kind == "singling-out" else low
 
@@ -368,7 +373,7 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
     """End with one line when a risk is above the limit."""
     for one in risks:
         if exceeds(one.bound, limit):
-            end = "upper" if one.bound == one.risk.high else "lower"
+            end = "upper" if one.by_upper_end else "lower"
             raise RiskTooHigh(
                 f"The risk of {one.name} is {one.risk}, its {end} end above the limit {limit}. Nothing was written. "
                 "Hide more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."

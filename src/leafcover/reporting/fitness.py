@@ -193,6 +193,7 @@ def _points(moved: float, context: ReportContext) -> str:
 # Publication: every attack that was run counts, by the figures that `--max-risk` goes by.
 
 
+SEVERITY: dict[Fit, int] = {"yes": 0, "not known": 1, "with care": 2, "no": 3}
 LOW, HIGH = 0.05, 0.2  # up to the first a risk is called low, above the second high
 
 
@@ -202,8 +203,9 @@ class _Finding:
 
     fit: Fit
     sentence: str
-    name: str  # of the risk
+    risk: DecisiveRisk
     bound: float  # the figure that was judged
+    end: float  # the end of the interval that it comes from
 
 
 def publication(context: ReportContext) -> Verdict:
@@ -256,14 +258,14 @@ def _linked(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
     bound = _bound(rules, one)
     risk = rules.format_risk(one.risk) if isinstance(one.risk, Risk) else ""
     sentences = [say("finding-linkage", risk=risk), *_too_high(bound, rules)]
-    return _Finding(judged(bound, LOW, HIGH), " ".join(sentences), one.name, bound)
+    return _Finding(judged(bound, LOW, HIGH), " ".join(sentences), one, bound, bound)
 
 
 def _inferred(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
     bound = _bound(rules, one)
     method = "nearest" if one.inference is None else method_of(one.inference, one.inference.strongest)
     sentence = say("finding-inference", column=one.column, method=method, points=_above(rules, one))
-    return _Finding(judged(bound, LOW, HIGH), " ".join([sentence, *_too_high(bound, rules)]), one.name, bound)
+    return _Finding(judged(bound, LOW, HIGH), " ".join([sentence, *_too_high(bound, rules)]), one, bound, bound)
 
 
 def _other(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
@@ -279,7 +281,7 @@ def _other(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
         low=_digits(100 * low, 100 * limit, rules),
         limit=_percent(limit),
     )
-    return _Finding(fit, sentence, one.name, bound)
+    return _Finding(fit, sentence, one, bound, low)
 
 
 def _above(rules: DisclosureRules, one: DecisiveRisk) -> str:
@@ -310,16 +312,23 @@ def conclusion(context: ReportContext) -> str:
     linked, inferred, others = _findings(context, context.measures)
     found = [*linked, *([] if isinstance(inferred, str) else [inferred]), *others]
     verdict = publication(context).fit
-    worst = max(found, key=lambda one: one.bound, default=None)
+    worst = max(found, key=_weight, default=None)
     if verdict == "not known" or worst is None:
         return say("conclusion-not-linked")
-    if verdict == "with care" and worst.fit == "yes":
-        return say("conclusion-without-control", bound=_digits(100 * worst.bound, 100 * LOW, context.rules))
+    level = {"yes": "low", "with care": "moderate"}.get(verdict, "high")
+    if level == "moderate" and worst.fit == "yes":
+        level = "partly-known"
     limit = HIGH if worst.fit == "no" else LOW
     return say(
         "conclusion",
-        level={"yes": "low", "with care": "moderate"}.get(verdict, "high"),
-        name=worst.name,
-        bound=_digits(100 * worst.bound, 100 * limit, context.rules),
+        level=level,
+        name=worst.risk.name,
+        end="upper" if worst.risk.by_upper_end else "lower",
+        bound=_digits(100 * worst.end, 100 * limit, context.rules),
         limit=_percent(limit),
     )
+
+
+def _weight(one: _Finding) -> tuple[int, bool, float]:
+    """The worst verdict first; among equals people before descriptions, and the higher figure."""
+    return SEVERITY[one.fit], one.risk.kind != "singling-out", one.bound

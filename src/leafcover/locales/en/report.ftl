@@ -94,10 +94,19 @@ limit-cover = In an audit of cover on the Adult data (22,000 rows released, k = 
 refusal-seed = It was made with a fixed seed: anyone who guesses the seed can undo the perturbation.
 refusal-order = Its rows are in their original order: anyone who knows the order can identify every row.
 
-conclusion = Among the attacks that this report runs, disclosure risk is { $level ->
-    [low] low: the highest bound is { $bound }%, for { $name }; the limit for low is { $limit }%.
-    [moderate] moderate: the bound for { $name } is { $bound }%, above the limit of { $limit }%.
-   *[high] high: the bound for { $name } is { $bound }%, above the limit of { $limit }%.
+conclusion = { $level ->
+    [partly-known] Disclosure risk is only partly known: the highest figure measured is { $bound }%, the { interval-end } of the
+        interval for { $name }, but attribute inference has no usable control.
+    [low] Among the attacks that this report runs, disclosure risk is low: the highest figure is { $bound }%, the
+        { interval-end } of the interval for { $name }, and the limit for low is { $limit }%.
+    [moderate] Among the attacks that this report runs, disclosure risk is moderate: the { interval-end } of the interval for
+        { $name } is { $bound }%, above the limit of { $limit }%.
+   *[high] Among the attacks that this report runs, disclosure risk is high: the { interval-end } of the interval for { $name }
+        is { $bound }%, above the limit of { $limit }%.
+}
+interval-end = { $end ->
+    [upper] upper end
+   *[lower] lower end
 }
 conclusion-refused = This release must not be published.
 conclusion-unmeasured = { $absence ->
@@ -105,12 +114,10 @@ conclusion-unmeasured = { $absence ->
    *[not-asked] Disclosure risk was not measured, so this report supports no conclusion about publication.
 }
 conclusion-not-linked = Disclosure risk is not known, because record linkage could not be measured.
-conclusion-without-control = Disclosure risk is only partly known: the highest bound measured is { $bound }%, but attribute
-    inference has no usable control.
 
 ## Summary: what was kept
 
-kept-by-method = By design, the method keeps { $what }.
+kept-by-method = The method is designed to keep: { $what }.
 kept-leaves = { $share } of the rows are in the same leaf as before in the tree for { $target } that guided the release, so
     that tree’s rules still hold for them.
 kept-leaves-forest = { $share } of the rows, on average over the { $trees } trees for { $target } that guided the release, are
@@ -135,7 +142,7 @@ kept-associations = { $count ->
 
 ## Summary: what is protected
 
-protected-by-method = By design, the method perturbs { $what }.
+protected-by-method = The method is designed to hide: { $what }.
 protected-changed = { $share } of all values differ from the original value of their row.
 linkage-unmeasured = { $absence ->
     [suppressed] Re-identification risk is not shown for so few rows: do not assume that it is low.
