@@ -25,10 +25,10 @@ def pages(tmp_path_factory):
     told = {"measures": measure_all(compared), "release": release}
     folder = tmp_path_factory.mktemp("reports")
     texts = {
-        "internal": report(compared.pair, face="internal", publish_tree=True, **told),
-        "external": report(compared.pair, face="external", publish_tree=False, **told),
-        "published": report(compared.pair, face="external", publish_tree=True, **told),
-        "elsewhere": report(compared.pair, face="internal", publish_tree=True, **{**told, "release": None}),
+        "internal": report(compared.pair, audience="internal", publish_tree=True, **told),
+        "external": report(compared.pair, audience="external", publish_tree=False, **told),
+        "published": report(compared.pair, audience="external", publish_tree=True, **told),
+        "elsewhere": report(compared.pair, audience="internal", publish_tree=True, **{**told, "release": None}),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, "utf-8")

@@ -66,6 +66,10 @@ class _Measurable:
     def _facts(self) -> Release | None:
         raise NotImplementedError
 
+    @property
+    def _released_name(self) -> str:
+        return ""
+
     @cached_property
     def _taken(self) -> dict[str, Measures]:
         return {}
@@ -81,13 +85,15 @@ class _Measurable:
         if not 0 <= max_risk <= 1:
             raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
         (progress or SILENT)("attacking the release", 0.0)
-        refuse_above(limited_risks(self._compared), max_risk)
+        refuse_above(limited_risks(self._compared, self._taken.get("all")), max_risk)
 
     def write(
         self,
         *,
         report: str | Path | None = None,
         figures: str | Path | None = None,
+        title: str | None = None,
+        date: str | None = None,
         publish_tree: bool = False,
         force: bool = False,
         progress: Progress | None = None,
@@ -98,13 +104,20 @@ class _Measurable:
             texts[Path(figures)] = (self.measure(progress=progress).to_json(), True)
         if report is not None:
             check_report_name(Path(report))
-            texts |= self._pages(Path(report), publish_tree, progress)
+            texts |= self._pages(Path(report), _Opening(title, date, publish_tree, self._released_name), progress)
         with atomic_group(force=force) as part:
             for path, (content, private) in texts.items():
                 part(path, private).write_text(content, "utf-8")
 
     def report(
-        self, path: str | Path, *, force: bool = False, publish_tree: bool = False, progress: Progress | None = None
+        self,
+        path: str | Path,
+        *,
+        title: str | None = None,
+        date: str | None = None,
+        publish_tree: bool = False,
+        force: bool = False,
+        progress: Progress | None = None,
     ) -> tuple[Path, Path]:
         """Measure and write the report.
 
@@ -112,10 +125,12 @@ class _Measurable:
         ----------
         path : str or Path
             Where the steward's report goes, an ``.html`` file readable by its owner alone.
-        force : bool
-            Overwrite files that exist.
+        title, date : str, optional
+            The table's name and a date, for the opening of the report.
         publish_tree : bool
             Show plan and tree in the public report too; their cuts are original values.
+        force : bool
+            Overwrite files that exist.
 
         Returns
         -------
@@ -126,20 +141,36 @@ class _Measurable:
         check_report_name(place)
         for one in (place, external_report(place)):
             check_output_path(one, force=force)
-        self.write(report=place, publish_tree=publish_tree, force=force, progress=progress)
+        self.write(report=place, title=title, date=date, publish_tree=publish_tree, force=force, progress=progress)
         return place, external_report(place)
 
-    def _pages(self, path: Path, publish_tree: bool, progress: Progress | None) -> dict[Path, tuple[str, bool]]:
-        """Both reports: where each goes, its text, and whether it is private."""
+    def _pages(self, path: Path, opening: "_Opening", progress: Progress | None) -> dict[Path, tuple[str, bool]]:
+        """Both reports: where each goes, its text, and whether it is private.
+
+        By default the title is the file's name: that of the original, which is not for publication, in the steward's
+        report, and that of the release in the public one.
+        """
         from leafcover.reporting.page import report, require_report
 
         require_report()
-        measures = self.measure(progress=progress)
-        given: dict[str, Any] = {"release": self._facts, "measures": measures}
+        given: dict[str, Any] = {"release": self._facts, "measures": self.measure(progress=progress)}
+        given["date"] = opening.date
         pair = self._compared.pair
-        inner = report(pair, **given, face="internal", publish_tree=True)
-        outer = report(pair, **given, face="external", publish_tree=publish_tree)
+        original = pair.original.reading.name
+        inner = report(pair, **given, audience="internal", publish_tree=True, title=opening.title or original)
+        public = opening.title or opening.released
+        outer = report(pair, **given, audience="external", publish_tree=opening.publish_tree, title=public)
         return {path: (inner, True), external_report(path): (outer, False)}
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """How a report begins."""
+
+    title: str | None
+    date: str | None
+    publish_tree: bool
+    released: str = ""  # the name of the released file
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +226,8 @@ class Released(_Measurable, Release):
         path: str | Path,
         *,
         report: str | Path | None = None,
+        title: str | None = None,
+        date: str | None = None,
         key_file: str | Path | None = None,
         publish_tree: bool = False,
         force: bool = False,
@@ -209,6 +242,8 @@ class Released(_Measurable, Release):
             and the rows held out go beside it.
         report : str or Path, optional
             Also measure the release and write both reports.
+        title, date : str, optional
+            The table's name and a date, for the opening of the reports.
         key_file : str or Path, optional
             Keep the secret key here, so that the release can be repeated.
         publish_tree : bool
@@ -226,7 +261,8 @@ class Released(_Measurable, Release):
         page = None if report is None else Path(report)
         held = self.held_out is not None
         check_outputs(None, paths, report=page, key_file=keep, held_out=held, force=force)
-        texts = {} if page is None else self._pages(page, publish_tree, progress)
+        opening = _Opening(title, date, publish_tree, paths.table.name)
+        texts = {} if page is None else self._pages(page, opening, progress)
         if keep is not None and self.new_key is not None:
             texts[keep] = (key_text(self.new_key), True)
         return save_release(
@@ -260,6 +296,10 @@ class Loaded(_Measurable):
     def manifest(self) -> Mapping[str, Any] | None:
         """The manifest that may be published, if there is one."""
         return self.record.external
+
+    @property
+    def _released_name(self) -> str:
+        return self.table.reading.name
 
     @property
     def _facts(self) -> Release | None:

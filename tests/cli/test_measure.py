@@ -1,6 +1,7 @@
 """`leafcover measure`, and the limit of `release --max-risk`."""
 
 import json
+import re
 import stat
 
 import jsonschema
@@ -153,12 +154,33 @@ def test_a_limit_ends_with_three_and_writes_nothing(folder, tmp_path):
     line = refused(
         "measure", folder / "in.csv", folder / "out.csv", "--max-risk", "0.0001", "--json", tmp_path / "m.json", code=3
     )
-    assert "informed linkage" in line
+    assert "record linkage" in line
     assert not (tmp_path / "m.json").exists()
     out = tmp_path / "o.csv"
     line = refused("release", folder / "in.csv", "-o", out, "--target", "class", "--max-risk", "0.0001", code=3)
-    assert "informed linkage" in line
+    assert "record linkage" in line
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", ["release", "measure"])
+def test_a_report_is_named_by_its_files_or_by_a_title_and_dated_only_when_asked(folder, tmp_path, command):
+    def headings(name, *more):
+        report = tmp_path / f"{name}.html"
+        if command == "release":
+            given = ("release", folder / "in.csv", "-o", tmp_path / f"{name}.csv", "--target", "class")
+            released = f"{name}.csv"
+        else:
+            given, released = ("measure", folder / "in.csv", folder / "out.csv"), "out.csv"
+        assert leafcover(*given, "--report", report, *more).exit_code == 0
+        pages = [path.read_text("utf-8") for path in (report, tmp_path / f"{name}.external.html")]
+        return [re.search("<h1>(.*?)</h1>", page)[1].replace("<wbr>", "") for page in pages], released, pages
+
+    names, released, pages = headings("a")
+    assert names == ["in.csv", released]  # the original's file name is not for publication
+    assert all("2026-08-01" not in page for page in pages)
+    names, _, pages = headings("b", "--title", "Pay of 1985", "--date", "2026-08-01")
+    assert names == ["Pay of 1985"] * 2
+    assert all("2026-08-01" in page for page in pages)
 
 
 def test_a_limit_that_cannot_be_held_is_refused(folder, tmp_path):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Reading, refuse_unknown, with_reading
+from leafcover.cli.options import Date, Reading, Title, refuse_unknown, with_reading
 from leafcover.errors import OutputError
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def measure(
     report: Annotated[
         Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
     ] = None,
+    title: Title = None,
+    date: Date = None,
     max_risk: Annotated[
         float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
     ] = None,
@@ -91,11 +93,11 @@ def measure(
             control=control,
             plan=None if plan is None else read_plan(plan),
         )
+        measures = found.measure(progress=tell)
         if max_risk is not None:
             found.check_risk(max_risk, progress=tell)
-        measures = found.measure(progress=tell)
         figures = None if json_file == STANDARD_OUTPUT else json_file
-        found.write(report=report, figures=figures, force=force, publish_tree=publish_tree)
+        found.write(report=report, figures=figures, title=title, date=date, force=force, publish_tree=publish_tree)
     if json_file == STANDARD_OUTPUT:
         typer.echo(measures.to_json(), nl=False)
     elif not quiet:

@@ -150,3 +150,13 @@ def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None
     for name in (*given, *(n for n in names if n is not None)):
         if name not in table.names:
             raise NameUnknown("column", name, table.names)
+
+
+# The opening of a report.
+
+Title = Annotated[
+    str | None, typer.Option("--title", metavar="TEXT", help="The table's name in the report. [the file's name]")
+]
+Date = Annotated[
+    str | None, typer.Option("--date", metavar="TEXT", help="A date to print in the report; none unless given.")
+]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Reading, refuse_unknown, with_reading
+from leafcover.cli.options import Date, Reading, Title, refuse_unknown, with_reading
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ def release(
     report: Annotated[
         Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
     ] = None,
+    title: Title = None,
+    date: Date = None,
     bins: Bins = None,
     key_file: Annotated[
         Path | None, typer.Option(metavar="K", help="Keep the secret key here, to repeat this release.", readable=False)
@@ -105,7 +107,14 @@ def release(
         if made.singletons > MOST_SINGLETONS:
             warn(f"{made.singletons:.1%} of the rows are alone in their cell; they are released because of --force.")
         manifest = made.save(
-            paths.table, report=report, key_file=key_file, publish_tree=publish_tree, force=force, progress=tell
+            paths.table,
+            report=report,
+            title=title,
+            date=date,
+            key_file=key_file,
+            publish_tree=publish_tree,
+            force=force,
+            progress=tell,
         )
     if as_json:
         typer.echo(json.dumps(manifest, ensure_ascii=False))

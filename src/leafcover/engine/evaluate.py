@@ -1,9 +1,9 @@
 """A release ready to be measured: the pair, what its plan tells an attacker, and rows that it never saw."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,10 +21,14 @@ from leafcover.engine.attacker import (
 )
 from leafcover.engine.run import Progress, Release, run
 from leafcover.errors import LeafcoverError, RiskTooHigh, TableError
-from leafcover.metrics.disclosure.attribute_inference import attacked_columns, inferences
+from leafcover.messages import catalogue
+from leafcover.metrics.disclosure.attribute_inference import Inference, attacked_columns, inferences
+from leafcover.metrics.disclosure.linkability import ColumnSets, column_sets
+from leafcover.metrics.disclosure.membership_inference import Membership, membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
-from leafcover.metrics.estimates import Estimate, Risk, wilson
+from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
+from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
@@ -235,43 +239,135 @@ def refuse_same_people(pair: Pair) -> None:
         )
 
 
-# The risks that a limit is set on: informed linkage, and what is learned of people beyond what a pattern tells.
+# The disclosure risks that decide: the report's verdict and the limit `--max-risk` go by the same figures.
 #
-# Both count by the upper end of their interval: a small table, of which little is known, must not pass for a safe one.
+# Record linkage and attribute inference count by the upper end of their interval: a small table, of which little is
+# known, must not pass for a safe one. Attacks of which a release may well have none count by the lower end.
 
 
 MOST_SINGLETONS = 0.05  # share of rows alone in their cell that is released without being forced
+ROUNDING = 1e-9  # a figure this little above its limit is at it
+MOST_BY_DESCRIPTION = 0.2  # singling out tries descriptions, not people: it counts as no higher risk than this
+
+RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "linkability", "singling-out"]
 
 
 @dataclass(frozen=True)
-class Limited:
-    """A risk and the words for it."""
+class DecisiveRisk:
+    """One disclosure risk that is held against a limit."""
 
-    what: str
-    risk: Risk | Estimate
+    kind: RiskKind
+    risk: Risk | Estimate  # a share for linkage, percentage points above control for the others
+    column: str = ""  # whose values are inferred
+    inference: Inference | None = None
+
+    @property
+    def name(self) -> str:
+        """What the risk is called."""
+        return catalogue("report")("risk-name", kind=self.kind, column=self.column)
+
+    @property
+    def by_upper_end(self) -> bool:
+        """Whether the upper end of the interval counts, else the lower one."""
+        return self.kind in ("linkage", "inference")
+
+    @property
+    def bound(self) -> float:
+        """The figure that is held against a limit."""
+        return self.bound_of(self.risk.low, self.risk.high)
+
+    def bound_of(self, low: float, high: float) -> float:
+        """The same for an interval as it is published."""
+        if self.by_upper_end:
+            return high
+        return min(low, MOST_BY_DESCRIPTION) if self.kind == "singling-out" else low
 
 
-def limited_risks(compared: Comparison, *, tell: Callable[[float], None] = lambda share: None) -> tuple[Limited, ...]:
-    """Informed linkage, and inference above control, both by the strongest attack that is known here.
+def exceeds(bound: float, limit: float) -> bool:
+    """Whether a risk is above a limit, rounding apart."""
+    return bound > limit + ROUNDING
 
-    Inference is of the confidential columns, else of the target, else of all.
-    """
-    pair = compared.pair
-    evidence = compared.evidence
-    linked = learned_linkage(pair) if evidence is None else informed(evidence, tell=tell)
+
+def decisive_columns(pair: Pair) -> tuple[str, ...]:
+    """The columns whose inference decides: the sensitive ones, else the target, else all that are attacked."""
+    return pair.sensitive or ((pair.target,) if pair.target else attacked_columns(pair))
+
+
+def decisive_risks(
+    pair: Pair,
+    *,
+    linked: Informed | None,
+    inferred: Sequence[Inference],
+    membership: Membership | None,
+    sets: ColumnSets,
+    singled_out: SinglingOut,
+) -> tuple[DecisiveRisk, ...]:
+    """The risks that decide, of all that was measured; an attack without a control is not among them."""
+    found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
+    decisive = decisive_columns(pair)
+    found += [
+        DecisiveRisk("inference", above, one.column, one)
+        for one in [one for one in inferred if one.column in decisive] or inferred
+        if (above := above_control(one.strongest)) is not None
+    ]
+    by_description = [above_control(attack) for attack in (singled_out.univariate, singled_out.multivariate)]
+    others: tuple[tuple[RiskKind, Estimate | None], ...] = (
+        ("membership", None if membership is None else above_control(membership.attack)),
+        ("linkability", above_control(sets.attack)),
+        (
+            "singling-out",
+            max((a for a in by_description if a is not None), key=lambda above: above.value, default=None),
+        ),
+    )
+    return (*found, *(DecisiveRisk(kind, above) for kind, above in others if above is not None))
+
+
+def above_control(attack: Attack) -> Estimate | None:
+    """How far an attack lies above its control; None where there was nobody to try it on."""
+    if attack.control is None or not attack.control.tries or not attack.main.tries:
+        return None
+    return attack.above_control
+
+
+def measured_risks(pair: Pair, measures: Measures) -> tuple[DecisiveRisk, ...]:
+    """The risks that decide, of a release with all its measures."""
+    risks = measures.risks
+    return decisive_risks(
+        pair,
+        linked=risks.informed,
+        inferred=risks.inferences,
+        membership=risks.membership,
+        sets=risks.column_sets,
+        singled_out=risks.singling_out,
+    )
+
+
+def limited_risks(compared: Comparison, measured: Measures | None = None) -> tuple[DecisiveRisk, ...]:
+    """The same for `--max-risk`: taken from the measures where there are any, else measured alone."""
+    pair, attacked = compared.pair, compared.attacked
+    if measured is None:
+        evidence = compared.evidence
+        inferred = inferences(attacked, columns=decisive_columns(pair))
+        linked = (None if evidence is None else informed(evidence)) or learned_linkage(pair)
+        found = decisive_risks(
+            pair,
+            linked=linked,
+            inferred=inferred,
+            membership=membership(attacked),
+            sets=column_sets(attacked),
+            singled_out=singling_out(attacked),
+        )
+    else:
+        inferred, linked, found = measured.risks.inferences, measured.risks.informed, measured_risks(pair, measured)
     if linked is None:
         raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
-    found = [Limited("informed linkage", linked.first)]
-    columns = pair.sensitive or ((pair.target,) if pair.target else attacked_columns(pair))
-    for one in inferences(compared.attacked, columns=columns):
-        column, above = one.column, one.strongest.above_control
-        if above is None:
-            raise TableError(
-                f"A limit was set on the risk, but without rows that were not released nobody can tell what is learned "
-                f"of {column} above control. Give --control, or release with --hold-out."
-            )
-        found.append(Limited(f"inference of {column} above control", above))
-    return tuple(found)
+    decisive = decisive_columns(pair)
+    if lacking := [one.column for one in inferred if one.column in decisive and above_control(one.strongest) is None]:
+        raise TableError(
+            f"A limit was set on the risk, but inference of {lacking[0]} above control needs rows that were not "
+            "released. Give --control, or release with --hold-out."
+        )
+    return found
 
 
 def certain_linkage(original: Table, release: Release) -> Informed | None:
@@ -289,13 +385,14 @@ def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
         )
 
 
-def refuse_above(risks: tuple[Limited, ...], limit: float) -> None:
-    """End with one line when the upper end of a risk is above the limit."""
+def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
+    """End with one line when a risk is above the limit."""
     for one in risks:
-        if one.risk.high > limit:
+        if exceeds(one.bound, limit):
+            end = "upper" if one.by_upper_end else "lower"
             raise RiskTooHigh(
-                f"The risk of {one.what} is {one.risk}, its upper end above the limit {limit}. Nothing was written. "
-                "Hide more (a larger k, more noise, another recipe), drop columns, or raise --max-risk."
+                f"The risk of {one.name} is {one.risk}, its {end} end above the limit {limit}. Nothing was written. "
+                "Hide more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."
             )
 
 

@@ -1,7 +1,7 @@
-"""Small charts of one column before and after.
+"""Small charts of one column in the original and in the release.
 
-A strict chart is one that may be published: only the released values, nothing beyond the outer rows at either end,
-no bar for fewer than five rows, no rare level, shares in whole percents.
+A strict chart is one that may be published: only released values, without the outer rows at either end, no bar for
+fewer than five rows, no rare level, shares in whole percents.
 """
 
 import re
@@ -13,14 +13,17 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from leafcover.arrays import Array, Floats
+from leafcover.messages import catalogue
 from leafcover.metrics.utility.bivariate import Relation, Relations
-from leafcover.reporting.disclosure_rules import FEWEST, RARE
+from leafcover.reporting.disclosure_rules import FEWEST, RARE, under
 from leafcover.table.table import Column
+
+say = catalogue("report")
 
 OUTER = 0.01  # the share of rows at either end that no chart shows
 LEVELS = 5  # bars of a category, besides the others
 BINS = 24  # of a number, about
-TALL = 5.0  # a bar so many times as high as the next is cut off and told in figures
+TALL = 5.0  # a bar so many times as high as the next is cut off and labelled with its share
 LARGEST = 1e100  # beyond this the axis of a chart overflows
 
 Kind: TypeAlias = Literal["date", "time", "number"]
@@ -54,7 +57,7 @@ def chart(before: Column, after: Column, *, strict: bool) -> str:
 
 
 def bars_of(before: Column, after: Column, *, strict: bool) -> Bars:
-    """The most common levels, and the others together."""
+    """The most frequent levels, and the others in one bar."""
     old, new = _level_counts(before, before.levels), _level_counts(after, before.levels)
     if not new.sum():
         return Bars((), (), ())
@@ -70,7 +73,7 @@ def bars_of(before: Column, after: Column, *, strict: bool) -> Bars:
     names = [before.levels[i] for i in shown]
     rows = [[*counts[shown], counts.sum() - counts[shown].sum()] for counts in (old, new)]
     if rows[1][-1] > 0 or rows[0][-1] > 0:
-        names.append("others" if strict or not hidden else f"{hidden} others")
+        names.append(say("chart-others", named="no" if strict or not hidden else "yes", count=hidden))
     shares = [tuple(c / counts.sum() for c in row[: len(names)]) for row, counts in zip(rows, (old, new), strict=True)]
     if strict:
         return Bars(tuple(names) if len(shown) else (), (), tuple(round(s, 2) for s in shares[1]))
@@ -139,10 +142,10 @@ def _step_picture(column: Column, steps: Steps) -> str:
         for before in heights[1:]:
             axes.stairs(np.minimum(before, top), edges, color=BEFORE, linewidth=1.3, baseline=None)
         if tall >= 0:
-            words = f" ↑ {_percent(steps.after[tall])}"
+            label = f" ↑ {_percent(steps.after[tall])}"
             left = tall < len(width) / 2
             place = edges[tall + 1] if left else edges[tall]
-            axes.text(place, top, words, ha="left" if left else "right", va="top", size=LETTERS, color=SOFT)
+            axes.text(place, top, label, ha="left" if left else "right", va="top", size=LETTERS, color=SOFT)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, 1.02 * top)
         axes.yaxis.set_visible(False)
@@ -150,8 +153,8 @@ def _step_picture(column: Column, steps: Steps) -> str:
         _ticks(axes.xaxis, kind)
         axes.tick_params(axis="x", bottom=False, labelsize=LETTERS, labelcolor=SOFT, pad=4)
 
-    words = "before as an outline, after filled" if len(steps.before) else "released values"
-    return svg(draw, (0.06, 0.16, 0.88, 0.80), f"Histogram of {column.name}: {words}")
+    label = say("chart-histogram", column=column.name, original="yes" if len(steps.before) else "no")
+    return svg(draw, (0.06, 0.16, 0.88, 0.80), label)
 
 
 def _top(heights: list[Floats]) -> tuple[float, int]:
@@ -209,15 +212,15 @@ def _bar_picture(name: str, bars: Bars) -> str:
         axes.set_ylim(min(-(count - 1), -(LEVELS - 1)) - 0.6, 0.6)
         axes.axis("off")
 
-    listed = ", ".join(f"{level} {_percent(share)}" for level, share in zip(bars.names, bars.after, strict=True))
-    return svg(draw, (0.44, 0.02, 0.55, 0.96), f"Most common values of {name} after the release: {listed}")
+    shares = ", ".join(f"{level} {_percent(share)}" for level, share in zip(bars.names, bars.after, strict=True))
+    return svg(draw, (0.44, 0.02, 0.55, 0.96), say("chart-bars", column=name, shares=shares))
 
 
 def _percent(share: float) -> str:
-    return "under 1%" if share < 0.005 else f"{share:.0%}"
+    return under("1%") if share < 0.005 else f"{share:.0%}"
 
 
-# Drawings as SVG that take their colours and letters from the page around them.
+# Drawings as SVG that take their colours and font from the page around them.
 
 
 WIDTH, HEIGHT = 270.0, 158.0  # of a chart, in the units of its SVG
@@ -243,9 +246,9 @@ _SETTINGS: Any = {  # matplotlib types its keys one by one
 
 
 def svg(
-    draw: Any, place: tuple[float, float, float, float], words: str, size: tuple[float, float] = (WIDTH, HEIGHT)
+    draw: Any, place: tuple[float, float, float, float], label: str, size: tuple[float, float] = (WIDTH, HEIGHT)
 ) -> str:
-    """Draw on one pair of axes and give the SVG without what a page does not need; ``words`` say what it shows."""
+    """Draw on one pair of axes and give the SVG without what a page does not need; ``label`` says what it shows."""
     from html import escape
 
     from matplotlib import rc_context
@@ -266,11 +269,11 @@ def svg(
         for artist in (*axes.patches, *axes.collections, *axes.lines):
             artist.set_clip_on(False)
         figure.savefig(found, format="svg", metadata={"Date": None, "Creator": None})
-    return _for_page(found.getvalue(), escape(shortened(words, 400), quote=True), size)
+    return _for_page(found.getvalue(), escape(shortened(label, 400), quote=True), size)
 
 
-def _for_page(svg: str, words: str, size: tuple[float, float]) -> str:
-    """Only the drawing: colours and letters of the page, no header, no names that two charts would share."""
+def _for_page(svg: str, label: str, size: tuple[float, float]) -> str:
+    """Only the drawing: colours and font of the page, no header, no ids that two charts would share."""
     body = re.sub(r"<(metadata|defs)>.*?</\1>", "", svg[svg.index(">", svg.index("<svg")) + 1 :], flags=re.DOTALL)
     body = re.sub(r' id="[^"]*"', "", re.sub(r"<!--.*?-->", "", body, flags=re.DOTALL))
     body = body.replace("font-family: 'DejaVu Sans'", "font-family: var(--sans)")
@@ -278,17 +281,17 @@ def _for_page(svg: str, words: str, size: tuple[float, float]) -> str:
     body = re.sub(r"\n\s*", "\n", body)
     for mark, name in COLOURS.items():
         body = body.replace(mark, f"var({name})")
-    return f'<svg class="chart" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img" aria-label="{words}">{body.strip()}'
+    return f'<svg class="chart" viewBox="0 0 {size[0]:g} {size[1]:g}" role="img" aria-label="{label}">{body.strip()}'
 
 
-def shortened(words: str, most: int = 18) -> str:
+def shortened(text: str, most: int = 18) -> str:
     """One line that fits; control characters would break the picture."""
-    plain = "".join(c if c.isprintable() else " " for c in words)
+    plain = "".join(c if c.isprintable() else " " for c in text)
     return plain if len(plain) <= most else plain[: most - 1].rstrip() + "…"
 
 
-# How strongly every two columns go together, before and after, as one square: alike on both sides of its diagonal
-# when the release kept it.
+# The associations between all pairs of columns as one square: the original below the diagonal, the release above it, so
+# that a symmetric square is one that was kept.
 
 
 FEWEST_HEAT_COLUMNS, MOST_HEAT_COLUMNS = 3, 20  # columns that make a picture
@@ -303,16 +306,13 @@ def square(relations: Relations) -> str:
     if not FEWEST_HEAT_COLUMNS <= len(names) <= MOST_HEAT_COLUMNS:
         return ""
     size = len(names)
-    words = (
-        f"Relations of {size} columns: below the diagonal how strong each was before, above it how strong it is after. "
-        f"They moved by {relations.every.mean:.3f} on average."
-    )
+    label = say("chart-associations", columns=size, mean=f"{relations.every.mean:.3f}")
 
     def draw(axes: Any) -> None:
         for i, name in enumerate(names):
-            said = shortened(name, _LONGEST)
-            axes.text(-0.8, i, said, ha="right", va="center", size=_LETTERS, color=SOFT)
-            axes.text(i, size - 0.2, said, ha="center", va="top", rotation=90, size=_LETTERS, color=SOFT)
+            short = shortened(name, _LONGEST)
+            axes.text(-0.8, i, short, ha="right", va="center", size=_LETTERS, color=SOFT)
+            axes.text(i, size - 0.2, short, ha="center", va="top", rotation=90, size=_LETTERS, color=SOFT)
             axes.add_patch(_tile(i, i, LINE, 1.0))
         for entry in entries:
             _pair(axes, entry, names.index(entry.first), names.index(entry.second))
@@ -321,7 +321,7 @@ def square(relations: Relations) -> str:
         axes.axis("off")
 
     wide, high = _MARGIN + _SQUARE, _SQUARE + _BELOW
-    return svg(draw, (_MARGIN / wide, _BELOW / high, _SQUARE / wide, _SQUARE / high), words, (wide, high))
+    return svg(draw, (_MARGIN / wide, _BELOW / high, _SQUARE / wide, _SQUARE / high), label, (wide, high))
 
 
 def _pair(axes: Any, entry: Relation, one: int, other: int) -> None:

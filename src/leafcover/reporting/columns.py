@@ -66,7 +66,7 @@ def columns_section(subject: ReportContext) -> Section | None:
 def _common_cells(subject: ReportContext) -> str:
     """The cells in which all columns were perturbed, if they are the same for all."""
     found = {step.within for step in subject.release.plan.steps} if subject.release is not None else set()
-    return next(iter(found)).describe() if subject.opened and len(found) == 1 else ""
+    return next(iter(found)).describe() if subject.show_plan and len(found) == 1 else ""
 
 
 def _lead(subject: ReportContext, cells: str) -> Iterator[Part]:
@@ -88,8 +88,8 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
     own = "" if name == subject.target else name
     words = ""
     if subject.release is not None:
-        placed = placed and subject.opened
-        words = column_words(subject.step_of(name), name, own=own, detailed=subject.opened, placed=placed)
+        placed = placed and subject.show_plan
+        words = column_words(subject.step_of(name), name, own=own, detailed=subject.show_plan, placed=placed)
     # matplotlib escapes every text
     picture: Any = Markup(chart(before, after, strict=not subject.internal) if drawn else "")
     return Card(name, _tag(subject, after), picture, tuple(_facts(subject, after)), words, name in subject.unprotected)
@@ -104,8 +104,8 @@ def _tag(subject: ReportContext, column: Column) -> str:
 
 
 def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
-    voice, name = subject.voice, column.name
-    if voice.silent:
+    voice, name = subject.rules, column.name
+    if voice.suppressed:
         return
     if subject.release is not None:
         fact = next(f for f in subject.release.columns if f.name == name)
@@ -181,11 +181,11 @@ def _relations_lead(subject: ReportContext, utility: Utility) -> Iterator[Part]:
         yield Words(f"{say('relations-lead')} {_association_change(subject, utility)}", tone="lead")
     pairs = utility.value_pairs
     if pairs.pairs and not subject.internal:
-        yield Words(say("value-pairs-external", share=started(subject.voice.share(pairs.rows_with_new))))
+        yield Words(say("value-pairs-external", share=started(subject.rules.share(pairs.rows_with_new))))
 
 
 def _association_change(subject: ReportContext, utility: Utility) -> str:
-    every, voice = utility.relations.every, subject.voice
+    every, voice = utility.relations.every, subject.rules
     if every.count == 1:
         return say("relations-one-moved", largest=voice.coarse(every.largest))
     mean, worst = voice.figure(every.mean), voice.coarse(every.worst)
@@ -220,13 +220,13 @@ def _associations(subject: ReportContext, utility: Utility) -> Iterator[Part | N
 
 
 def _association_row(subject: ReportContext, one: Relation) -> list[str | Cell]:
-    figure = subject.voice.figure
+    figure = subject.rules.figure
     columns = Cell(say("pair-of-columns", first=one.first, second=one.second), curled(one.figure))
     return [columns, figure(one.before), figure(one.after), figure(one.difference)]
 
 
 def _value_pairs(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
-    found, voice = utility.value_pairs, subject.voice
+    found, voice = utility.value_pairs, subject.rules
     if not found.pairs:
         return
     yield Heading(say("value-pairs-heading"))
@@ -333,7 +333,7 @@ def _regression(subject: ReportContext, found: Regression) -> Iterator[Part | No
         "regression-overlap",
         overlap=_decimals(found.overlap),
         worst=_decimals(found.worst),
-        disjoint=subject.voice.share(found.disjoint),
+        disjoint=subject.rules.share(found.disjoint),
     )
     yield Words(f"{say('regression-lead', model=model, target=found.target)} {overlap}")
     worst = sorted(found.coefficients, key=lambda c: c.overlap)[:MAX_ROWS_LISTED]
@@ -366,7 +366,7 @@ def _coefficient(found: Estimate | None) -> Cell:
 
 
 def _clusters(subject: ReportContext, found: tuple[Clusters, ...]) -> Part | None:
-    share = subject.voice.share
+    share = subject.rules.share
     return listing(
         say("clusters-table"),
         (

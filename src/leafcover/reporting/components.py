@@ -1,10 +1,11 @@
-"""What a section of the report is made of: words, tables, pictures, in the order in which they are read."""
+"""The components of a section of the report: paragraphs, tables, charts, in reading order."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, isnan
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 
 Tone: TypeAlias = Literal["plain", "lead", "aside"]
@@ -16,7 +17,7 @@ ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # where the scale of a strip of r
 class Strip:
     """A dot with its interval, and a mark to compare it with, as places from 0 to 100 on one line."""
 
-    words: str  # for whoever cannot see it
+    words: str  # the text for screen readers
     value: float
     low: float
     high: float
@@ -25,7 +26,7 @@ class Strip:
 
 @dataclass(frozen=True)
 class Cell:
-    """One field of a table: what it says, and in smaller letters what it rests on."""
+    """One field of a table: its text, and a note in smaller print."""
 
     text: str
     note: str = ""
@@ -39,7 +40,7 @@ class Words:
 
     kind: ClassVar[str] = "words"
     text: str
-    opening: str = ""  # said first, in bold
+    opening: str = ""  # in bold, before the text
     tone: Tone = "plain"
 
 
@@ -77,7 +78,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Pictures:
-    """Drawings side by side where there is room."""
+    """Drawings side by side where they fit."""
 
     kind: ClassVar[str] = "pictures"
     items: tuple[Picture, ...]
@@ -85,7 +86,7 @@ class Pictures:
 
 @dataclass(frozen=True)
 class Terms:
-    """A few words and what is to be said of each."""
+    """Terms, each with its sentence."""
 
     kind: ClassVar[str] = "terms"
     items: tuple[tuple[str, str], ...]
@@ -93,7 +94,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Text:
-    """A text as it stands in a file."""
+    """A text as it is in a file."""
 
     kind: ClassVar[str] = "text"
     name: str
@@ -110,7 +111,7 @@ class Bullets:
 
 @dataclass(frozen=True)
 class Fold:
-    """Parts that are opened by whoever wants them; on paper they are open."""
+    """Parts that are folded on screen and open on paper."""
 
     kind: ClassVar[str] = "fold"
     summary: str
@@ -119,7 +120,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class Beside:
-    """A picture and a table next to each other where there is room."""
+    """A picture and a table side by side where they fit."""
 
     kind: ClassVar[str] = "beside"
     parts: tuple["Part", ...]
@@ -153,7 +154,7 @@ Part: TypeAlias = Words | Heading | Listing | Pictures | Terms | Text | Bullets 
 class Section:
     """A chapter of the page."""
 
-    name: str  # its place on the page
+    name: str  # its id on the page
     title: str
     parts: tuple[Part, ...]
 
@@ -168,13 +169,13 @@ class Tile:
 
 
 def section(name: str, title: str, *parts: Part | None) -> Section | None:
-    """A section of the parts there are; none when there are none."""
+    """A section of the parts that are not None; None without any."""
     there = tuple(part for part in parts if part is not None)
     return Section(name, title, there) if there else None
 
 
 def listing(name: str, head: Sequence[str], rows: Sequence[Sequence[Cell | str]], note: str = "") -> Listing | None:
-    """A table; none without rows."""
+    """A table; None without rows."""
     if not rows:
         return None
     cells = tuple(tuple(Cell(c) if isinstance(c, str) else c for c in row) for row in rows)
@@ -182,13 +183,13 @@ def listing(name: str, head: Sequence[str], rows: Sequence[Sequence[Cell | str]]
 
 
 def fold(summary: str, *parts: Part | None) -> Fold | None:
-    """What is folded away; none when there is nothing."""
+    """Parts folded under a summary; None without any."""
     there = tuple(part for part in parts if part is not None)
     return Fold(summary, there) if there else None
 
 
 def strip(figure: Risk | Estimate, words: str, ends: tuple[float, float], mark: float | None = None) -> Strip | None:
-    """Where a figure, its interval and a mark lie between two ends; none where there is no figure."""
+    """Where a figure, its interval and a mark lie between two ends; None where there is no figure."""
     if isnan(figure.value):
         return None
     low, high = (figure.value if isnan(end) else min(max(end, ends[0]), ends[1]) for end in (figure.low, figure.high))
@@ -222,4 +223,4 @@ def lower_end(figures: Sequence[Risk | Estimate]) -> tuple[float, float]:
 
 def span_words(ends: tuple[float, float]) -> str:
     """The scale of strips, for the head of their column."""
-    return f"From {ceil(100 * ends[0]):d}% to {100 * ends[1]:g}%"
+    return catalogue("report")("scale", low=f"{ceil(100 * ends[0]):d}", high=f"{100 * ends[1]:g}")

@@ -1,82 +1,97 @@
 """What a report is about: a pair of tables, how the release was made when that is known, what was measured."""
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from leafcover.engine.evaluate import above_control
 from leafcover.engine.run import Release, TreeFact
+from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Step
 from leafcover.reporting.components import Cell
-from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules, counted
+from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules
+
+say = catalogue("report")
+
+Absence: TypeAlias = Literal["suppressed", "not-asked", "impossible"]
+InferenceMethod: TypeAlias = Literal["model", "least-perturbed", "nearest"]
 
 
 @dataclass(frozen=True)
 class InferenceResult:
-    """What the strongest attacker tells of one column, and how much of it above control."""
+    """The strongest attribute inference attack on one column, and how far it lies above its control."""
 
     column: str
-    by: str  # what he goes by
+    method: InferenceMethod
     attack: Attack
     above: Estimate
 
     @property
     def shown(self) -> bool:
-        """Whether it is shown that a person's own row tells more than patterns do."""
+        """Whether the whole interval lies above 0: a person's own record reveals more than patterns do."""
         return self.above.low > 0
 
 
 @dataclass(frozen=True, eq=False)
 class ReportContext:
-    """Everything that the sections speak of, and to whom."""
+    """Everything that the sections of a report draw on."""
 
     pair: Pair
-    release: Release | None  # None: the table comes from elsewhere
+    release: Release | None  # None: the table was made by other software
     measures: Measures | None  # None: nothing was measured
-    voice: DisclosureRules
-    opened: bool  # whether trees and plan may be shown
+    rules: DisclosureRules
+    show_plan: bool  # whether trees and plan may be shown
+    title: str = ""  # the table's name
+    date: str | None = None  # of the run; left out unless given, so that a report can be repeated byte by byte
 
     @property
     def internal(self) -> bool:
-        """Whether the steward alone reads it."""
-        return not self.voice.strict
+        """Whether the report is for the data steward alone."""
+        return not self.rules.strict
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of the release; empty for a plan of one's own, or a table made by other software."""
+        return "" if self.release is None else self.release.plan.recipe
 
     @property
     def target(self) -> str:
-        """The column whose rules matter, or none."""
+        """The column whose rules are kept, or an empty text."""
         return self.release.plan.target if self.release is not None else self.pair.target
 
     @property
     def columns(self) -> str:
         """How many columns there are."""
-        return counted(len(self.pair.names), "column")
+        return catalogue("glossary")("columns", count=len(self.pair.names))
 
     @property
     def guides(self) -> tuple[TreeFact, ...]:
-        """What happened to the target's trees that guided the release: one tree, a forest, or none."""
+        """What happened to the target's trees that guided the release: one tree, a forest, or an empty tuple."""
         trees = self.release.trees if self.release is not None else ()
         return tuple(fact for fact in trees if fact.target == self.target)
 
     @property
     def forest(self) -> tuple[TreeFact, ...]:
-        """The same where there are several; else none."""
+        """The guiding trees where there are several; else an empty tuple."""
         return self.guides if len(self.guides) > 1 else ()
 
     @property
     def guide(self) -> TreeFact | None:
-        """The same where there is one."""
+        """The guiding tree where there is one."""
         return self.guides[0] if len(self.guides) == 1 else None
 
     @property
     def risk(self) -> Risk | None:
-        """Informed linkage: the headline."""
+        """Maximum-knowledge record linkage, where it may be shown."""
         informed = None if self.measures is None else self.measures.risks.informed
-        return informed.first if informed is not None and self.voice.tells(informed.first) else None
+        return informed.first if informed is not None and self.rules.shows(informed.first) else None
 
     @property
     def changed(self) -> float | None:
-        """The share of all values that are not their row's own any more."""
+        """The share of all values that differ from the original value of their row."""
         if self.release is not None:
             return sum(f.changed for f in self.release.columns) / max(len(self.release.columns), 1)
         unmoved = None if self.measures is None else self.measures.risks.unmoved
@@ -84,7 +99,7 @@ class ReportContext:
 
     @property
     def unprotected(self) -> tuple[str, ...]:
-        """Columns that left as they came in."""
+        """Columns that were released unchanged."""
         if self.release is not None:
             return self.release.unprotected
         unmoved = None if self.measures is None else self.measures.risks.unmoved
@@ -92,13 +107,13 @@ class ReportContext:
 
     @property
     def refusals(self) -> list[str]:
-        """Why the release must not leave the house."""
-        said = []
+        """Why the release must not be published."""
+        found = []
         if self.release is not None and not self.release.publishable:
-            said.append("It was made with a seed: whoever guesses the seed can undo the noise.")
+            found.append(say("refusal-seed"))
         if self.release is not None and self.release.kept_order:
-            said.append("Its rows stand in their original order: whoever knows the order knows every row.")
-        return said
+            found.append(say("refusal-order"))
+        return found
 
     def step_of(self, name: str) -> Step | None:
         """The step that wrote a column."""
@@ -106,59 +121,56 @@ class ReportContext:
         return next((step for step in steps if name in step.columns), None)
 
     @property
-    def untold(self) -> str:
-        """Why there is no figure."""
-        if self.voice.silent:
-            return "cannot be told of so few rows"
-        return "was not measured for this report" if self.measures is None else "could not be measured"
+    def absence(self) -> Absence:
+        """Why there is no figure, as catalogues select by it."""
+        if self.rules.suppressed:
+            return "suppressed"
+        return "not-asked" if self.measures is None else "impossible"
+
+    @property
+    def absence_text(self) -> str:
+        """The same in words that follow a subject in the singular."""
+        return say("absence", absence=self.absence)
 
     @property
     def repeated(self) -> bool:
-        """Whether the release was done again without some of the rows, to have a control."""
+        """Whether the release was repeated without some of the rows, to have a control."""
         control = "no control" if self.measures is None else self.measures.control
         return self.pair.control is None and control != "no control"
 
     @property
-    def told(self) -> list[InferenceResult]:
-        """What is told of each column that was tried, furthest above control first; empty without a control."""
+    def inferences(self) -> list[InferenceResult]:
+        """The attribute inference attacks that have a control, furthest above it first."""
         tried = () if self.measures is None else self.measures.risks.inferences
         found = [
-            InferenceResult(one.column, by_what(one, one.strongest), one.strongest, above)
+            InferenceResult(one.column, method_of(one, one.strongest), one.strongest, above)
             for one in tried
-            if (above := above_of(one.strongest)) is not None
+            if (above := above_control(one.strongest)) is not None
         ]
         return sorted(found, key=lambda one: -one.above.value)
 
     @property
     def columns_tried(self) -> str:
-        """How many columns were attacked by inference, of how many."""
+        """How many columns were attacked by attribute inference, of how many."""
         tried = 0 if self.measures is None else len(self.measures.risks.inferences)
         every = len(self.pair.names)
-        return (
-            f"all {counted(every, 'column')} tried"
-            if tried == every > 1
-            else f"{tried:,} of {counted(every, 'column')} tried"
-        )
+        return say("columns-attacked", all="yes" if tried == every > 1 else "no", attacked=tried, columns=every)
 
 
-def above_of(attack: Attack) -> Estimate | None:
-    """How far an attack lies above its control; none where there was nobody to try it on."""
-    if attack.control is None or not attack.control.tries or not attack.main.tries:
-        return None
-    return attack.above_control
+def method_of(one: Inference, attack: Attack) -> InferenceMethod:
+    """How an attack infers a column."""
+    return "model" if attack is one.learned else "least-perturbed" if attack is one.trusted else "nearest"
 
 
-def by_what(one: Inference, attack: Attack) -> str:
-    """What an attacker of a column goes by."""
-    if attack is one.learned:
-        return "a model grown on the release"
-    if attack is one.trusted:
-        return "the nearest released row, by the columns that moved least"
-    return "the nearest released row"
+def attack_method(one: Inference, attack: Attack) -> str:
+    """The same in words."""
+    return say("inference-method", method=method_of(one, attack))
 
 
-def risk_cell(subject: ReportContext, risk: Risk) -> Cell:
-    """A risk, its interval, its worst rows."""
-    value, interval = subject.voice.risk(risk)
-    worst = subject.voice.worst(risk)
-    return Cell(value, interval + (f"; worst {worst}" if worst not in ("", HIDDEN) else ""))
+def risk_cell(context: ReportContext, risk: Risk) -> Cell:
+    """A risk, its interval, its most exposed rows."""
+    value, interval = context.rules.risk(risk)
+    worst = context.rules.worst(risk)
+    if worst in ("", HIDDEN):
+        return Cell(value, interval)
+    return Cell(value, say("cell-interval", interval=interval, worst=worst))

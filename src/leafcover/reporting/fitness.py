@@ -1,30 +1,44 @@
-"""For whom a release is fit, derived from what was measured by limits that are said beside each verdict."""
+"""What a release is fit for, judged by limits that are stated beside each verdict; and the report's conclusion."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Literal, TypeAlias
 
-from leafcover.metrics.estimates import Estimate
-from leafcover.metrics.suite import Measures, Risks
+from leafcover.engine.evaluate import DecisiveRisk, exceeds, measured_risks
+from leafcover.messages import catalogue
+from leafcover.metrics.estimates import Estimate, Risk
+from leafcover.metrics.suite import Measures
 from leafcover.metrics.utility.prediction import Agreement
-from leafcover.reporting.context import InferenceResult, ReportContext, above_of
-from leafcover.reporting.disclosure_rules import FEWEST, DisclosureRules, beside, counted, listed, started
+from leafcover.reporting.context import ReportContext, method_of
+from leafcover.reporting.disclosure_rules import FEWEST, DisclosureRules, beside, listed, started
 
-# A judgement and why; the reasons say every limit that they go by.
-
+say = catalogue("report")
 
 Fit: TypeAlias = Literal["yes", "with care", "no", "not known"]
-ROUNDING = 1e-9  # a figure this little above its limit is at it
+Use: TypeAlias = Literal[
+    "publication", "target-models", "other-models", "models", "counts", "associations", "combinations", "records"
+]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether the release is fit for somebody, and why."""
+    """Whether the release is fit for a use, and why."""
 
     fit: Fit
-    whom: str
+    use: Use
     why: str
+    column: str = ""
+
+    @property
+    def label(self) -> str:
+        """The use in words."""
+        return say("use", use=self.use, column=self.column)
+
+    @property
+    def fit_label(self) -> str:
+        """The verdict in words."""
+        return say("fit", fit=self.fit.replace(" ", "-"))
 
 
 def judged(value: float, first: float, second: float) -> Fit:
@@ -33,82 +47,82 @@ def judged(value: float, first: float, second: float) -> Fit:
     >>> judged(0.05, 0.05, 0.2), judged(0.0501, 0.05, 0.2), judged(0.3, 0.05, 0.2)
     ('yes', 'with care', 'no')
     """
-    return "yes" if value <= first + ROUNDING else "with care" if value <= second + ROUNDING else "no"
+    return "yes" if not exceeds(value, first) else "with care" if not exceeds(value, second) else "no"
 
 
 NEAR, FAR = 0.02, 0.05  # how far an agreement may lie below its floor: fit, and fit with care
 STILL, MOVED = 0.02, 0.05  # how far a column's shares may have moved: the same
-FIRM, LOOSE = 0.05, 0.1  # how far a relation of two columns may have moved: the same
-SEEN = 0.01  # rows with a pair of values that nobody had
+FIRM, LOOSE = 0.05, 0.1  # how far an association of two columns may have moved: the same
+SEEN = 0.01  # share of rows with a pair of values that does not occur in the original
 
 
-def verdicts(subject: ReportContext) -> Iterator[Verdict]:
-    """For whom the release is fit and for whom not; the hardest no first."""
-    for why in subject.refusals:
-        yield Verdict("no", "Anybody outside the house", f"Do not publish. {why}")
-    if not subject.refusals:
-        yield outside(subject)
-    measures = subject.measures
+def verdicts(context: ReportContext) -> Iterator[Verdict]:
+    """What the release is fit for and what not; publication first."""
+    for why in context.refusals:
+        yield Verdict("no", "publication", say("why-refused", reason=why))
+    if not context.refusals:
+        yield publication(context)
+    measures = context.measures
     if measures is None:
-        yield Verdict("not known", "Miners", f"What models and statistics lose {subject.untold}.")
+        yield Verdict("not known", "models", say("why-utility-unmeasured", absence=context.absence))
     else:
-        yield from _mining(subject, measures)
-        yield from _counting(subject, measures)
-    changed = subject.changed
+        yield from _models(context, measures)
+        yield from _statistics(context, measures)
+    changed = context.changed
     if changed is None or changed > 0:
-        how = "Which values are the person’s own is not known."
-        if changed is not None:
-            some = "Some" if subject.voice.silent else started(subject.voice.share(changed))
-            how = f"{some} of the values are not the person’s own."
-        yield Verdict("no", "Work on single rows", f"{how} A row is nobody’s record.")
+        known = "no" if changed is None else "suppressed" if context.rules.suppressed else "yes"
+        share = "" if changed is None else started(context.rules.share(changed))
+        yield Verdict("no", "records", say("why-records", known=known, share=share))
 
 
-def _mining(subject: ReportContext, measures: Measures) -> Iterator[Verdict]:
+def _models(context: ReportContext, measures: Measures) -> Iterator[Verdict]:
     agreements = measures.utility.agreement
     if agreements is None:
-        yield Verdict("not known", "Miners", "No rows outside the release are known to test models on.")
+        yield Verdict("not known", "models", say("why-models-untested", few="no"))
         return
-    voice, tests = subject.voice, agreements.tests
-    if voice.strict and tests * FAR < FEWEST:  # a limit would tell fewer than five people
-        yield Verdict("not known", "Miners", "Too few rows outside the release are known to test models on.")
+    rules, tests = context.rules, agreements.tests
+    if rules.strict and tests * FAR < FEWEST:  # a limit would reveal fewer than five people
+        yield Verdict("not known", "models", say("why-models-untested", few="yes"))
         return
     if (own := agreements.target) is not None and not isnan(own.agreement.value):
-        yield Verdict(
-            _near(own.agreement, own.floor),
-            f"Miners who study {own.target}",
-            f"A tree grown on it answers unseen rows as the original’s does in "
-            f"{voice.estimate(own.agreement, tests)[0]} of cases; one grown on a new sample of the same people would "
-            f"in {voice.estimate(own.floor, tests)[0]}.{_gap(own.agreement, own.floor, voice)} "
-            f"Fit means at most {100 * NEAR:.0f} points below.",
-        )
+        why = [
+            say(
+                "why-target-models",
+                agreement=rules.estimate(own.agreement, tests)[0],
+                floor=rules.estimate(own.floor, tests)[0],
+            ),
+            *_gap(own.agreement, own.floor, rules),
+            say("why-models-limit", limit=_percent(NEAR)),
+        ]
+        yield Verdict(_near(own.agreement, own.floor), "target-models", " ".join(why), own.target)
     if agreements.others and not isnan(agreements.mean.value):
-        low = [one for one in agreements.others if _near(one.agreement, one.floor) != "yes"]
-        yield Verdict(
-            _near(agreements.mean, agreements.mean_floor),
-            "Miners who study the other columns",
-            f"On average {voice.estimate(agreements.mean, tests)[0]} alike, where a new sample would give "
-            f"{voice.estimate(agreements.mean_floor, tests)[0]}."
-            f"{_gap(agreements.mean, agreements.mean_floor, voice)}{_less(low)}",
-        )
+        why = [
+            say(
+                "why-other-models",
+                agreement=rules.estimate(agreements.mean, tests)[0],
+                floor=rules.estimate(agreements.mean_floor, tests)[0],
+            ),
+            *_gap(agreements.mean, agreements.mean_floor, rules),
+            _lower([one for one in agreements.others if _near(one.agreement, one.floor) != "yes"]),
+        ]
+        yield Verdict(_near(agreements.mean, agreements.mean_floor), "other-models", " ".join(why))
 
 
-def _gap(found: Estimate, floor: Estimate, voice: DisclosureRules) -> str:
-    """How far below its floor an agreement lies; others are told which limit it keeps."""
+def _gap(found: Estimate, floor: Estimate, rules: DisclosureRules) -> Iterator[str]:
+    """How far below its floor an agreement lies; the external report says only which limit it keeps."""
     fit, short = _near(found, floor), 100 * (floor.value - found.value)
     if isnan(short):
-        return ""
-    if voice.strict:
-        least = {"yes": f"at most {100 * NEAR:.0f}", "with care": f"over {100 * NEAR:.0f}"}
-        return f" The release is {least.get(fit, f'over {100 * FAR:.0f}')} points below that."
-    limit = 100 * (FAR if fit == "no" else NEAR)
-    return f" The release is {f'{beside(short, limit, 1)} points' if short > 0 else 'not'} below that."
+        return
+    limit = FAR if fit == "no" else NEAR
+    if rules.strict:
+        yield say("why-gap", gap="at-most" if fit == "yes" else "over", points=_percent(limit))
+    else:
+        yield say("why-gap", gap="exact" if short > 0 else "none", points=beside(short, 100 * limit, 1))
 
 
-def _less(low: list[Agreement]) -> str:
-    if not low:
-        return f" Each of them is at most {100 * NEAR:.0f} points below."
+def _lower(low: list[Agreement]) -> str:
     names = [one.target for one in sorted(low, key=lambda one: one.agreement.value - one.floor.value)]
-    return f" Fit means at most {100 * NEAR:.0f} points below; further below: {listed(names, most=4)}."
+    return say("why-other-models-limit", limit=_percent(NEAR), low=len(low), names=listed(names, most=4))
 
 
 def _near(found: Estimate, floor: Estimate) -> Fit:
@@ -117,178 +131,204 @@ def _near(found: Estimate, floor: Estimate) -> Fit:
     return judged(floor.value - found.value, NEAR, FAR)
 
 
-def _counting(subject: ReportContext, measures: Measures) -> Iterator[Verdict]:
+def _percent(limit: float) -> str:
+    return f"{100 * limit:.0f}"
+
+
+def _statistics(context: ReportContext, measures: Measures) -> Iterator[Verdict]:
     columns, relations, pairs = measures.utility.columns, measures.utility.relations, measures.utility.value_pairs
-    voice = subject.voice
+    rules = context.rules
     distances = [d.largest for d in (columns.number_distances, columns.category_distances) if d.count]
     if distances:
-        most = _told(max(distances), subject)
-        how = "Every count is exact." if most == 0 else f"Shares of a column moved by at most {_points(most, subject)}."
-        yield Verdict(
-            judged(most, STILL, MOVED),
-            "Counts and shares of one column",
-            f"{how} Fit means that no share moved by more than {100 * STILL:.0f} points.{_means(measures)}",
-        )
+        most = _published(max(distances), context)
+        why = [
+            say("why-counts", exact="yes" if most == 0 else "no", points=_points(most, context)),
+            say("why-counts-limit", limit=_percent(STILL)),
+            *_means(measures),
+        ]
+        yield Verdict(judged(most, STILL, MOVED), "counts", " ".join(why))
     if relations.every.count:
         most = relations.every.largest
         fit = judged(most, FIRM, LOOSE)
         (first,) = relations.worst(1)
-        how = f", by {beside(most, LOOSE if fit == 'no' else FIRM, 3)}" if subject.internal else ""
-        moved = (
-            f"They moved by {voice.figure(relations.every.mean)} on average (0 is no relation, 1 a perfect one), most "
-            f"of all {first.first} with {first.second}{how}."
-            if most > 0
-            else "No relation moved at all."
-        )
-        yield Verdict(
-            fit,
-            "Exact relations between two columns",
-            f"{moved} Fit means that none moved by more than {FIRM:g}.",
-        )
+        why = [
+            say(
+                "why-associations",
+                moved="no" if most == 0 else "exactly" if context.internal else "yes",
+                mean=rules.figure(relations.every.mean),
+                first=first.first,
+                second=first.second,
+                largest=beside(most, LOOSE if fit == "no" else FIRM, 3),
+            ),
+            say("why-associations-limit", limit=f"{FIRM:g}"),
+        ]
+        yield Verdict(fit, "associations", " ".join(why))
     if pairs.pairs and pairs.rows_with_new > SEEN:
-        yield Verdict(
-            "no",
-            "Rare combinations of values",
-            f"{started(voice.share(pairs.rows_with_new))} of the rows show a pair of values that nobody had.",
-        )
+        share = started(rules.share(pairs.rows_with_new))
+        yield Verdict("no", "combinations", say("why-combinations", share=share))
 
 
-def _means(measures: Measures) -> str:
-    """What of the averages that a miner may take instead."""
+def _means(measures: Measures) -> Iterator[str]:
+    """How many means an analyst may use instead."""
     kept, numbers = measures.utility.properties.means_kept, measures.utility.properties.numbers
-    if not numbers:
-        return ""
-    if kept == numbers:
-        return " The means of all number columns are as they were."
-    return f" Of {counted(numbers, 'number column')} {counted(kept, 'mean')} stayed exactly."
+    if numbers:
+        yield say("why-means", all="yes" if kept == numbers else "no", numbers=numbers, kept=kept)
 
 
-def _told(moved: float, subject: ReportContext) -> float:
-    """How far shares moved; for others in steps of five people at least."""
-    if subject.internal or moved == 0:
+def _published(moved: float, context: ReportContext) -> float:
+    """How far shares moved; in the external report in steps of at least five people."""
+    if context.internal or moved == 0:
         return moved
-    step = max(1, ceil(100 * FEWEST / subject.voice.rows))
+    step = max(1, ceil(100 * FEWEST / context.rules.rows))
     return step * ceil(round(100 * moved / step, 6)) / 100
 
 
-def _points(moved: float, subject: ReportContext) -> str:
-    if not subject.internal:
-        return counted(round(100 * moved), "point")
-    return f"{beside(100 * moved, 100 * (MOVED if judged(moved, STILL, MOVED) == 'no' else STILL), 1)} points"
+def _points(moved: float, context: ReportContext) -> str:
+    number = f"{round(100 * moved)}"
+    if context.internal:
+        number = beside(100 * moved, 100 * (MOVED if judged(moved, STILL, MOVED) == "no" else STILL), 1)
+    return say("percentage-points", value=number, number="one" if number == "1" else "other")
 
 
-# Whether readers outside the house may have the release: every attack that was run has a say.
+# Publication: every attack that was run counts, by the figures that `--max-risk` goes by.
 
 
-LOW, HIGH = 0.05, 0.2  # upper ends of risks: up to the first they are called low, above the second high
-WHOM = "Readers outside the house"
-MEANT = (
-    f"Fit means that the upper ends of both intervals, of linkage and of inference, are at most {100 * LOW:.0f}%, and "
-    f"that no other attack works better on people in the release than on others by more than {100 * LOW:.0f} points, "
-    "even at the lower end of its interval. Whether that is enough is the steward’s to decide."
-)
+SEVERITY: dict[Fit, int] = {"yes": 0, "not known": 1, "with care": 2, "no": 3}
+LOW, HIGH = 0.05, 0.2  # up to the first a risk is called low, above the second high
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """What one attack says."""
+    """What one attack shows."""
 
     fit: Fit
-    words: str
+    sentence: str
+    risk: DecisiveRisk
+    bound: float  # the figure that was judged
+    end: float  # the end of the interval that it comes from
 
 
-def outside(subject: ReportContext) -> Verdict:
-    """Whether the measured risks are low; whether low is enough, the steward decides.
+def publication(context: ReportContext) -> Verdict:
+    """Whether the measured risks are low; whether low is enough, the data steward decides.
 
-    Where nobody could count how often people are found, other attacks can still forbid it, but not allow it.
+    Without a figure for record linkage other attacks can still rule publication out, but not allow it.
     """
-    if subject.measures is None:
-        return Verdict("not known", WHOM, f"How often a person can be found in it {subject.untold}.")
-    found = [*_inferred(subject), *_others(subject, subject.measures.risks)]
-    linked = _linked(subject)
-    fits = [one.fit for one in (*found, *linked)]
-    fit: Fit = "no" if "no" in fits else "with care" if "with care" in fits else "yes"
+    if context.measures is None:
+        return Verdict("not known", "publication", say("finding-unmeasured", absence=context.absence))
+    linked, inferred, others = _findings(context, context.measures)
+    fits = [one.fit for one in (*linked, *others)] + [inferred if isinstance(inferred, str) else inferred.fit]
+    fit: Fit = "no" if "no" in fits else "with care" if "with care" in fits or "not known" in fits else "yes"
     if fit != "no" and not linked:
         fit = "not known"
-    unlinked = "How often a person can be found was not measured: it is not known which released row is whose."
-    said = [one.words for one in linked or [_Finding("not known", unlinked)]] + [one.words for one in found]
-    return Verdict(fit, WHOM, " ".join([*said, MEANT]))
+    sentences = [one.sentence for one in linked] or [say("finding-not-linked")]
+    sentences.append(say("finding-no-inference", few=_few(context)) if isinstance(inferred, str) else inferred.sentence)
+    sentences += [one.sentence for one in others]
+    return Verdict(fit, "publication", " ".join([*sentences, say("why-publication-limit", limit=_percent(LOW))]))
 
 
-def _linked(subject: ReportContext) -> list[_Finding]:
-    risk, voice = subject.risk, subject.voice
-    if risk is None:
-        return []
-    high = voice.ends(risk, risk.tries)[1]
-    words = f"An informed attacker finds a person in {voice.said(risk)} of tries.{_too_high(high, voice)}"
-    return [_Finding(judged(high, LOW, HIGH), words)]
+def _few(context: ReportContext) -> str:
+    return "yes" if context.inferences else "no"
 
 
-def _inferred(subject: ReportContext) -> Iterator[_Finding]:
-    """What is told above control of the columns that matter: the one whose upper end is highest."""
-    voice = subject.voice
-    matter = subject.pair.sensitive or ((subject.pair.target,) if subject.pair.target else ())
-    told = [one for one in subject.told if one.column in matter] or subject.told
-    if not told:
-        yield _Finding("with care", "Without a control nobody can say what it tells of a person beyond patterns.")
-        return
-    told = [one for one in told if not voice.hides(one.above.runs)]
-    if not told:
-        yield _Finding("with care", "Too few people were tried to say what it tells of a person beyond patterns.")
-        return
+def _findings(
+    context: ReportContext, measures: Measures
+) -> tuple[list[_Finding], _Finding | Literal["not known"], list[_Finding]]:
+    """What record linkage, attribute inference and the other attacks show."""
+    found = measured_risks(context.pair, measures)
+    rules = context.rules
+    linked = [_linked(rules, one) for one in found if one.kind == "linkage" and _is_shown(rules, one)]
+    inferred = [_inferred(rules, one) for one in found if one.kind == "inference" and _is_shown(rules, one)]
+    others = [_other(rules, one) for one in found if one.kind not in ("linkage", "inference") and _is_shown(rules, one)]
+    worst = max(inferred, key=lambda one: one.bound, default=None)
+    return linked, "not known" if worst is None else worst, [one for one in others if one.fit != "yes"]
 
-    def upper(one: InferenceResult) -> float:
-        return voice.outer(one.above, one.above.runs)[1]
 
-    worst = max(told, key=upper)
-    yield _Finding(
-        judged(upper(worst), LOW, HIGH),
-        f"By {worst.by} {worst.column} is told of people in the release more often than of others by "
-        f"{voice.by(worst.above, worst.above.runs)}.{_too_high(upper(worst), voice)}",
+def _is_shown(rules: DisclosureRules, one: DecisiveRisk) -> bool:
+    return rules.shows(one.risk) if isinstance(one.risk, Risk) else not rules.suppresses(one.risk.runs)
+
+
+def _bound(rules: DisclosureRules, one: DecisiveRisk) -> float:
+    """The figure that is judged, as it is published."""
+    if isinstance(one.risk, Risk):
+        return one.bound_of(*rules.interval_of(one.risk, one.risk.tries))
+    return one.bound_of(*rules.difference_interval(one.risk, one.risk.runs))
+
+
+def _linked(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
+    bound = _bound(rules, one)
+    risk = rules.format_risk(one.risk) if isinstance(one.risk, Risk) else ""
+    sentences = [say("finding-linkage", risk=risk), *_too_high(bound, rules)]
+    return _Finding(judged(bound, LOW, HIGH), " ".join(sentences), one, bound, bound)
+
+
+def _inferred(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
+    bound = _bound(rules, one)
+    method = "nearest" if one.inference is None else method_of(one.inference, one.inference.strongest)
+    sentence = say("finding-inference", column=one.column, method=method, points=_above(rules, one))
+    return _Finding(judged(bound, LOW, HIGH), " ".join([sentence, *_too_high(bound, rules)]), one, bound, bound)
+
+
+def _other(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
+    """An attack that counts by the lower end: it certainly learns more about people in the release than others."""
+    bound = _bound(rules, one)
+    fit = judged(bound, LOW, HIGH)
+    limit = HIGH if fit == "no" else LOW
+    low = rules.difference_interval(one.risk, one.risk.runs)[0] if isinstance(one.risk, Estimate) else bound
+    sentence = say(
+        "finding-other",
+        kind=one.kind,
+        points=_above(rules, one),
+        low=_digits(100 * low, 100 * limit, rules),
+        limit=_percent(limit),
+    )
+    return _Finding(fit, sentence, one, bound, low)
+
+
+def _above(rules: DisclosureRules, one: DecisiveRisk) -> str:
+    return rules.format_points(one.risk, one.risk.runs) if isinstance(one.risk, Estimate) else ""
+
+
+def _too_high(high: float, rules: DisclosureRules) -> Iterator[str]:
+    """The reason, where an upper end is too high, with enough digits to see that it is."""
+    fit = judged(high, LOW, HIGH)
+    if fit != "yes":
+        limit = HIGH if fit == "no" else LOW
+        yield say("finding-above-limit", bound=_digits(100 * high, 100 * limit, rules), limit=_percent(limit))
+
+
+def _digits(value: float, limit: float, rules: DisclosureRules) -> str:
+    return beside(value, limit, 0 if rules.strict else 1)
+
+
+# The conclusion: one sentence, by the same findings.
+
+
+def conclusion(context: ReportContext) -> str:
+    """What the measured risks amount to."""
+    if context.refusals:
+        return say("conclusion-refused")
+    if context.measures is None:
+        return say("conclusion-unmeasured", absence=context.absence)
+    linked, inferred, others = _findings(context, context.measures)
+    found = [*linked, *([] if isinstance(inferred, str) else [inferred]), *others]
+    verdict = publication(context).fit
+    worst = max(found, key=_weight, default=None)
+    if verdict == "not known" or worst is None:
+        return say("conclusion-not-linked")
+    level = {"yes": "low", "with care": "moderate"}.get(verdict, "high")
+    if level == "moderate" and worst.fit == "yes":
+        level = "partly-known"
+    limit = HIGH if worst.fit == "no" else LOW
+    return say(
+        "conclusion",
+        level=level,
+        name=worst.risk.name,
+        end="upper" if worst.risk.by_upper_end else "lower",
+        bound=_digits(100 * worst.end, 100 * limit, context.rules),
+        limit=_percent(limit),
     )
 
 
-def _too_high(high: float, voice: DisclosureRules) -> str:
-    """The reason, where an upper end is too high, with digits enough to see that it is."""
-    limit = HIGH if judged(high, LOW, HIGH) == "no" else LOW
-    if judged(high, LOW, HIGH) == "yes":
-        return ""
-    return f" The upper end, {_digits(100 * high, 100 * limit, voice)}%, is above {100 * limit:.0f}%."
-
-
-def _digits(value: float, limit: float, voice: DisclosureRules) -> str:
-    return beside(value, limit, 0 if voice.strict else 1)
-
-
-def _others(subject: ReportContext, risks: Risks) -> Iterator[_Finding]:
-    """Other attacks that certainly learn more of people in the release than of others.
-
-    Singling out tries descriptions, not people, so that it alone never says no.
-    """
-    voice = subject.voice
-    for name, above, of_people in _above_control(risks):
-        if voice.hides(above.runs):
-            continue
-        low = voice.outer(above, above.runs)[0]
-        fit: Fit = judged(low, LOW, HIGH if of_people else 1.0)
-        if fit != "yes":
-            limit = 100 * (HIGH if fit == "no" else LOW)
-            yield _Finding(
-                fit,
-                f"{name} works better on people in the release than on others by {voice.by(above, above.runs)}: "
-                f"the lower end, {_digits(100 * low, limit, voice)}, is above {limit:.0f}.",
-            )
-
-
-def _above_control(risks: Risks) -> Iterator[tuple[str, Estimate, bool]]:
-    alone = [above_of(attack) for attack in (risks.singling_out.univariate, risks.singling_out.multivariate)]
-    out = max((above for above in alone if above is not None), key=lambda above: above.value, default=None)
-    member = None if risks.membership is None else above_of(risks.membership.attack)
-    sets = above_of(risks.column_sets.attack)
-    for name, above, of_people in (
-        ("Telling members", member, True),
-        ("Joining two parties’ columns", sets, True),
-        ("Singling out", out, False),
-    ):
-        if above is not None:
-            yield name, above, of_people
+def _weight(one: _Finding) -> tuple[int, bool, float]:
+    """The worst verdict first; among equals people before descriptions, and the higher figure."""
+    return SEVERITY[one.fit], one.risk.kind != "singling-out", one.bound

@@ -29,11 +29,11 @@ def made_section(subject: ReportContext) -> Section | None:
     return section(
         "made",
         say("heading"),
-        *(_steps(subject, release) if subject.opened else _ways(subject, release)),
+        *(_steps(subject, release) if subject.show_plan else _ways(subject, release)),
         *_trees(subject, release),
         Heading(say("warnings")) if warned else None,
         Bullets(release.warnings) if warned else None,
-        fold(say("plan-file"), Text(say("plan"), plan_text(release.plan))) if subject.opened else None,
+        fold(say("plan-file"), Text(say("plan"), plan_text(release.plan))) if subject.show_plan else None,
     )
 
 
@@ -53,7 +53,7 @@ def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:
                 ", ".join((" + " if _moves_together(s) else ", ").join(s.columns) for s, _ in group),
                 perturb.describe(),
                 say("within-kept", within=within, kept=kept) if kept else within,
-                *(_span([getattr(f, name) for f in facts], subject.voice) for name in ("count", "smallest", "median")),
+                *(_span([getattr(f, name) for f in facts], subject.rules) for name in ("count", "smallest", "median")),
             ]
         )
     head = ("columns", "each-value-is", "within", "cells", "smallest", "median")
@@ -80,8 +80,8 @@ def _ways(subject: ReportContext, release: Release) -> Iterator[Part]:
     for step in release.plan.steps:
         found[step.perturb.describe(detailed=False)] += step.columns
     if release.cells:
-        smallest = subject.voice.count(min(fact.smallest for fact in release.cells))
-        median = subject.voice.count(min(fact.median for fact in release.cells))
+        smallest = subject.rules.count(min(fact.smallest for fact in release.cells))
+        median = subject.rules.count(min(fact.median for fact in release.cells))
         yield Words(say("cells-in-words", smallest=smallest, median=median), tone="lead")
     yield Bullets(tuple(say("column-way", columns=", ".join(names), way=way) for way, names in found.items()))
 
@@ -93,7 +93,7 @@ def _trees(subject: ReportContext, release: Release) -> Iterator[Part | None]:
         yield listing(
             say("tree-table"),
             (say("tree-table-target"), *([say("tree-table-leaves")] if inside else []), say("tree-table-kept")),
-            [[t.target, *([f"{t.leaves:,}"] if inside else []), subject.voice.kept(t.kept)] for t in others],
+            [[t.target, *([f"{t.leaves:,}"] if inside else []), subject.rules.kept(t.kept)] for t in others],
         )
 
 

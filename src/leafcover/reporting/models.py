@@ -53,14 +53,14 @@ def models_section(subject: ReportContext) -> Section | None:
 
 
 def _accuracy(subject: ReportContext, found: Prediction) -> Iterator[Part | None]:
-    voice = subject.voice
+    voice = subject.rules
     scores = [one for one in found.scores if not isnan(one.released.value)]
-    if not scores or voice.hides(found.tests):
+    if not scores or voice.suppresses(found.tests):
         few = say("models-accuracy-too-few", target=found.target)
         yield Words(few if scores else say("models-accuracy-no-rows", target=found.target))
         return
     yield Heading(say("models-accuracy-heading", target=found.target))
-    majority = voice.told(found.majority, found.tests)
+    majority = voice.format_estimate(found.majority, found.tests)
     yield Words(say("models-accuracy-lead", target=found.target, majority=majority))
     ends = lower_end([score for one in scores for score in (one.released, one.original)])
     notes = [say("models-accuracy-note")]
@@ -116,10 +116,10 @@ def _strip(
     voice: DisclosureRules, figure: Estimate, mark: Estimate, tests: int, label: str, ends: tuple[float, float]
 ) -> Strip | None:
     """The figure and what it is compared with, as far as they may be drawn."""
-    if not voice.draws(figure.value, tests):
+    if not voice.can_draw(figure.value, tests):
         return None
-    place = voice.drawn(mark).value if voice.draws(mark.value, tests) else None
-    return strip(voice.drawn(figure), label, ends, place)
+    place = voice.rounded(mark).value if voice.can_draw(mark.value, tests) else None
+    return strip(voice.rounded(figure), label, ends, place)
 
 
 def _model_name(name: str) -> str:
@@ -130,7 +130,7 @@ def _model_name(name: str) -> str:
 
 
 def _agreement(subject: ReportContext, found: Agreements) -> Iterator[Part | None]:
-    if subject.voice.hides(found.tests):
+    if subject.rules.suppresses(found.tests):
         yield Words(say("agreement-too-few"))
         return
     first = [] if found.target is None else [found.target]
@@ -171,7 +171,7 @@ def _mean(found: Agreements) -> Agreement:
 def _agreement_table(
     subject: ReportContext, found: Sequence[Agreement], tests: int, ends: tuple[float, float], name: str, note: str
 ) -> Part | None:
-    voice = subject.voice
+    voice = subject.rules
 
     def cell(estimate: Estimate) -> Cell:
         return Cell(*voice.estimate(estimate, tests))

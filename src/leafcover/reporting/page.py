@@ -1,7 +1,8 @@
-"""The report: one page that says what a release did, kept and could not hide, in two faces.
+"""The release report: one self-contained HTML page on utility and disclosure risk, internal or external.
 
-The internal page is for the steward alone. The external one may go with the table: it draws only released values and
-tells no count under five, no extreme, no rare value, and no tree or plan unless the steward publishes them.
+The internal report is for the data steward alone. The external report may be published with the table: it draws only
+released values and gives no count under five, no extreme, no rare value, and no tree or plan unless the steward
+publishes them.
 """
 
 from collections.abc import Iterator
@@ -11,17 +12,20 @@ from typing import Any, Literal
 from leafcover.engine.manifest import versions
 from leafcover.engine.run import Release
 from leafcover.errors import LeafcoverError
+from leafcover.messages import catalogue
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
 from leafcover.reporting.columns import columns_section, relations_section
 from leafcover.reporting.components import Section, Terms, Words, section
 from leafcover.reporting.context import ReportContext
-from leafcover.reporting.disclosure_rules import DisclosureRules, counted, curled, started
+from leafcover.reporting.disclosure_rules import DisclosureRules, curled, started
 from leafcover.reporting.method import made_section
 from leafcover.reporting.models import models_section
-from leafcover.reporting.overview import plain, tiles
+from leafcover.reporting.overview import opening, overview, tiles
 from leafcover.reporting.risks import risks_section
 from leafcover.reporting.trees import trees_section
+
+say = catalogue("report")
 
 
 def report(
@@ -29,25 +33,35 @@ def report(
     *,
     release: Release | None,
     measures: Measures | None,
-    face: Literal["internal", "external"],
+    audience: Literal["internal", "external"],
     publish_tree: bool,
+    title: str = "",
+    date: str | None = None,
 ) -> str:
-    """The page as HTML text: complete in itself, without a script or a request.
+    """The page as HTML text: self-contained, without a script or a request.
 
-    ``release`` is None for a table that was made elsewhere, ``measures`` when nothing was measured.
+    ``release`` is None for a table that was made by other software, ``measures`` when nothing was measured. ``title``
+    names the table. A ``date`` is printed only when given, so that the same release gives the same report.
     """
     require_report()
     page = _template()
-    strict = face == "external"
-    voice = DisclosureRules(len(pair.released), strict)
-    subject = ReportContext(pair, release, None if voice.silent else measures, voice, not strict or publish_tree)
+    strict = audience == "external"
+    rules = DisclosureRules(len(pair.released), strict)
+    context = ReportContext(
+        pair,
+        release,
+        None if rules.suppressed else measures,
+        rules,
+        not strict or publish_tree,
+        title=title,
+        date=date,
+    )
     return page.render(
-        subject=subject,
-        rows=counted(voice.rows, "row"),
-        recipe="" if release is None else release.plan.recipe,
-        plain=plain(subject),
-        tiles=list(tiles(subject)),
-        sections=list(_sections(subject)),
+        report=context,
+        opening=opening(context),
+        overview=overview(context),
+        tiles=list(tiles(context)),
+        sections=list(_sections(context)),
         versions=versions(),
     )
 
@@ -82,31 +96,28 @@ def _folding(name: str) -> Any:
     return escape(name).replace("_", Markup("_<wbr>"))
 
 
-def _sections(subject: ReportContext) -> Iterator[Section]:
+def _sections(context: ReportContext) -> Iterator[Section]:
     found = [
-        trees_section(subject),
-        models_section(subject),
-        columns_section(subject),
-        relations_section(subject),
-        risks_section(subject),
-        made_section(subject),
-        _absent(subject),
+        trees_section(context),
+        models_section(context),
+        columns_section(context),
+        relations_section(context),
+        risks_section(context),
+        made_section(context),
+        _absent(context),
     ]
     return (one for one in found if one is not None)
 
 
-def _absent(subject: ReportContext) -> Section | None:
+def _absent(context: ReportContext) -> Section | None:
     """What could not be measured, and why."""
-    measures = subject.measures
-    if subject.voice.silent:
-        words = (
-            f"A share of {counted(subject.voice.rows, 'row')} would tell of fewer than 5 people, so none is told here."
-        )
-        return section("absent", "What is not told", Words(words))
+    measures = context.measures
+    if context.rules.suppressed:
+        text = say("absent-suppressed", rows=context.rules.rows)
+        return section("absent", say("section-absent-suppressed"), Words(text))
     if measures is None:
-        words = "Nothing was measured for this report: it tells what the method did, not what that cost or hides."
-        return section("absent", "What was not measured", Words(words))
+        return section("absent", say("section-absent-unmeasured"), Words(say("absent-unmeasured")))
     # what to do about it is for the steward alone
-    said = (one.why if subject.internal else one.why.partition(" Give ")[0] for one in measures.absent)
-    items = [(started(one.what), curled(why)) for one, why in zip(measures.absent, said, strict=True)]
-    return section("absent", "What could not be measured", Terms(tuple(items)) if items else None)
+    reasons = (one.why if context.internal else one.why.partition(" Give ")[0] for one in measures.absent)
+    items = [(started(one.what), curled(why)) for one, why in zip(measures.absent, reasons, strict=True)]
+    return section("absent", say("section-absent-impossible"), Terms(tuple(items)) if items else None)

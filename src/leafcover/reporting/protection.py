@@ -55,15 +55,15 @@ def _fixed(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]
         worst = sorted(fixed, key=lambda f: -f.fixed)[:3]
         named = [
             f.name
-            if subject.voice.silent
-            else say("fixed-values-column", column=f.name, share=subject.voice.share(f.fixed))
+            if subject.rules.suppressed
+            else say("fixed-values-column", column=f.name, share=subject.rules.share(f.fixed))
             for f in worst
         ]
         yield _item("fixed-values", columns=listed(named))
 
 
 def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
-    voice = subject.voice
+    voice = subject.rules
     if release.singletons:
         yield _item("singletons", share=_share(voice, release.singletons))
     if pooled := max((c.pooled for c in release.cells), default=0):
@@ -71,7 +71,7 @@ def _small_cells(subject: ReportContext, release: Release) -> Iterator[tuple[str
 
 
 def _share(voice: DisclosureRules, share: float) -> str:
-    return say("some") if voice.silent else started(voice.share(share))
+    return say("some") if voice.suppressed else started(voice.share(share))
 
 
 def _missing(subject: ReportContext, release: Release) -> Iterator[tuple[str, str]]:
@@ -104,19 +104,19 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
 def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What can be said of a table from elsewhere."""
     if subject.measures is None:
-        yield _item("stayed", text="stayed-not-measured", reason=subject.untold)
+        yield _item("stayed", text="stayed-not-measured", reason=subject.absence_text)
         return
     unmoved = subject.measures.risks.unmoved
     if unmoved is None:
         yield _item("stayed", text="stayed-no-pairs")
         return
-    voice = subject.voice
+    voice = subject.rules
     worst = voice.worst(unmoved.values)
     yield _item(
         "stayed",
-        values=started(voice.said(unmoved.values)),
+        values=started(voice.format_risk(unmoved.values)),
         tail="none" if worst in ("", HIDDEN) else worst,
-        whole=voice.said(unmoved.whole),
+        whole=voice.format_risk(unmoved.whole),
     )
     left = [c.column for c in unmoved.columns if c.missing is not None and c.missing.value > 0.5]
     if left:
@@ -129,12 +129,12 @@ def _reconstructed(subject: ReportContext) -> Iterator[tuple[str, str]]:
     column = None if rebuilt is None else rebuilt.most_told
     if column is None or column.best.low <= column.attack.baseline.high:
         return
-    voice = subject.voice
+    voice = subject.rules
     yield _item(
         "reconstruction",
         column=column.column,
-        success=voice.said(column.best),
-        baseline=voice.said(column.attack.baseline),
+        success=voice.format_risk(column.best),
+        baseline=voice.format_risk(column.attack.baseline),
     )
 
 
@@ -142,9 +142,9 @@ def _most_exposed(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """People who are re-identified far more easily than the mean says."""
     risk = subject.risk
     if risk is None:
-        yield _item("linkage", text="linkage-not-measured", reason=subject.untold)
-    elif risk.worst > max(2 * risk.value, EXPOSED) and (worst := subject.voice.worst(risk)) not in ("", HIDDEN):
-        yield _item("tail-risk", tail=worst, risk=subject.voice.said(risk))
+        yield _item("linkage", text="linkage-not-measured", reason=subject.absence_text)
+    elif risk.worst > max(2 * risk.value, EXPOSED) and (worst := subject.rules.worst(risk)) not in ("", HIDDEN):
+        yield _item("tail-risk", tail=worst, risk=subject.rules.format_risk(risk))
 
 
 # Values that could not change, and values that did not.
@@ -152,8 +152,8 @@ def _most_exposed(subject: ReportContext) -> Iterator[tuple[str, str]]:
 
 def stuck(subject: ReportContext) -> Iterator[Part | None]:
     """What could not change, by the plan alone."""
-    release, voice = subject.release, subject.voice
-    if release is None or voice.silent:
+    release, voice = subject.release, subject.rules
+    if release is None or voice.suppressed:
         return
     yield Heading(say("fixed-heading"))
     rows: list[list[str | Cell]] = []
@@ -163,7 +163,7 @@ def stuck(subject: ReportContext) -> Iterator[Part | None]:
             continue
         whole = fact.name in release.unprotected
         share = "100%" if whole else voice.share(fact.fixed)
-        why = why_fixed(release, subject.pair.original[fact.name], detailed=subject.opened)
+        why = why_fixed(release, subject.pair.original[fact.name], detailed=subject.show_plan)
         rows.append([fact.name, Cell(share, bar=bar), "0%" if whole else voice.share(fact.changed), why])
     if not rows:
         yield Words(say("fixed-none"))
@@ -180,13 +180,13 @@ def unmoved(subject: ReportContext) -> Iterator[Part | None]:
     found = None if subject.measures is None else subject.measures.risks.unmoved
     if found is None or not subject.internal:
         return
-    voice = subject.voice
+    voice = subject.rules
     lines = [
         say(
             "stayed-rows",
-            values=started(voice.said(found.values)),
+            values=started(voice.format_risk(found.values)),
             tail=voice.worst(found.values),
-            whole=voice.said(found.whole),
+            whole=voice.format_risk(found.whole),
         )
     ]
     if found.single_cells is not None:
@@ -208,7 +208,7 @@ def unmoved(subject: ReportContext) -> Iterator[Part | None]:
 
 
 def _row(subject: ReportContext, one: Stayed) -> list[str | Cell]:
-    share = subject.voice.share
+    share = subject.rules.share
     return [
         one.column,
         risk_cell(subject, one.unchanged),
@@ -228,7 +228,7 @@ def averages(subject: ReportContext) -> Iterator[Part | None]:
     if not found or not subject.internal:
         return
     rows: list[list[str | Cell]] = [
-        [one.column, subject.voice.share(one.alike), subject.voice.share(one.dominated), f"{one.smallest:,}"]
+        [one.column, subject.rules.share(one.alike), subject.rules.share(one.dominated), f"{one.smallest:,}"]
         for step in found
         for one in step.columns
     ]
@@ -245,8 +245,8 @@ def leaks(subject: ReportContext) -> Iterator[tuple[str, str]]:
     found = () if subject.measures is None else subject.measures.risks.averages
     if not found:
         return
-    share = subject.voice.share
-    others = subject.voice.count(min(step.smallest for step in found) - 1)
+    share = subject.rules.share
+    others = subject.rules.count(min(step.smallest for step in found) - 1)
     lines = [say("averages-collusion", exact="yes" if all(step.means for step in found) else "no", others=others)]
     if split := max(step.parted for step in found):
         lines.append(say("averages-missing", share=share(split)))
@@ -264,5 +264,5 @@ def _groups(subject: ReportContext, step: Averages) -> str:
         groups=step.groups,
         smallest=step.smallest,
         median=step.median,
-        share=subject.voice.share(step.at_smallest),
+        share=subject.rules.share(step.at_smallest),
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Literal
 
+from leafcover.engine.evaluate import above_control
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
 from leafcover.metrics.disclosure.attribution import ReconstructionAttack
@@ -33,7 +34,7 @@ from leafcover.reporting.components import (
     strip,
     upper_end,
 )
-from leafcover.reporting.context import ReportContext, above_of, risk_cell
+from leafcover.reporting.context import ReportContext, risk_cell
 from leafcover.reporting.disclosure_rules import FEW, NONE, curled, listed
 from leafcover.reporting.protection import averages, stuck, unmoved
 
@@ -48,7 +49,9 @@ def risks_section(subject: ReportContext) -> Section | None:
     measures = subject.measures
     parts: list[Part | None] = []
     if measures is None:
-        parts.append(Words(say("risks-not-measured", reason="few-rows" if subject.voice.silent else "not-measured")))
+        parts.append(
+            Words(say("risks-not-measured", reason="few-rows" if subject.rules.suppressed else "not-measured"))
+        )
     else:
         parts += [*_linkage(subject, measures), *_attacks(subject, measures)]
         if subject.internal:
@@ -60,14 +63,14 @@ def risks_section(subject: ReportContext) -> Section | None:
 
 
 def _linkage(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
-    strongest, voice = measures.risks.informed, subject.voice
+    strongest, voice = measures.risks.informed, subject.rules
     yield Words(say("risks-lead"), tone="lead")
     yield Heading(say("linkage-heading"))
     found = list(_attackers(measures))
     if not found:
         yield Words(say("linkage-not-scored"))
         return
-    if strongest is not None and voice.tells(strongest.ten) and voice.rows > TOP_CANDIDATES:
+    if strongest is not None and voice.shows(strongest.ten) and voice.rows > TOP_CANDIDATES:
         yield Words(_top_ten(subject, strongest))
     ends = upper_end([risk for _, risk in found])
     yield listing(
@@ -85,14 +88,14 @@ def _linkage_heads() -> tuple[str, str]:
 
 
 def _top_ten(subject: ReportContext, found: Informed) -> str:
-    share = subject.voice.said(found.ten)
+    share = subject.rules.format_risk(found.ten)
     if not subject.internal:
         return say("linkage-top-ten", found=share)
     return say(
         "linkage-top-ten-internal",
         found=share,
         rank=f"{found.median_rank:,.0f}",
-        rows=subject.voice.rows,
+        rows=subject.rules.rows,
         smallest=found.smallest_crowd,
     )
 
@@ -111,15 +114,15 @@ def _attackers(measures: Measures) -> Iterator[tuple[str, Risk]]:
 
 
 def _linkage_row(subject: ReportContext, name: str, risk: Risk, ends: tuple[float, float]) -> list[str | Cell]:
-    value, interval = subject.voice.risk(risk)
-    shown = subject.voice.draws(risk.value, risk.tries)
+    value, interval = subject.rules.risk(risk)
+    shown = subject.rules.can_draw(risk.value, risk.tries)
     label = say("strip-label", value=value, interval=interval)
     return [
         name,
-        Cell("", strip=strip(subject.voice.drawn(risk), label, ends) if shown else None),
+        Cell("", strip=strip(subject.rules.rounded(risk), label, ends) if shown else None),
         Cell(value, interval),
-        subject.voice.worst(risk) or NONE,
-        subject.voice.count(risk.tries),
+        subject.rules.worst(risk) or NONE,
+        subject.rules.count(risk.tries),
     ]
 
 
@@ -146,7 +149,7 @@ def _set_size(crowd: Crowd) -> str:
 def _attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None]:
     yield Heading(say("attacks-heading"))
     yield Words(f"{say('attacks-lead')} {_control(subject, measures)}")
-    tried = [one for one in _attack_rows(subject, measures) if subject.voice.tells(one.attack.main)]
+    tried = [one for one in _attack_rows(subject, measures) if subject.rules.shows(one.attack.main)]
     if not tried:
         yield Words(say("attacks-too-few", few=FEW))
     yield listing(
@@ -156,8 +159,8 @@ def _attacks(subject: ReportContext, measures: Measures) -> Iterator[Part | None
         say("attacks-note"),
     )
     member = measures.risks.membership
-    if member is not None and subject.voice.tells(member.area):
-        yield Words(say("membership-area", area=subject.voice.said(member.area)))
+    if member is not None and subject.rules.shows(member.area):
+        yield Words(say("membership-area", area=subject.rules.format_risk(member.area)))
 
 
 def _control(subject: ReportContext, measures: Measures) -> str:
@@ -218,7 +221,7 @@ def _inference_how(subject: ReportContext, one: Inference, attack: Attack) -> st
     how = say("attack-inference-how", method=method)
     if attack is not one.strongest:
         return how
-    measure = "difference" if subject.told else "gain"
+    measure = "difference" if subject.inferences else "gain"
     return say("attack-inference-how-strongest", how=how, measure=measure, **_columns_tried(subject))
 
 
@@ -236,13 +239,13 @@ def _singling_out_no_control(subject: ReportContext) -> str:
 def _most_inferable(subject: ReportContext, measures: Measures) -> Inference | None:
     """The column with the largest difference from control; without a control, with the largest gain over baseline."""
     tried = measures.risks.inferences
-    if subject.told:
-        return next(one for one in tried if one.column == subject.told[0].column)
+    if subject.inferences:
+        return next(one for one in tried if one.column == subject.inferences[0].column)
     return max(tried, key=_gain, default=None)
 
 
 def _attack_cells(subject: ReportContext, attack: Attack, no_control: str = "") -> list[Cell]:
-    above, missing = above_of(attack), say("attacks-cell-no-control")
+    above, missing = above_control(attack), say("attacks-cell-no-control")
     others_have_one = subject.measures is not None and subject.measures.control != "no control"
     return [
         risk_cell(subject, attack.main),
@@ -252,7 +255,7 @@ def _attack_cells(subject: ReportContext, attack: Attack, no_control: str = "") 
         risk_cell(subject, attack.baseline),
         Cell(NONE if attack.control is not None else missing)
         if above is None
-        else Cell(*subject.voice.points(above, above.runs)),
+        else Cell(*subject.rules.points(above, above.runs)),
     ]
 
 
@@ -262,7 +265,7 @@ def _inference_attacks(one: Inference) -> list[Attack]:
 
 def _gain(one: Inference) -> float:
     """How far the strongest attack on a column exceeds its control, or its baseline where it has no control."""
-    above = above_of(one.strongest)
+    above = above_control(one.strongest)
     value = one.strongest.main.value - one.strongest.baseline.value if above is None else above.value
     return -1.0 if isnan(value) else value
 
@@ -325,14 +328,14 @@ def _reconstruction_by_column(subject: ReportContext, found: ReconstructionAttac
 
 
 def _intervals_by_column(subject: ReportContext, found: Intervals) -> Part | None:
-    voice = subject.voice
+    voice = subject.rules
     return fold(
         say("intervals-fold"),
         Words(
             say(
                 "intervals-lead",
-                rank=voice.said(found.rank),
-                deviation=voice.said(found.deviation),
+                rank=voice.format_risk(found.rank),
+                deviation=voice.format_risk(found.deviation),
                 deviations=f"{found.deviations:g}",
             )
         ),
@@ -474,6 +477,6 @@ def _distances(subject: ReportContext, measures: Measures) -> Part | None:
     ]
     notes = [say("distances-note", coverage=curled(found.how))]
     if found.closer is not None:
-        notes.append(say("distances-closer", share=subject.voice.said(found.closer)))
+        notes.append(say("distances-closer", share=subject.rules.format_risk(found.closer)))
     head = (say("head-measure"), say("distances-head-released"), say("distances-head-control"))
     return listing(say("distances-table"), head, rows, " ".join(notes))

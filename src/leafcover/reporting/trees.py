@@ -60,7 +60,7 @@ def trees_section(subject: ReportContext) -> Section | None:
         title,
         *_comparison(subject, measured),
         *([] if shown is None else _side_by_side(subject, shown)),
-        *([] if subject.opened else [Words(say("trees-closed"))]),
+        *([] if subject.show_plan else [Words(say("trees-closed"))]),
         fold(say("trees-guide-fold", kind="forest" if subject.forest else "tree"), *guide) if guide else None,
     )
 
@@ -76,13 +76,13 @@ def _guide(subject: ReportContext, *, after_others: bool = False) -> Iterator[Pa
         yield from _guiding_forest(subject, release)
     elif subject.guide is None:
         yield from _kd_trees(subject, release)
-    elif not subject.opened:
+    elif not subject.show_plan:
         yield Words(say("trees-closed"))
     else:
         found = next(t for p in release.partitions.values() for t in p.trees if t.target == subject.target)
         words = [say("trees-guide-lead", place="after-others" if after_others else "alone")]
-        if not subject.voice.silent:
-            words.append(say("trees-guide-kept", kept=subject.voice.kept(subject.guide.kept)))
+        if not subject.rules.suppressed:
+            words.append(say("trees-guide-kept", kept=subject.rules.kept(subject.guide.kept)))
         yield Words(" ".join([*words, say("trees-guide-legend", target=subject.target)]), tone="lead")
         yield Pictures((Picture("", _drawing(subject, found, subject.pair.original)),))
 
@@ -92,7 +92,7 @@ def _kd_trees(subject: ReportContext, release: Release) -> Iterator[Part]:
     found = [tree for p in release.partitions.values() for tree in p.trees if not tree.answers]
     if not found:
         yield Words(say("trees-no-guide"))
-    elif not subject.opened:
+    elif not subject.show_plan:
         yield Words(say("trees-closed"))
     else:
         shown = found[:MAX_KD_TREES_DRAWN]
@@ -114,7 +114,7 @@ def _comparison(subject: ReportContext, found: TreeComparison) -> Iterator[Part]
 
 
 def _comparison_words(subject: ReportContext, found: TreeComparison) -> Iterator[str]:
-    voice = subject.voice
+    voice = subject.rules
     yield say("trees-compared", target=found.target)
     if subject.guide or subject.forest:
         yield say("trees-compared-not-the-guide", kind="forest" if subject.forest else "tree")
@@ -130,7 +130,7 @@ def _comparison_words(subject: ReportContext, found: TreeComparison) -> Iterator
 
 
 def _comparison_rows(subject: ReportContext, found: TreeComparison) -> list[tuple[str, str, str]]:
-    voice, ours, theirs = subject.voice, found.original, found.released
+    voice, ours, theirs = subject.rules, found.original, found.released
     rows = [
         (say("trees-rules-exact"), voice.share(found.strict), say("trees-identical")),
         (say("trees-rules-near"), voice.share(found.tolerant), say("trees-identical")),
@@ -154,7 +154,7 @@ def _key(name: str) -> str:
 
 def _trees_to_show(subject: ReportContext) -> TwoTrees | None:
     """Both trees: those that were compared, or in an external report two without branches of few rows."""
-    if not subject.opened:
+    if not subject.show_plan:
         return None
     plan = None if subject.release is None else subject.release.plan
     cells = [] if plan is None else [one.min_rows for one in plan.partitions if one.tree_target is not None]
@@ -282,7 +282,7 @@ def _trees_of_forest(subject: ReportContext, release: Release) -> tuple[Tree, ..
 def _tree_by_tree(subject: ReportContext, trees: tuple[Tree, ...], spell: ValueFormatter) -> Listing | None:
     rows: list[list[str | Cell]] = []
     for number, (tree, fact) in enumerate(zip(trees, subject.forest, strict=True), 1):
-        kept = Cell(subject.voice.kept(fact.kept), bar=subject.voice.bar(fact.kept))
+        kept = Cell(subject.rules.kept(fact.kept), bar=subject.rules.bar(fact.kept))
         if subject.internal:
             then = node_text(tree, largest_branch(tree), spell)
             rows.append([f"{number}. {node_text(tree, 0, spell)}", then, f"{fact.leaves:,}", kept])
@@ -336,7 +336,7 @@ def _forest_basis(found: ForestComparison) -> str:
 
 
 def _forest_rows(subject: ReportContext, found: ForestComparison) -> list[tuple[str, str, str, str]]:
-    voice = subject.voice
+    voice = subject.rules
     rules = found.rules.kept, found.rules.floor, found.rules.chance
     leaves = found.leaves.kept, found.leaves.floor, found.leaves.chance
     rows = [

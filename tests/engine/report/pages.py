@@ -45,13 +45,13 @@ def measured(original, release, control=None):
     return measure_all(compared_to(original, release, control))
 
 
-def page(original, release, face="internal", *, publish_tree=False, measures=None):
+def page(original, release, audience="internal", *, publish_tree=False, measures=None, **more):
     pair = pair_from(original, release)
-    return report(pair, release=release, measures=measures, face=face, publish_tree=publish_tree)
+    return report(pair, release=release, measures=measures, audience=audience, publish_tree=publish_tree, **more)
 
 
-def subject_of(case, *, strict=False, pair=None, **changed):
-    """What a page is about, with some of its measures put otherwise."""
+def context_of(case, *, strict=False, pair=None, **changed):
+    """What a page is about, with some of its measures replaced."""
     original, release, measures = case
     pair = pair or pair_from(original, release)
     return ReportContext(
@@ -59,9 +59,9 @@ def subject_of(case, *, strict=False, pair=None, **changed):
     )
 
 
-def verdict(subject, whom):
-    """What is said of somebody."""
-    return next(one for one in verdicts(subject) if one.whom.startswith(whom))
+def verdict(context, use):
+    """The verdict on a use."""
+    return next(one for one in verdicts(context) if one.use == use)
 
 
 def text_of(html):

@@ -1,5 +1,6 @@
 """The charts of columns: what may be drawn, and for whom."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -20,8 +21,9 @@ def test_columns_that_cannot_be_drawn_have_words_instead():
         category("y", ["a" if r else "b" for r in rng.random(100) < 0.5]),
         number("x", rng.normal(0, 1, 100), decimals=None),
     )
-    for face, words in (("internal", "Nothing to draw"), ("external", "Not drawn")):
-        assert page(original, released(original, target="y"), face).count(words) >= 2
+    for face in ("internal", "external"):
+        html = page(original, released(original, target="y"), face)
+        assert len(re.findall(r'<p class="none">[^<]+</p>', html)) >= 2
 
 
 def test_a_strict_histogram_joins_bins_until_five_rows_and_leaves_out_the_ends():

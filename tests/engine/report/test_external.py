@@ -28,7 +28,7 @@ def test_no_planted_value_reaches_an_external_artefact(planted_release, publish_
     pages = [
         page(original, release, "external", measures=measures, publish_tree=publish_tree),
         page(original, release, "external", publish_tree=publish_tree),
-        report(elsewhere, release=None, measures=measures, face="external", publish_tree=publish_tree),
+        report(elsewhere, release=None, measures=measures, audience="external", publish_tree=publish_tree),
         json.dumps(external(release, file="out.csv", sha256="0" * 64, publish_tree=publish_tree)),
     ]
     for outward in pages:
@@ -117,6 +117,7 @@ def test_a_published_tree_names_no_rare_level_and_no_count():
 def test_the_external_page_may_go_with_the_table():
     original = mixed(1, rows=600)
     html = page(original, released(original, target="class"), "external")
-    assert "may go with the table" in html
-    assert "Do not publish" not in html
-    assert "before as an outline" not in html
+    assert "External report" in html
+    assert 'class="banner stop"' not in html
+    assert "as an outline" not in html
+    assert "as an outline" in page(original, released(original, target="class"))

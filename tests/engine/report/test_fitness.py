@@ -1,20 +1,32 @@
 """What is concluded from figures, and how it is reasoned."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
-from leafcover.engine.evaluate import pair_from
+from leafcover.engine.evaluate import (
+    compared_to,
+    exceeds,
+    limited_risks,
+    measure_all,
+    measured_risks,
+    pair_from,
+    refuse_above,
+)
+from leafcover.errors import RiskTooHigh
+from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, verdicts
-from leafcover.reporting.overview import plain
+from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, conclusion, verdicts
+from leafcover.reporting.overview import overview
 from leafcover.rng import Key
-from tests.engine.report.pages import released, subject_of, verdict
+from tests.engine.report.pages import context_of, released, verdict
 from tests.tables import mixed
 
 MANY = 100_000
+say = catalogue("report")
 
 
 def attack(inside, outside, *, tries=MANY):
@@ -43,7 +55,7 @@ def risks_of(measures, *, linked=0.01, inferred=0.0, member=0.0, sets=0.0, out=0
 
 
 def outside(case, *, strict=False, **raised):
-    return verdict(subject_of(case, strict=strict, risks=risks_of(case[2], **raised)), "Readers outside")
+    return verdict(context_of(case, strict=strict, risks=risks_of(case[2], **raised)), "publication")
 
 
 @pytest.mark.parametrize("strict", [False, True])
@@ -71,19 +83,20 @@ def test_readers_outside_are_judged_by_every_attack_with_or_without_pairs(mixed_
 
 
 def test_a_no_without_pairs_says_which_attack_and_how_far(mixed_release):
-    told = outside(mixed_release, linked=None, inferred=0.4).why
-    assert "not known which released row is whose" in told
-    assert "+40.0 points (+39.6 to +40.4). The upper end, 40.4%, is above 20%." in told
+    why = outside(mixed_release, linked=None, inferred=0.4).why
+    assert say("finding-not-linked") in why
+    assert "+40.0 percentage points (+39.6 to +40.4)" in why
+    assert say("finding-above-limit", bound="40.4", limit="20") in why
+    points = "+40.0 percentage points (+39.6 to +40.4)"
     member = outside(mixed_release, linked=None, member=0.4).why
-    assert "Telling members works better on people in the release than on others by +40.0 points" in member
-    assert "the lower end, 39.6, is above 20." in member
+    assert say("finding-other", kind="membership", points=points, low="39.6", limit="20") in member
 
 
 @pytest.mark.parametrize(("high", "worse"), [(LOW - 0.01, False), (LOW + 0.01, True), (0.5, True)])
 def test_readers_outside_are_judged_by_the_upper_end_of_the_risk(mixed_release, high, worse):
     risks = risks_of(mixed_release[2])
     risks = replace(risks, informed=replace(risks.informed, first=Risk(0.01, 0.0, high, 500, 0.1)))
-    found = verdict(subject_of(mixed_release, risks=risks), "Readers outside")
+    found = verdict(context_of(mixed_release, risks=risks), "publication")
     assert (found.fit != "yes") == worse
     assert (found.fit == "no") == (high > HIGH)
 
@@ -91,41 +104,101 @@ def test_readers_outside_are_judged_by_the_upper_end_of_the_risk(mixed_release, 
 def test_an_upper_end_that_would_round_to_its_limit_is_told_with_more_digits(mixed_release):
     risks = risks_of(mixed_release[2])
     risks = replace(risks, informed=replace(risks.informed, first=Risk(0.04, 0.03, LOW + 0.0003, MANY, 0.1)))
-    found = verdict(subject_of(mixed_release, risks=risks), "Readers outside")
+    found = verdict(context_of(mixed_release, risks=risks), "publication")
     assert found.fit == "with care"
-    assert "The upper end, 5.03%, is above 5%." in found.why
+    assert say("finding-above-limit", bound="5.03", limit="5") in found.why
 
 
-def test_what_others_may_not_hear_does_not_judge_either(mixed_release):
+@pytest.mark.parametrize("kind", ["linked", "inferred", "member", "sets", "out"])
+@pytest.mark.parametrize("risk", [0.0, 0.04, 0.049, 0.05, 0.0503, 0.06, 0.15, 0.199, 0.2, 0.203, 0.21, 0.4])
+def test_verdict_and_limit_agree(mixed_release, kind, risk):
+    context = context_of(mixed_release, risks=risks_of(mixed_release[2], **{kind: risk}))
+    risks = measured_risks(context.pair, context.measures)
+    fit = verdict(context, "publication").fit
+
+    def passes(limit):
+        try:
+            refuse_above(risks, limit)
+        except RiskTooHigh:
+            return False
+        return True
+
+    assert passes(LOW) == (fit == "yes")
+    assert passes(HIGH) == (fit != "no")
+    assert passes(LOW) == (not any(exceeds(one.bound, LOW) for one in risks))
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_the_limit_measures_what_the_report_measures(mixed_release, held_out):
+    original, release, measures = mixed_release
+    compared = compared_to(original, release, mixed(2, rows=200) if held_out else None)
+    if not held_out:
+        measures = measure_all(compared)
+    alone, reported = limited_risks(compared), measured_risks(compared.pair, measures)
+    assert [(one.kind, one.column, one.risk) for one in alone] == [(one.kind, one.column, one.risk) for one in reported]
+    assert [one.bound for one in limited_risks(compared, measures)] == [one.bound for one in alone]
+    assert {one.kind for one in alone} >= {"linkage", "inference", "membership", "linkability"}
+
+
+@pytest.mark.parametrize(
+    ("raised", "level"),
+    [({}, "low"), ({"inferred": 0.1}, "moderate"), ({"member": 0.1}, "moderate"), ({"linked": 0.3}, "high")],
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_conclusion_names_the_risk_that_decides(mixed_release, raised, level, strict):
+    context = context_of(mixed_release, strict=strict, risks=risks_of(mixed_release[2], **raised))
+    worst = max(measured_risks(context.pair, context.measures), key=lambda one: one.bound)
+    text = conclusion(context)
+    assert worst.name in text
+    assert f" {level}: " in text
+    assert re.search(r"\d%", text)
+
+
+def test_the_conclusion_without_linkage_control_or_measures(mixed_release):
+    unlinked = context_of(mixed_release, risks=risks_of(mixed_release[2], linked=None))
+    assert conclusion(unlinked) == say("conclusion-not-linked")
+    unmeasured = replace(unlinked, measures=None)
+    assert conclusion(unmeasured) == say("conclusion-unmeasured", absence="not-asked")
+    risks = risks_of(mixed_release[2])
+    alone = tuple(replace(one, nearest=replace(one.nearest, control=None)) for one in risks.inferences)
+    uncontrolled = context_of(mixed_release, risks=replace(risks, inferences=alone))
+    assert verdict(uncontrolled, "publication").fit == "with care"
+    partly = say("conclusion", level="partly-known", name="", end="upper", bound="", limit="")
+    assert conclusion(uncontrolled).startswith(partly.partition(":")[0])
+
+
+def test_a_figure_that_is_not_published_does_not_judge_either(mixed_release):
     risks = risks_of(mixed_release[2])
 
     def judged(count):
         informed = replace(risks.informed, first=wilson(count, 100))
-        return verdict(subject_of(mixed_release, strict=True, risks=replace(risks, informed=informed)), "Readers")
+        return verdict(context_of(mixed_release, strict=True, risks=replace(risks, informed=informed)), "publication")
 
     assert judged(0) == judged(1) == judged(4)  # exactly, none would be low and one not
     assert judged(0) != judged(30)
 
 
 @pytest.mark.parametrize(
-    ("short", "fit", "words"),
+    ("short", "fit", "gap"),
     [
-        (-0.1, "yes", "not below that"),
-        (NEAR - 0.001, "yes", "1.9 points below that"),
-        (NEAR + 0.0004, "with care", "2.04 points below that"),
-        (FAR + 0.0004, "no", "5.04 points below that"),
+        (-0.1, "yes", {"gap": "none", "points": ""}),
+        (NEAR - 0.001, "yes", {"gap": "exact", "points": "1.9"}),
+        (NEAR + 0.0004, "with care", {"gap": "exact", "points": "2.04"}),
+        (FAR + 0.0004, "no", {"gap": "exact", "points": "5.04"}),
     ],
 )
-def test_miners_are_judged_by_how_far_agreement_lies_below_its_floor(mixed_release, short, fit, words):
+def test_models_are_judged_by_how_far_agreement_lies_below_its_floor(mixed_release, short, fit, gap):
     agreements = mixed_release[2].utility.agreement
     own = replace(agreements.target, agreement=Estimate(0.9 - short, 0.8, 1.0, 3), floor=Estimate(0.9, 0.85, 0.95, 3))
     utility = replace(mixed_release[2].utility, agreement=replace(agreements, target=own))
-    found = verdict(subject_of(mixed_release, utility=utility), "Miners who study class")
+    found = verdict(context_of(mixed_release, utility=utility), "target-models")
+    assert found.column == "class"
     assert found.fit == fit
-    assert words in found.why
-    told = verdict(subject_of(mixed_release, strict=True, utility=utility), "Miners who study class")
-    assert told.fit == fit
-    assert {"yes": "at most 2", "with care": "over 2", "no": "over 5"}[fit] in told.why
+    assert say("why-gap", **gap) in found.why
+    public = verdict(context_of(mixed_release, strict=True, utility=utility), "target-models")
+    assert public.fit == fit
+    limit = {"yes": ("at-most", "2"), "with care": ("over", "2"), "no": ("over", "5")}[fit]
+    assert say("why-gap", gap=limit[0], points=limit[1]) in public.why
 
 
 @pytest.mark.parametrize(
@@ -140,7 +213,7 @@ def test_miners_are_judged_by_how_far_agreement_lies_below_its_floor(mixed_relea
 def test_a_relation_just_over_its_limit_is_told_with_digits_enough(mixed_release, largest, fit, words):
     utility = mixed_release[2].utility
     relations = replace(utility.relations, every=replace(utility.relations.every, largest=largest))
-    found = verdict(subject_of(mixed_release, utility=replace(utility, relations=relations)), "Exact relations")
+    found = verdict(context_of(mixed_release, utility=replace(utility, relations=relations)), "associations")
     assert found.fit == fit
     assert words in found.why
 
@@ -150,39 +223,41 @@ def test_shares_just_over_their_limit_are_told_with_digits_enough(mixed_release,
     utility = mixed_release[2].utility
     distances = replace(utility.columns.number_distances, largest=largest)
     columns = replace(utility.columns, number_distances=distances)
-    found = verdict(subject_of(mixed_release, utility=replace(utility, columns=columns)), "Counts and shares")
+    found = verdict(context_of(mixed_release, utility=replace(utility, columns=columns)), "counts")
     assert found.fit == fit
-    assert f"by at most {words} points." in found.why
+    assert re.search(rf"\b{re.escape(words)} percentage points\.", found.why)
 
 
-def test_a_difference_whose_interval_holds_0_is_not_called_owed_to_a_row(mixed_release):
-    nothing, much = (
-        " ".join(plain(subject_of(mixed_release, risks=risks_of(mixed_release[2], inferred=by))).hidden)
-        for by in (0.001, 0.1)
-    )
-    assert "may be chance" in nothing
-    assert "is owed to their own row" not in nothing
-    assert "may be chance" not in much
-    assert "is owed to their own row" in much
+def test_a_difference_whose_interval_holds_0_is_not_called_an_effect(mixed_release):
+    def shown(by):
+        context = context_of(mixed_release, risks=risks_of(mixed_release[2], inferred=by))
+        above = context.inferences[0].above
+        points = context.rules.format_points(above, above.runs)
+        sentences = overview(context).protected
+        return [one for one in ("no", "largest") if say("inference-difference", shown=one, points=points) in sentences]
+
+    assert shown(0.001) == ["no"]
+    assert shown(0.1) == ["largest"]
 
 
-def test_the_column_told_furthest_says_of_how_many(mixed_release):
+def test_the_most_inferable_column_says_of_how_many(mixed_release):
     risks, every = risks_of(mixed_release[2], inferred=0.1), len(mixed_release[0].names)
-    subject = subject_of(mixed_release, risks=replace(risks, inferences=risks.inferences[:3]))
-    said = " ".join(plain(subject).hidden)
-    assert f"of 3 of {every} columns tried, {subject.told[0].column} is told furthest above control" in said
-    assert "told best" not in said
+    context = context_of(mixed_release, risks=replace(risks, inferences=risks.inferences[:3]))
+    sentences = " ".join(overview(context).protected)
+    assert re.search(rf"\b3 of {every} columns .*\b{context.inferences[0].column}\b", sentences)
     whole = replace(risks, inferences=(risks.inferences * every)[:every])
-    assert subject_of(mixed_release, risks=whole).columns_tried == f"all {every} columns tried"
+    assert context_of(mixed_release, risks=whole).columns_tried == say(
+        "columns-attacked", all="yes", attacked=every, columns=every
+    )
 
 
 def test_nothing_measured_is_not_known_and_a_seed_is_no():
     original = mixed(1, rows=200)
     release = released(original, target="class", key=Key.from_seed(3))
-    subject = ReportContext(
-        pair_from(original, release), release, None, DisclosureRules(200, strict=False), opened=True
+    context = ReportContext(
+        pair_from(original, release), release, None, DisclosureRules(200, strict=False), show_plan=True
     )
-    first, *others = verdicts(subject)
+    first, *others = verdicts(context)
     assert first.fit == "no"
     assert "seed" in first.why
     assert all(one.fit in ("no", "not known") for one in others)
@@ -190,8 +265,9 @@ def test_nothing_measured_is_not_known_and_a_seed_is_no():
 
 def test_no_sentence_calls_a_release_anonymous_or_safe(mixed_release):
     for strict in (False, True):
-        said = plain(subject_of(mixed_release, strict=strict))
-        words = " ".join([*said.kept, *said.hidden, *(f"{a} {b}" for a, b in said.open), *(v.why for v in said.fit)])
+        said = overview(context_of(mixed_release, strict=strict))
+        exposed = [f"{term} {sentence}" for term, sentence in said.exposed]
+        words = " ".join([*said.kept, *said.protected, *exposed, *(one.why for one in said.verdicts)])
         assert "anonym" not in words.casefold()
         assert "is safe" not in words.casefold()
         assert "% to " in words  # the risk with its interval

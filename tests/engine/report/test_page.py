@@ -27,16 +27,16 @@ def test_the_internal_page_says_what_it_must(mixed_release):
     original, release, measures = mixed_release
     html = page(original, release, measures=measures)
     for words in (
-        "for you alone, do not publish",
-        "What was kept",
-        "What is hidden",
-        "What is not protected",
-        "For whom this release is fit",
+        'class="banner private"',
+        'class="block kept"',
+        'class="block hidden"',
+        'class="block unsafe"',
+        'class="block fit"',
         "600 rows",
-        "values changed",
-        "in the same leaf",
-        "points of inference above control",
-        "agreement on unseen rows",
+        say("tile-changed"),
+        say("tile-leaves"),
+        say("tile-inference"),
+        say("tile-agreement"),
         "Decision tree for class",
         say("rules-fold"),
         say("models-accuracy-table"),
@@ -59,8 +59,8 @@ def test_the_internal_page_says_what_it_must(mixed_release):
     places = [
         html.index(f'id="{name}"')
         for name in [
-            "words",
-            "glance",
+            "summary",
+            "figures",
             "trees",
             "models",
             "columns",
@@ -82,20 +82,20 @@ def test_what_was_not_measured_is_said_to_be_unknown():
     release = released(original, target="class")
     for face in ("internal", "external"):
         html = page(original, release, face)
-        assert "do not take it for safe" in html
-        assert "not measured" in html
+        assert say("linkage-unmeasured", absence="not-asked") in html
+        assert say("conclusion-unmeasured", absence="not-asked") in html
         assert 'id="models"' not in html
         assert 'id="relations"' not in html
-    assert "smallest cell" in html
+    assert say("tile-smallest-cell") in html
 
 
 def test_a_table_from_elsewhere_has_a_page_without_plan_and_cells(mixed_release):
     original, release, measures = mixed_release
     pair = pair_from(original, release)
     for face in ("internal", "external"):
-        html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
+        html = report(pair, release=None, measures=measures, audience=face, publish_tree=False)
         outline(html)
-        assert "A release and its original" in html
+        assert say("method-unknown") in html
         assert 'id="made"' not in html
         assert "pinned" not in html
         assert "of a row’s values are still its own" in html
@@ -107,7 +107,7 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
     pair = pair_of(original, release.table, target="class")
     measures = measure_all(Comparison(pair))
     for face in ("internal", "external"):
-        html = report(pair, release=None, measures=measures, face=face, publish_tree=False)
+        html = report(pair, release=None, measures=measures, audience=face, publish_tree=False)
         assert "no control" in html.casefold()
         assert say("linkage-not-scored") in html
         assert ("Give --pairs" in html) == (face == "internal")
@@ -132,10 +132,12 @@ def test_a_risk_never_stands_without_its_interval(mixed_release):
         told = [value for head, value in found if head in risks]
         assert len(told) > 5
         for value in told:
-            assert re.search(r"<small>.*% to .*%|nobody to try", value) or value == "no control", value
+            assert re.search(rf"<small>.*% to .*%|{say('interval-nobody-attacked')}", value) or value == "no control", (
+                value
+            )
         tile = html[html.index('class="tiles"') :][:400]
         assert "95% interval" in tile
-        assert "worst 1%" in tile
+        assert "most exposed 1%" in tile
 
 
 def test_a_seed_or_a_kept_order_is_a_red_banner_without_the_seed():
@@ -143,7 +145,8 @@ def test_a_seed_or_a_kept_order_is_a_red_banner_without_the_seed():
     release = released(original, target="class", key=Key.from_seed(90210417), keep_order=True)
     for face in ("internal", "external"):
         html = page(original, release, face)
-        assert "Do not publish this release." in html
+        assert 'class="banner stop" role="alert"' in html
+        assert say("conclusion-refused") in html
         assert "made with a seed" in html
         assert "original order" in html
         assert "90210417" not in html
@@ -185,7 +188,7 @@ def test_every_text_is_escaped_where_figures_name_it():
         category("<i>class", ["</style>" if r else "no" for r in rng.random(120) < 0.4]),
     )
     pair = copy_of(original, target="<i>class")
-    html = report(pair, release=None, measures=measure_all(Comparison(pair)), face="internal", publish_tree=True)
+    html = report(pair, release=None, measures=measure_all(Comparison(pair)), audience="internal", publish_tree=True)
     assert not {"script", "b", "img"} & set(outline(html).tags)
 
 
@@ -216,7 +219,7 @@ def test_the_trees_compared_are_told_from_the_tree_that_guided_the_release(mixed
         assert "of the tree for class that guided the release\n" in html  # the tile
     assert say("trees-guide-lead", place="after-others") in text_of(page(original, release, measures=measures))
     elsewhere = report(
-        pair_from(original, release), release=None, measures=measures, face="internal", publish_tree=False
+        pair_from(original, release), release=None, measures=measures, audience="internal", publish_tree=False
     )
     assert say("trees-compared-not-the-guide", kind="tree") not in elsewhere
 

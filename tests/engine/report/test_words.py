@@ -1,26 +1,28 @@
-"""How figures are said: what the steward hears, and what others may hear."""
+"""How figures are formatted, in the internal and in the external report."""
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk, risk_of, wilson
 from leafcover.reporting.components import lower_end, span_words
-from leafcover.reporting.disclosure_rules import FEW, FEWEST, DisclosureRules, beside, listed
+from leafcover.reporting.disclosure_rules import FEW, FEWEST, HIDDEN, DisclosureRules, beside, listed
 
 ROWS = st.integers(1, 50_000)
+say = catalogue("report")
 
 
 @given(rows=ROWS, first=st.integers(0, FEWEST - 1), second=st.integers(0, FEWEST - 1))
-def test_counts_under_five_are_said_alike_as_shares_and_as_risks(rows, first, second):
-    voice = DisclosureRules(rows, strict=True)
+def test_counts_under_five_are_formatted_equally_as_shares_and_as_risks(rows, first, second):
+    rules = DisclosureRules(rows, strict=True)
     one, other = (min(rows, count) for count in (first, second))
-    assert voice.share(one / rows) == voice.share(other / rows)
-    assert voice.share(1 - one / rows) == voice.share(1 - other / rows)
-    assert voice.risk(wilson(one, rows)) == voice.risk(wilson(other, rows))
-    assert voice.count(one) == voice.count(other)
-    assert voice.estimate(_mean(one, rows), rows) == voice.estimate(_mean(other, rows), rows)
-    assert voice.estimate(_mean(rows - one, rows), rows) == voice.estimate(_mean(rows - other, rows), rows)
+    assert rules.share(one / rows) == rules.share(other / rows)
+    assert rules.share(1 - one / rows) == rules.share(1 - other / rows)
+    assert rules.risk(wilson(one, rows)) == rules.risk(wilson(other, rows))
+    assert rules.count(one) == rules.count(other)
+    assert rules.estimate(_mean(one, rows), rows) == rules.estimate(_mean(other, rows), rows)
+    assert rules.estimate(_mean(rows - one, rows), rows) == rules.estimate(_mean(rows - other, rows), rows)
 
 
 def _mean(count, rows):
@@ -29,14 +31,14 @@ def _mean(count, rows):
 
 
 @given(tries=st.integers(1, FEW), right=st.integers(0, FEW))
-def test_of_ten_tries_or_fewer_others_hear_nothing(tries, right):
-    voice, found = DisclosureRules(1_000, strict=True), wilson(min(right, tries), tries)
+def test_of_ten_tries_or_fewer_the_external_report_gives_nothing(tries, right):
+    rules, found = DisclosureRules(1_000, strict=True), wilson(min(right, tries), tries)
     estimate = Estimate(found.value, found.low, found.high, tries)
-    said = voice.risk(found)[0], voice.estimate(estimate, tries)[0], voice.points(estimate, tries)[0]
-    assert set(said) == {"not shown"}
-    assert not voice.tells(found)
-    assert voice.worst(found) == ""
-    assert DisclosureRules(1_000, strict=False).tells(found)
+    said = rules.risk(found)[0], rules.estimate(estimate, tries)[0], rules.points(estimate, tries)[0]
+    assert set(said) == {HIDDEN}
+    assert not rules.shows(found)
+    assert rules.worst(found) == ""
+    assert DisclosureRules(1_000, strict=False).shows(found)
 
 
 @given(limit=st.sampled_from([0.05, 0.1, 2.0, 5.0, 20.0]), over=st.floats(1e-4, 1), digits=st.integers(0, 3))
@@ -49,8 +51,8 @@ def test_a_figure_over_its_limit_never_looks_as_if_it_were_at_it(limit, over, di
 def test_an_interval_is_told_no_narrower_than_it_is(tries, share):
     found = wilson(round(share * tries), tries)
     for strict in (False, True):
-        voice = DisclosureRules(5_000, strict=strict)
-        low, high = voice.ends(found, tries)
+        rules = DisclosureRules(5_000, strict=strict)
+        low, high = rules.interval_of(found, tries)
         assert 0 <= low <= found.low + 1e-12
         assert 1 >= high >= found.high - 1e-12
     told = DisclosureRules(5_000, strict=False).risk(found)[1].replace("%", "").split(" to ")
@@ -66,8 +68,9 @@ def test_intervals_of_shares_and_differences_end_where_these_end():
 
 
 def test_a_point_is_one_and_no_names_are_none():
-    assert DisclosureRules(900, strict=True).by(Estimate(0.012, 0.001, 0.03, 900), 900).startswith("+1 point (")
-    assert DisclosureRules(900, strict=True).by(Estimate(0.022, 0.001, 0.03, 900), 900).startswith("+2 points (")
+    rules = DisclosureRules(900, strict=True)
+    assert rules.format_points(Estimate(0.012, 0.001, 0.03, 900), 900) == "+1 percentage point (0 to +3)"
+    assert rules.format_points(Estimate(0.022, 0.001, 0.03, 900), 900) == "+2 percentage points (0 to +3)"
     assert listed(()) == "none"
 
 
@@ -76,13 +79,13 @@ def test_the_scale_of_strips_is_never_a_single_point():
 
 
 @given(rows=st.integers(1_000, 50_000), percent=st.integers(5, 94), offset=st.floats(-0.4, 0.4))
-def test_others_hear_whole_percents_alone(rows, percent, offset):
-    voice = DisclosureRules(rows, strict=True)
+def test_the_external_report_gives_whole_percents_alone(rows, percent, offset):
+    rules = DisclosureRules(rows, strict=True)
     value = (percent + offset) / 100
-    assert voice.share(value) == f"{percent}%"
-    assert voice.estimate(Estimate(value, 0.01, 0.99, 3), rows) == (f"{percent}%", "1% to 99%")
-    assert voice.points(Estimate(value, 0.0101, 0.9899, 3), rows) == (f"+{percent}", "+1 to +99")
-    drawn = voice.drawn(Risk(value, value, value, rows))
+    assert rules.share(value) == f"{percent}%"
+    assert rules.estimate(Estimate(value, 0.01, 0.99, 3), rows) == (f"{percent}%", "1% to 99%")
+    assert rules.points(Estimate(value, 0.0101, 0.9899, 3), rows) == (f"+{percent}", "+1 to +99")
+    drawn = rules.rounded(Risk(value, value, value, rows))
     assert [round(100 * x, 6) % 1 for x in (drawn.value, drawn.low, drawn.high)] == [0, 0, 0]
 
 
@@ -96,6 +99,6 @@ def test_the_worst_of_few_people_is_not_told_to_others():
 
 def test_what_does_not_exist_is_a_dash():
     nan = float("nan")
-    voice = DisclosureRules(100, strict=False)
-    assert {voice.share(nan), voice.figure(nan), voice.estimate(Estimate(nan, nan, nan, 0), 0)[0]} == {"–"}
-    assert voice.risk(wilson(0, 0)) == ("–", "nobody to try")
+    rules = DisclosureRules(100, strict=False)
+    assert {rules.share(nan), rules.figure(nan), rules.estimate(Estimate(nan, nan, nan, 0), 0)[0]} == {"–"}
+    assert rules.risk(wilson(0, 0)) == ("–", say("interval-nobody-attacked"))
