@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, rows_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to a process.")
@@ -134,7 +135,7 @@ work._block_sigint = children
     words = ("sweep", good, "--target", "class", "--recipes", "cover", "--grid", "k=5", "--runs", 1, "--jobs", 2)
     done = pressed(moment, *words, start_new_session=True)
     assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "stopped; nothing was kept.\n"
+    assert done.stderr == f"stopped; {catalogue('sweep')('stopped-unsaved')}.\n"
 
 
 def test_a_process_that_was_told_to_ignore_ctrl_c_does(good):
