@@ -34,9 +34,8 @@ def ours(recipe: str, **settings: Any) -> Work:
 
 
 def _release(table: Table, recipe: str, seed: int, settings: dict[str, Any]) -> Any:
-    made: dict[Any, Any] = {}
-    plan = plan_for(table, recipe, target=TARGET, settings=settings, made=made)
-    return run(table, plan, key=Key.from_seed(seed), made=made)
+    plan = plan_for(table, recipe, target=TARGET, settings=settings)
+    return run(table, plan, key=Key.from_seed(seed))
 
 
 def rival(name: str, *, model: bool = False) -> Work:

@@ -42,12 +42,6 @@ if TYPE_CHECKING:
 
 # Where each public name lives; loaded when first asked for, so that `leafcover --help` starts at once.
 _HOMES = {
-    "recipe": "leafcover.recipes.registry",
-    "MEASURES": "leafcover.metrics.registry",
-    "errors": "leafcover.errors:",
-    "verify": "leafcover.api",
-    "load": "leafcover.api",
-    "Loaded": "leafcover.api",
     "Additive": "leafcover.perturb.additive",
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
@@ -59,6 +53,8 @@ _HOMES = {
     "Key": "leafcover.rng",
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.partition.leaves",
+    "Loaded": "leafcover.api",
+    "MEASURES": "leafcover.metrics.registry",
     "Mdav": "leafcover.partition.microaggregation",
     "Measures": "leafcover.metrics.suite",
     "Multiplicative": "leafcover.perturb.additive",
@@ -72,17 +68,21 @@ _HOMES = {
     "Table": "leafcover.table.table",
     "VariableMdav": "leafcover.partition.microaggregation",
     "Whole": "leafcover.partition.leaves",
+    "errors": "leafcover.errors:",
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
+    "load": "leafcover.api",
     "measure": "leafcover.api",
     "parse_plan": "leafcover.recipes.plan_file",
     "plan_text": "leafcover.recipes.plan_file",
     "read": "leafcover.api",
     "read_plan": "leafcover.recipes.plan_file",
+    "recipe": "leafcover.recipes.registry",
     "recipes": "leafcover.recipes:",
     "release": "leafcover.api",
     "sample": "leafcover.table.io",
     "sweep": "leafcover.tuning.sweep",
+    "verify": "leafcover.api",
     "write": "leafcover.table.io",
 }
 

@@ -98,10 +98,10 @@ def test_figures_can_go_to_standard_output_alone(good, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("number", "advice"),
     [
-        (errno.ENOSPC, "Free the space or choose another place."),
-        (errno.EACCES, "Choose a place where you may write."),
-        (errno.EROFS, "Choose a place where you may write."),
-        (errno.ENAMETOOLONG, "Choose another place."),
+        (errno.ENOSPC, "Free some space or choose another path."),
+        (errno.EACCES, "Choose a directory where you may write."),
+        (errno.EROFS, "Choose a directory where you may write."),
+        (errno.ENAMETOOLONG, "Choose another path."),
     ],
 )
 def test_the_advice_fits_what_is_wrong(tmp_path, monkeypatch, number, advice):
@@ -138,6 +138,6 @@ def test_a_file_that_may_not_be_read_is_a_mistake_like_one_that_is_missing(good,
     def denied(*words, **given):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
-    monkeypatch.setattr("leafcover.table.io._raws", denied)
+    monkeypatch.setattr("leafcover.table.io._read_raw", denied)
     for words in (["inspect", good], ["tree", good, "--target", "class"], ["measure", good, good]):
         assert "Permission denied" in refused(*words)

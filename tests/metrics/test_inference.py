@@ -283,9 +283,8 @@ def test_cover_hides_occupation_and_income_on_adult():
     above = {"occupation": [], "income": []}
     for seed in range(5):
         train, rest = halves(original, 22_000, seed)
-        made = {}
-        plan = plan_for(train, "cover", target="income", settings={"k": 20}, made=made)
-        pair = pair_from(train, run(train, plan, key=Key.from_seed(seed), made=made), control=rest)
+        plan = plan_for(train, "cover", target="income", settings={"k": 20})
+        pair = pair_from(train, run(train, plan, key=Key.from_seed(seed)), control=rest)
         for column, found in above.items():
             found.append(inference(pair, column, most=4_000, learned=False).nearest.above_control.value)
     assert np.mean(above["occupation"]) <= 0.08

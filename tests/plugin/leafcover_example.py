@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from leafcover.extend import Changed, Chunk, Partition, PartitionMethod, Perturbation, measure, partition, perturbation
 
 import leafcover as lc
-from leafcover.cells import Cells, finer
+from leafcover.cells import Cells, intersect_labels
+from leafcover.extend import Changed, Chunk, Partition, PartitionMethod, Perturbation, measure, partition, perturbation
 
 
 @perturbation("round")
@@ -69,7 +69,7 @@ class GridCells(PartitionMethod):
         for name in self.by:
             low, high = table[name].domain
             share = np.nan_to_num((table[name].values - low) / max(high - low, 1e-300), nan=-1.0)
-            label = finer(label, np.minimum(np.floor(share * self.parts), self.parts - 1).astype(np.int64))
+            label = intersect_labels(label, np.minimum(np.floor(share * self.parts), self.parts - 1).astype(np.int64))
         return Partition(Cells(label, int(label.max()) + 1))
 
     def describe(self, *, own: str | None = None) -> str:

@@ -262,7 +262,7 @@ def test_a_candidate_that_the_rows_refuse_is_left_out_and_the_rest_stays(monkeyp
         ({"grid": {"k": 5}}, ValueOutOfRange, "a list of at least one value"),
         ({"grid": {"k": "5"}}, ValueOutOfRange, "a list of at least one value"),
         ({"target": 2}, ValueOutOfRange, "as text, such as '2'"),
-        ({"table": "in.csv"}, TableError, "'in.csv' is a path"),
+        ({"table": "in.csv"}, TableError, "'in.csv'"),
         ({"table": mixed(1, rows=20)}, TableError, "20 rows"),
         ({"table": table(number("x", [1, 2] * 30), category("class", ["a"] * 60))}, TableError, "single value"),
         (

@@ -70,9 +70,7 @@ def require_report() -> None:
     """Refuse in one line where what a report needs is not installed, before anything slow is done for it."""
     for module in ("jinja2", "matplotlib", "sklearn"):
         if find_spec(module) is None:
-            raise LeafcoverError(
-                f"Install leafcover[report] to write a report ({module} is missing): pip install 'leafcover[report]'."
-            )
+            raise LeafcoverError(say("report-extra-missing", package=module))
 
 
 def _template() -> Any:

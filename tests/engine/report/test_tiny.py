@@ -113,5 +113,5 @@ def test_an_external_page_tells_no_accuracy_of_few_rows():
     assert "Neural network" in inward
     assert "Neural network" not in outward
     assert catalogue("report_details")("models-accuracy-too-few", target="y") in outward
-    assert "Too few rows outside the release are known to test models on" in outward
-    assert "too few people were tried to tell" in outward
+    assert catalogue("report")("why-models-untested", few="yes") in outward
+    assert catalogue("report")("tile-inference.too-few") in outward
