@@ -9,4 +9,5 @@ settings.register_profile("fixed", deadline=None, derandomize=True, suppress_hea
 settings.register_profile("search", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
+collect_ignore_glob = ["tests/plugin/*"]  # a distribution of its own, installed by tests/test_plugin.py
 collect_ignore = ["docs/griffe_doctests.py"]  # a part of the site: it needs griffe, which tests do not install

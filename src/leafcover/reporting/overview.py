@@ -51,7 +51,9 @@ def opening(context: ReportContext) -> Opening:
 def _method(context: ReportContext) -> str:
     if context.release is None:
         return say("method-unknown")
-    return say("method-recipe", recipe=context.recipe) if context.recipe in RECIPES else say("method-plan")
+    if context.recipe not in RECIPES:
+        return say("method-plan")
+    return say("method-recipe", recipe=context.recipe, source=RECIPES[context.recipe].source)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
 from leafcover.reporting.columns import columns_section, relations_section
-from leafcover.reporting.components import Section, Terms, Words, section
+from leafcover.reporting.components import Section, Terms, Words, listing, section
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules, curled, started
 from leafcover.reporting.method import made_section
@@ -101,10 +101,23 @@ def _sections(context: ReportContext) -> Iterator[Section]:
         columns_section(context),
         relations_section(context),
         risks_section(context),
+        _extra(context),
         made_section(context),
         _absent(context),
     ]
     return (one for one in found if one is not None)
+
+
+def _extra(context: ReportContext) -> Section | None:
+    """What measures of plugins found; for the steward alone, since nobody checked what they disclose."""
+    if context.measures is None or not context.internal:
+        return None
+    head = (say("extra-head-measure"), say("extra-head-side"), say("extra-head-value"))
+    rows = [
+        [one.description or one.name, say("extra-side", side=one.side), f"{one.value:.3g} ({one.name})"]
+        for one in context.measures.extra
+    ]
+    return section("extra", say("section-extra"), listing(say("section-extra"), head, rows))
 
 
 def _absent(context: ReportContext) -> Section | None:

@@ -61,27 +61,7 @@ size = { $rows ->
    *[no] {""}
 }
 date = Run of { $date }
-method-recipe = Method: the recipe { $recipe }, { $recipe ->
-    [cover] Leafcover’s own: values are shuffled in blocks of columns within the leaves of a decision tree.
-    [framework] after Islam and Brankovic (2004), “A Framework for Privacy Preserving Classification in Data Mining”, with
-        categories by Islam and Brankovic (2005), “DETECTIVE”; Leafcover’s default settings.
-    [framework-paper] after Islam and Brankovic (2004), “A Framework for Privacy Preserving Classification in Data
-        Mining”, with categories by Islam and Brankovic (2005), “DETECTIVE”; settings as published.
-    [forest] after Fletcher and Islam (2015), “An anonymization technique using intersected decision trees”; Leafcover’s
-        default settings.
-    [detective] after Islam and Brankovic (2005), “DETECTIVE: A Decision Tree Based Categorical Value Clustering and
-        Perturbation Technique for Preserving Privacy in Data Mining”.
-    [random] the benchmark RT of Fletcher and Islam (2015), “An anonymization technique using intersected decision trees”.
-    [perturbation-tree] after Roy, “Performance Analysis of Clustering in Privacy Preserving Data Mining”.
-    [microaggregate] multivariate microaggregation by MDAV (Domingo-Ferrer and Mateo-Sanz 2002, Domingo-Ferrer and Torra
-        2005).
-    [microaggregate-univariate] optimal univariate microaggregation (Hansen and Mukherjee 2003).
-    [additive] additive noise (SAN), as compared in Roy, “Performance Analysis of Clustering in Privacy Preserving Data
-        Mining”.
-    [multiplicative] multiplicative noise (MN), as compared in Roy, “Performance Analysis of Clustering in Privacy
-        Preserving Data Mining”.
-   *[other] as its plan says.
-}
+method-recipe = Method: the recipe { $recipe } ({ $source }).
 method-plan = Method: a custom plan, not one of Leafcover’s recipes.
 method-unknown = Method: not known to Leafcover. The table was made by other software and is compared with its original.
 decision = The data steward decides whether to publish. Leafcover measures; it does not approve a release.
@@ -317,6 +297,14 @@ absent-suppressed = { $rows ->
 }
 absent-unmeasured = Nothing was measured for this report. It describes what the method did, not the loss of utility or the
     disclosure risk.
+section-extra = Further measures
+extra-head-measure = Measure
+extra-head-side = Of
+extra-head-value = Value
+extra-side = { $side ->
+    [risk] disclosure risk
+   *[utility] utility
+  }
 report-extra-missing = Install leafcover[report] to write a report ({ $package } is missing): pip install 'leafcover[report]'.
 
 ## Charts
