@@ -2,6 +2,7 @@
 
 import re
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -61,6 +62,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+SECONDS = 5  # between two lines of progress where there is no terminal
+
 # Library messages name parameters; people at a command line know options.
 PARAMETERS = re.compile(r"\b(max_risk|keep_order|key_file|hold_out|publish_tree|original)(?:\b=\.\.\.|(?<!original)\b)")
 
@@ -81,9 +84,12 @@ def warn(words: str) -> None:
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """A progress bar on a terminal, nothing on a pipe; every step heeds a Ctrl-C that was lost."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
+    """A progress bar on a terminal, now and then a line elsewhere; every step checks for a Ctrl-C that was lost."""
+    if quiet or sys.stderr is None:
         yield lambda words, share: check_interrupt()
+        return
+    if not sys.stderr.isatty():
+        yield _lines_of_progress()
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -97,3 +103,18 @@ def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
             bar.update(task, description=words, completed=share)
 
         yield tell
+
+
+def _lines_of_progress() -> Callable[[str, float], None]:
+    """For logs: a line for a step that begins `SECONDS` or more after the last line, so that short work is silent."""
+    began = last = time.monotonic()
+
+    def tell(words: str, share: float) -> None:
+        nonlocal last
+        check_interrupt()
+        now = time.monotonic()
+        if now - last >= SECONDS:
+            last = now
+            typer.echo(f"[{now - began:.0f} s] {words}", err=True)
+
+    return tell

@@ -289,13 +289,27 @@ def demo(
     ),
     force: Force = False,
 ) -> None:
-    """Release the shipped Adult table by `cover`, with a report and a manifest."""
-    from leafcover.cli.options import Reading
+    """Release the shipped Adult table by `cover`: first the table and its summary, then the report."""
+    from leafcover.api import read
+    from leafcover.api import release as release_table
+    from leafcover.engine.files import check_outputs, external_report
+    from leafcover.engine.manifest import ReleasePaths
+    from leafcover.reporting.page import require_report
     from leafcover.table.io import sample
 
+    require_report()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"The folder '{folder}' cannot be made: {error.strerror}. Name another one.") from None
-    given = {**Reading().__dict__, "table": sample("adult"), "out": folder / "released.csv"}
-    release(**given, target="income", report=folder / "report.html", force=force)
+    paths, report = ReleasePaths(folder / "released.csv"), folder / "report.html"
+    check_outputs(None, paths, report=report, key_file=None, held_out=False, force=force)
+    with progress(False) as tell:
+        made = release_table(read(sample("adult")), "cover", target="income", progress=tell)
+        made.save(paths.table, force=force)
+    _print(made, paths, None, None)
+    typer.echo("\nMeasuring utility and disclosure risk for the report.")
+    with progress(False) as tell:
+        made.report(report, title="Adult", force=force, progress=tell)
+    typer.echo(f"\n{made.measure()}")
+    typer.echo(f"\nreport    {external_report(report)}  (to publish)\n          {report}  (for you alone)")

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.c45_rows import UNSIGNED, Halves, Packing, label_of, row_of
 
 NO_GAIN = np.float32(-1e-3)  # gain of an attribute without a valid test
@@ -17,7 +18,7 @@ EPSILON = 1e-3
 GAP = 1e-5  # adjacent values that differ by no more than this are not separated
 
 
-@njit(cache=True)
+@njit(**INNER)
 def min_side_weight(known: float, classes: int, min_records: float) -> np.float32:
     """The minimum weight on each side of a cut: a tenth of the average class, between min_records and 25."""
     least = np.float32(0.1 * known / classes)
@@ -28,13 +29,13 @@ def min_side_weight(known: float, classes: int, min_records: float) -> np.float3
     return least
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _gain(bits: np.float32, share: np.float32, base: np.float32, weight: np.float32, cost: np.float32) -> np.float32:
     """The gain of a cut that leaves these bits; it decreases monotonically with them, even after rounding."""
     return np.float32(share * np.float32(base - np.float32(bits / weight)) - cost)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _best_of(
     tries: int, bits: Singles, fewest: np.float32, share: np.float32, base: np.float32, weight: np.float32,
     items: np.float32,
@@ -58,14 +59,14 @@ def _best_of(
     return found, best
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _bits_of_two(rows: int, ones: int, terms: Floats) -> np.float32:
     """Total information of two classes from integer counts."""
     sums = np.float32(np.float64(np.float32(terms[UNSIGNED(rows - ones)])) + terms[UNSIGNED(ones)])
     return np.float32(terms[UNSIGNED(rows)] - np.float64(sums))
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _bits(counts: Rows, rows: int, terms: Floats) -> np.float32:
     """Total information of any number of classes from integer counts."""
     sums = np.float32(0.0)
@@ -74,7 +75,7 @@ def _bits(counts: Rows, rows: int, terms: Floats) -> np.float32:
     return np.float32(terms[rows] - np.float64(sums))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _scan_two(
     words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, totals: Rows, terms: Floats,
     bits: Singles, places: Codes,
@@ -99,7 +100,7 @@ def _scan_two(
     return tries, fewest
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _scan(
     words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, packing: Packing, totals: Rows,
     terms: Floats, low: Rows, bits: Singles, places: Codes,
@@ -123,7 +124,7 @@ def _scan(
     return tries, fewest
 
 
-@njit(cache=True)
+@njit(**INNER)
 def score_number_whole(
     words: Halves, singles: Singles, base: int, known: int, items: int, packing: Packing, totals: Rows,
     terms: Floats, min_records: float, low: Rows, bits: Singles, places: Codes,
@@ -160,7 +161,7 @@ def score_number_whole(
     return gain, info, place
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def score_number(
     words: Halves, singles: Singles, base: int, known: int, rows: int, packing: Packing, classes: int,
     weight: Singles, items: np.float32, min_records: float, bits: Singles, lows: Singles, places: Codes,
@@ -204,7 +205,7 @@ def score_number(
     return gain, np.float32(total_information(parts) / items), int(places[found])
 
 
-@njit(cache=True)
+@njit(**INNER)
 def count_levels(
     words: Halves, singles: Singles, base: int, rows: int, packing: Packing, codes: Array, levels: Codes, slots: Codes,
     used: Bools, active: Rows, starts: Rows, counts: Singles,
@@ -230,7 +231,7 @@ def count_levels(
             counts[UNSIGNED(starts[k] + codes[row, UNSIGNED(active[k])]), label] += weight
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _sum_levels(counts: Singles, parts: Singles, min_records: float) -> bool:
     """Sum the classes of each level, and return whether two levels have enough rows (row 0 is missing values)."""
     reasonable = 0
@@ -244,7 +245,7 @@ def _sum_levels(counts: Singles, parts: Singles, min_records: float) -> bool:
     return reasonable >= 2
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def score_category(
     counts: Singles, items: np.float32, min_records: float, parts: Singles
 ) -> tuple[np.float32, np.float32]:
@@ -268,7 +269,7 @@ def score_category(
     return gain, np.float32(total_information(parts[:branches]) / items)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def score_category_whole(
     counts: Singles, items: np.float32, min_records: float, parts: Singles, totals: Rows, terms: Floats
 ) -> tuple[np.float32, np.float32]:
@@ -294,7 +295,7 @@ def score_category_whole(
     return gain, np.float32(np.float32(terms[int(items)] - np.float64(split)) / items)
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def choose(gains: Singles, infos: Singles, in_average: Bools) -> int:
     """The attribute with the largest gain ratio among those with at least average gain, or -1; ties go to the first."""
     total, possible = np.float32(0.0), 0
@@ -320,7 +321,7 @@ def choose(gains: Singles, infos: Singles, in_average: Bools) -> int:
 LN2 = math.log(2.0)
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def term(count: float) -> float:
     """``count * log2(count)``, and 0 for a count of 0.
 
@@ -332,7 +333,7 @@ def term(count: float) -> float:
     return count * (math.log(count) / LN2)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def whole_terms(most: int) -> Floats:
     """``n * log2(n)`` for n = 0..most, so that rows of weight one need no logarithms."""
     terms = np.empty(most + 1, np.float64)
@@ -341,7 +342,7 @@ def whole_terms(most: int) -> Floats:
     return terms
 
 
-@njit(cache=True)
+@njit(**INNER)
 def total_information(counts: Singles) -> np.float32:
     """``N log2 N - sum of n log2 n``: the entropy of the classes times the number of rows, in bits.
 
@@ -364,7 +365,7 @@ def total_information(counts: Singles) -> np.float32:
 _SLACK = 1e-9  # fractional weights add up to integers only approximately
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def cut_ratios(
     values: Singles, labels: Codes, weights: Floats, classes: int, least: float
 ) -> tuple[Floats, Floats]:  # fmt: skip
@@ -402,7 +403,7 @@ def cut_ratios(
     return middles[:found], ratios[:found]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def level_ratio(counts: Floats, least: float) -> float:
     """The gain ratio of a category, or -1 unless two of its levels have a weight of ``least``.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.c45_criterion import (
     EPSILON,
     NO_GAIN,
@@ -99,13 +100,13 @@ class Branches(NamedTuple):
     ends: Rows
 
 
-@njit(cache=True)
+@njit(**INNER)
 def is_forced(forced: Forced, node: int) -> bool:
     """Whether the test of a node is prescribed."""
     return node < len(forced.tested) and forced.tested[node] >= 0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def allocate(inputs: Inputs) -> tuple[Workspace, Branches]:
     """Allocate working memory for the largest possible node."""
     rows, attributes, classes = inputs.orders.shape[1], len(inputs.slot), inputs.classes
@@ -130,7 +131,7 @@ def allocate(inputs: Inputs) -> tuple[Workspace, Branches]:
     return work, branches
 
 
-@njit(cache=True)
+@njit(**INNER)
 def root_records(inputs: Inputs, width: int) -> Words:
     """The root's records in the first stack: sorted by each number, and in row order with a weight of one."""
     numbers, rows = inputs.orders.shape
@@ -150,7 +151,7 @@ TESTED, FIRST, BRANCHES, PARENT, LABEL, WHOLE = range(6)  # columns of a node's 
 CUT, ITEMS, COUNTS = range(3)  # columns of its 32-bit floats; class counts start at COUNTS
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _cut_after(inputs: Inputs, number: int, singles: Singles, base: int, place: int, known: int) -> np.float32:
     """The cut after a position in a node's order: the largest value of all training data up to the midpoint."""
     lower, upper = singles[2 * (base + place) + 1], singles[2 * (base + place) + 3]
@@ -167,7 +168,7 @@ def _cut_after(inputs: Inputs, number: int, singles: Singles, base: int, place: 
     return lower if cut >= singles[2 * (base + known) - 1] else cut
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _score_all(
     inputs: Inputs, work: Workspace, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles,
     base: int, width: int, rows: int,
@@ -224,7 +225,7 @@ def _score_all(
         gains[a], infos[a], places[a], knowns[a] = gain, info, place, known
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _write_child(
     whole: Codes, figures: Singles, child: int, branches: Branches, b: int, parent: int, inherited: int
 ) -> None:
@@ -241,14 +242,14 @@ def _write_child(
         whole[child, LABEL] = best
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _is_final(whole: Codes, figures: Singles, node: int, min_records: float) -> bool:
     """Whether a node cannot be split: it has one class only, or too few rows for two branches."""
     items = figures[node, ITEMS]
     return figures[node, COUNTS + whole[node, LABEL]] == items or items < 2 * min_records
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _assign_branches(
     inputs: Inputs, work: Workspace, branches: Branches, forced: Forced, figures: Singles, node: int, best: int,
     whole: bool, words: Halves, singles: Singles, base: int, width: int, rows: int,
@@ -278,7 +279,7 @@ def _assign_branches(
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_lines(
     inputs: Inputs, branches: Branches, records: Words, words: Halves, singles: Singles, side: int, start: int,
     rows: int, n_branches: int, unknown: int,
@@ -301,7 +302,7 @@ def _partition_lines(
                 )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     """All nodes before collapsing and pruning; the children of a node are adjacent and follow their parent.
 
@@ -388,7 +389,7 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     return whole[:nodes], figures[:nodes]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def collapse(whole: Codes, figures: Singles, forced: Forced) -> None:
     """Replace every subtree that has no fewer errors than a leaf by that leaf, except prescribed tests."""
     errors = np.zeros(len(whole), np.float32)

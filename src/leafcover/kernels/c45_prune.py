@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Singles
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.c45_rows import UNKNOWN, resize
 
 ROUNDING_MARGIN = 0.999  # a 32-bit sum of errors is at least this fraction of the exact count
@@ -47,7 +48,7 @@ class BranchSums(NamedTuple):
     branch: Codes  # (rows,) branch of each row of the node
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def branch_of(state: PruneState, node: int, row: int) -> int:
     """The branch of a row at a node, UNKNOWN if its value is missing."""
     attribute = state.node[node, TESTED]
@@ -59,7 +60,7 @@ def branch_of(state: PruneState, node: int, row: int) -> int:
     return int(value)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _leaf_errors(state: PruneState, figures: Singles, label: int) -> tuple[int, np.float32]:
     """The class that a leaf with these figures predicts, and its pessimistic errors.
 
@@ -73,7 +74,7 @@ def _leaf_errors(state: PruneState, figures: Singles, label: int) -> tuple[int, 
     return label, np.float32(errors + np.float32(extra))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_node(
     state: PruneState, node: int, start: int, stop: int, rows: Codes, weights: Singles, top: int,
     parts: BranchSums, leaves: np.int64,
@@ -127,7 +128,7 @@ def _partition_node(
     return rows, weights, need, whole and unknown == 0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_subtree(
     state: PruneState,
     segments: Rows,
@@ -172,7 +173,7 @@ def _partition_subtree(
     return rows, weights, top, count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _subtree(state: PruneState, root: int, found: Codes) -> int:
     """All nodes of the subtree at ``root``, every parent before its children."""
     found[0], count, done = root, 1, 0
@@ -185,7 +186,7 @@ def _subtree(state: PruneState, root: int, found: Codes) -> int:
     return count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _sum_errors(state: PruneState, nodes: Codes, count: int, errors: Singles) -> np.float32:
     """Errors of a subtree from those of its leaves, added branch by branch as in C4.5."""
     for i in range(count - 1, -1, -1):
@@ -198,7 +199,7 @@ def _sum_errors(state: PruneState, nodes: Codes, count: int, errors: Singles) ->
     return errors[nodes[0]]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _find_leaf(state: PruneState, node: int, row: int) -> int:
     """The leaf that a row reaches from a node, UNKNOWN if a tested value is missing."""
     while state.node[node, TESTED] >= 0:
@@ -209,7 +210,7 @@ def _find_leaf(state: PruneState, node: int, row: int) -> int:
     return node
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _branch_errors_whole(
     state: PruneState, segments: Rows, node: int, rows: Codes, nodes: Codes, errors: Singles, extra: Singles,
     enough: float,
@@ -258,7 +259,7 @@ def _branch_errors_whole(
     return _sum_errors(state, nodes, count, errors)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _branch_errors_weighted(
     state: PruneState, segments: Rows, node: int, rows: Codes, weights: Singles, top: int, parts: BranchSums,
     nodes: Codes, errors: Singles, ends: Rows,
@@ -290,7 +291,7 @@ def _branch_errors_weighted(
     return rows, weights, _sum_errors(state, nodes, count, errors)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _raise_branch(state: PruneState, node: int, raised: int) -> None:
     """Replace a node by one of its branches; the node keeps its rows."""
     label, errors = _leaf_errors(state, state.figures[node], state.node[raised, LABEL])
@@ -300,7 +301,7 @@ def _raise_branch(state: PruneState, node: int, raised: int) -> None:
     state.node[node, LABEL], state.figures[node, ESTIMATE] = label, errors
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def prune_nodes(state: PruneState) -> None:
     """Prune the tree in place: a pruned node becomes a leaf, a raised branch replaces its parent."""
     count, width, all_rows = len(state.node), state.figures.shape[1], len(state.labels)
@@ -376,7 +377,7 @@ def squared_deviation(confidence: float) -> float:
     return (_DEVIATION[place - 1] + (_DEVIATION[place] - _DEVIATION[place - 1]) * share) ** 2
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _extra_from_one_error(records: float, errors: float, coefficient: float) -> float:
     if errors + 0.5 >= records:
         return 0.67 * (records - errors)
@@ -386,7 +387,7 @@ def _extra_from_one_error(records: float, errors: float, coefficient: float) -> 
     return records * bound - errors
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def extra_errors(records: float, errors: float, confidence: float, coefficient: float) -> float:
     """The number to add to the observed errors to get the pessimistic estimate.
 
@@ -405,7 +406,7 @@ def extra_errors(records: float, errors: float, confidence: float, coefficient: 
 # Operations on the shape of a tree: breadth-first numbering, sums over subtrees, cuts as original values.
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def breadth_first(first: Codes, branches: Codes) -> tuple[Codes, Codes, Codes]:
     """Breadth-first numbering: the old number of each node, its first child and its parent."""
     most = len(first)
@@ -422,14 +423,14 @@ def breadth_first(first: Codes, branches: Codes) -> tuple[Codes, Codes, Codes]:
     return old[:count].copy(), new_first[:count].copy(), parent[:count].copy()
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def add_to_ancestors(values: Floats, parent: Codes) -> None:
     """Add every node's value to those of its ancestors; every node must precede its children."""
     for node in range(len(values) - 1, 0, -1):
         values[parent[node]] += values[node]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def original_cuts(cuts: Singles, ascending: Singles, order: Codes, column: Floats) -> Floats:
     """For each cut (a value of ``ascending``), the largest value of ``column`` that rounds to it.
 

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from leafcover.arrays import Array, Codes, Rows, Singles, Words
+from leafcover.kernels import ENTRY, INNER
 
 UNKNOWN = -1
 LOWER_HALF = np.uint64(0xFFFFFFFF)
@@ -44,13 +45,13 @@ def packing_of(labels: Codes, classes: int) -> Packing:
     return Packing(np.uint64(bits), np.uint64((1 << bits) - 1), labels)
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def row_of(word: np.uint32, packing: Packing) -> np.uint64:
     """The row number in a record's lower half."""
     return np.uint64(word) >> packing.shift
 
 
-@njit(cache=True)
+@njit(**INNER)
 def label_of(word: np.uint32, packing: Packing) -> int:
     """The class in a record's lower half."""
     if packing.mask:
@@ -58,13 +59,13 @@ def label_of(word: np.uint32, packing: Packing) -> int:
     return int(np.int64(packing.labels[np.uint64(word)]))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def word_of(row: int, packing: Packing) -> np.uint64:
     """The lower half of the record of a row."""
     return (np.uint64(row) << packing.shift) | (np.uint64(packing.labels[row]) & packing.mask)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def resize(array: Array, size: int) -> Array:
     """A copy of an array with space for ``size`` elements."""
     new = np.empty(size, array.dtype)
@@ -73,7 +74,7 @@ def resize(array: Array, size: int) -> Array:
     return new
 
 
-@njit(cache=True)
+@njit(**INNER)
 def resize_rows(array: Array, size: int) -> Array:
     """A copy of a matrix with space for ``size`` rows."""
     new = np.empty((size, array.shape[1]), array.dtype)
@@ -83,7 +84,7 @@ def resize_rows(array: Array, size: int) -> Array:
     return new
 
 
-@njit(cache=True)
+@njit(**INNER)
 def resize_lines(records: Words, lines: int, size: int) -> Words:
     """A copy of lines of records, each with space for ``size`` records."""
     new, old = np.empty(lines * size, np.uint64), len(records) // lines
@@ -93,7 +94,7 @@ def resize_lines(records: Words, lines: int, size: int) -> Words:
     return new
 
 
-@njit(cache=True)
+@njit(**INNER)
 def known_end(singles: Singles, base: int, rows: int) -> int:
     """The number of known values; missing ones are last."""
     if not np.isnan(singles[2 * (base + rows) - 1]):
@@ -108,7 +109,7 @@ def known_end(singles: Singles, base: int, rows: int) -> int:
     return low
 
 
-@njit(cache=True)
+@njit(**INNER)
 def branch_by_number(
     words: Halves, singles: Singles, base: int, known: int, rows: int, cut: np.float32, packing: Packing,
     branch_of: Array,
@@ -134,7 +135,7 @@ def branch_by_number(
     return low
 
 
-@njit(cache=True)
+@njit(**INNER)
 def branch_by_level(
     words: Halves, base: int, rows: int, codes: Array, category: int, packing: Packing, branch_of: Array
 ) -> None:
@@ -144,7 +145,7 @@ def branch_by_level(
         branch_of[row] = codes[row, category]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def count_halves(
     words: Halves, base: int, low: int, packing: Packing, totals: Rows, sizes: Rows, items: Singles, counts: Singles
 ) -> None:
@@ -162,7 +163,7 @@ def count_halves(
     items[0], items[1] = np.float32(low), np.float32(rows - low)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def weigh_branches(
     words: Halves, singles: Singles, base: int, rows: int, packing: Packing, branch_of: Array, n_branches: int,
     shares: Singles, sizes: Rows, items: Singles, counts: Singles,
@@ -209,7 +210,7 @@ def weigh_branches(
     return unknown
 
 
-@njit(cache=True)
+@njit(**INNER)
 def partition_rows_in_two(
     records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, low: int, low_step: int,
     high: int, high_step: int,
@@ -226,7 +227,7 @@ def partition_rows_in_two(
         low += (1 - branch) * low_step
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def partition_rows(
     records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, n_branches: int, begins: Rows,
     steps: Rows, ends: Rows, target: int,
@@ -248,7 +249,7 @@ def partition_rows(
                 ends[b] += 1
 
 
-@njit(cache=True)
+@njit(**INNER)
 def share_weights(
     words: Halves, singles: Singles, source: int, rows: int, branch_of: Array, packing: Packing, n_branches: int,
     shares: Singles, begins: Rows, steps: Rows, ends: Rows, target: int,

@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.c45_rows import resize
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
@@ -14,7 +15,7 @@ from leafcover.kernels.c45_rows import resize
 SAME_CELL = -1  # the row is in the same cell as the previous one
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int, tree: int) -> None:
     """Split every cell by the leaf sets of its rows in one more tree, in place, by a counting sort.
 
@@ -34,7 +35,7 @@ def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int,
         begin = end
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _all_equal(rows: Rows, place: Codes) -> bool:
     first = place[rows[0]]
     for row in rows:  # noqa: SIM110  # numba does not support all()
@@ -43,7 +44,7 @@ def _all_equal(rows: Rows, place: Codes) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _split(
     order: Rows,
     first_difference: Codes,
@@ -77,7 +78,7 @@ def _split(
     held[occurring[:kinds]] = 0
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def narrow_ranges(place: Codes, low_of: Floats, high_of: Floats, low: Floats, high: Floats) -> None:
     """Intersect each row's range with the range of its leaf set in one more tree."""
     for row in range(len(place)):
@@ -85,7 +86,7 @@ def narrow_ranges(place: Codes, low_of: Floats, high_of: Floats, low: Floats, hi
         high[row] = min(high[row], high_of[place[row]])
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, min_cell: int, window: int) -> Codes:
     """The pool of each cell; a cell with at least ``min_cell`` rows is a pool of its own.
 
@@ -121,7 +122,7 @@ def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, 
     return number
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _pool(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, window: int, waiting: Rows, begin: int, count: int,
     number: Codes, pools: int,
@@ -146,7 +147,7 @@ def _pool(
     return begin + count - first, pools
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _window_end(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: int, window: int) -> int:
     """The end of a window of ``window`` cells from ``first`` on, or of more cells if these have too few rows."""
     end, held = first, 0
@@ -156,7 +157,7 @@ def _window_end(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: in
     return end
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _gather(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, cells: Rows, number: Codes, pool: int, agreed: Bools,
     breaks: Rows,
@@ -189,7 +190,7 @@ def _gather(
     return size
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _differences(one: Array, other: Array) -> int:
     found = 0
     for tree in range(len(one)):
@@ -197,7 +198,7 @@ def _differences(one: Array, other: Array) -> int:
     return found
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _nearest_pool(places: Array, rows: Rows, number: Codes, cell: int) -> int:
     """The pooled cell that differs from this one in the fewest trees; -1 if there is no pool."""
     best, least = -1, places.shape[1] + 1
@@ -229,7 +230,7 @@ def empty_sets() -> LeafSets:
     return LeafSets(np.full(16, EMPTY), np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes]:
     """Add sets, and return their numbers; sorts the leaves of each new set in place."""
     known, held = len(sets.hashes), len(sets.leaves)
@@ -252,7 +253,7 @@ def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes
     return LeafSets(slot, hashes[:known].copy(), start[: known + 1].copy(), members[:held].copy()), number
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _reserve_slots(sets: LeafSets, count: int) -> Rows:
     """The slots of the hash table, resized to at least twice ``count``."""
     size = len(sets.slot)
@@ -269,7 +270,7 @@ def _reserve_slots(sets: LeafSets, count: int) -> Rows:
     return slot
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _find(slot: Rows, hashes: Words, start: Rows, members: Codes, hash_value: np.uint64, one: Codes) -> np.uint64:
     """The slot of a set, or the empty slot where it belongs."""
     last = np.uint64(len(slot) - 1)
@@ -282,7 +283,7 @@ def _find(slot: Rows, hashes: Words, start: Rows, members: Codes, hash_value: np
     return at
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _hash(one: Codes) -> np.uint64:
     x = np.uint64(len(one))
     for leaf in one:
@@ -292,7 +293,7 @@ def _hash(one: Codes) -> np.uint64:
     return x ^ (x >> np.uint64(32))
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def intersect_boxes(
     low: Floats, high: Floats, allowed: Codes, start: Rows, leaves: Codes, any_level: int, no_level: int
 ) -> tuple[Floats, Floats, Codes]:
@@ -330,7 +331,7 @@ class TreeArrays(NamedTuple):
     weight: Singles  # (nodes,) weighted training rows
 
 
-@njit(cache=True)
+@njit(**INNER)
 def child_of(tree: TreeArrays, node: int, value: float) -> int:
     """The child for a value; SEVERAL if the value is missing or has no branch."""
     if np.isnan(value):
@@ -343,7 +344,7 @@ def child_of(tree: TreeArrays, node: int, value: float) -> int:
     return SEVERAL
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
     """The leaf of each row of ``values`` (rows, columns), or SEVERAL."""
     for row in range(len(values)):
@@ -353,7 +354,7 @@ def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
         leaf[row] = node
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
     """All leaves that the given rows reach through branches with training rows, and where each row's leaves end."""
     ends = np.empty(len(rows), np.int64)
@@ -383,7 +384,7 @@ def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows
     return ends, found[:count]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def class_weights(tree: TreeArrays, counts: Singles, label: Codes, values: Floats, rows: Rows) -> Singles:
     """Class weights (rows, classes) of rows that reach several leaves, weighted by branch shares, in 32 bits."""
     sums = np.zeros((len(rows), counts.shape[1]), np.float32)

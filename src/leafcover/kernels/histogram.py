@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+from leafcover.kernels import ENTRY
 
 # n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33, that is,
 # 290 million rows), so scores do not depend on the order of rows, bins or classes, and equal splits tie exactly.
@@ -179,7 +180,7 @@ def group_rows(records: Records, attribute: int, groups: int, begins: Rows, plac
 MAX_BINS = 255  # together with the code of missing values they fit in one byte
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
     """The largest value of each bin of sorted values, and whether every bin contains a single value.
 
@@ -215,7 +216,7 @@ def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
     return edges[:place], False
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def code_numbers(values: Floats, edges: Floats, codes: Array, attribute: int, start: int, stop: int) -> int:
     """Write the bin of each value; return the number of missing values.
 
@@ -240,7 +241,7 @@ def code_numbers(values: Floats, edges: Floats, codes: Array, attribute: int, st
     return missing
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def code_levels(levels: Array, codes: Array, attribute: int, start: int, stop: int) -> int:
     """Write the code of each level plus one, so that missing (-1) becomes 0; return the number of missing values."""
     missing = 0
@@ -250,7 +251,7 @@ def code_levels(levels: Array, codes: Array, attribute: int, start: int, stop: i
     return missing
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def every_value_is_an_edge(values: Floats, edges: Floats, codes: Array, attribute: int) -> bool:
     """Whether each known value is the upper edge of its bin, so that binning is lossless."""
     for row in range(values.size):
@@ -263,7 +264,7 @@ def every_value_is_an_edge(values: Floats, edges: Floats, codes: Array, attribut
 # Sorting rows by cell, and numbering the refined cells.
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def gather(words: Array, target: Codes, labels: Rows, n_labels: int) -> tuple[Array, Codes, Rows, Rows]:
     """Words, classes and row numbers sorted by label, and the start of each label."""
     starts = np.zeros(n_labels + 1, np.int64)
@@ -286,7 +287,7 @@ def gather(words: Array, target: Codes, labels: Rows, n_labels: int) -> tuple[Ar
     return moved, classes, row, starts
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def bits_of_cells(target: Codes, starts: Rows, classes: int) -> float:
     """The entropy of the classes times the number of rows, summed over cells."""
     bits, rows = 0.0, np.zeros(classes, np.int64)
@@ -300,7 +301,7 @@ def bits_of_cells(target: Codes, starts: Rows, classes: int) -> float:
     return bits
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def number_cells(begins: Bools, row: Rows) -> tuple[Rows, int]:
     """The cell number of each row, with cells numbered in order, and the number of cells."""
     labels = np.empty(row.size, np.int64)

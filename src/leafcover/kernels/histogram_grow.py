@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Codes, Floats, Rows
+from leafcover.kernels import ENTRY
 from leafcover.kernels.c45_prune import extra_errors
 from leafcover.kernels.histogram import (
     EPSILON,
@@ -154,7 +155,7 @@ def _make_leaf(nodes: Nodes, node: int) -> None:
     nodes.links[node, BRANCHES] = 0
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def finalize_nodes(
     nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float
 ) -> tuple[Codes, Floats, Floats]:
@@ -194,7 +195,7 @@ def finalize_nodes(
     return label, errors, estimate
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def breadth_first(nodes: Nodes, size: int) -> Rows:
     """The nodes that can be reached from the root, level by level."""
     order = np.empty(size, np.int64)
@@ -321,7 +322,7 @@ def _partition_node(
     return largest
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Rows, Floats]:
     """The tree before pruning: nodes, their number, the unfinished nodes, and the table of n·log2 n.
 
@@ -520,7 +521,7 @@ def _move_unknown_behind(records: Records, start: int, known: int, unknown: int,
     return start + known
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def grow_weighted(
     records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: GrowthSettings, table: Floats
 ) -> tuple[Nodes, int]:

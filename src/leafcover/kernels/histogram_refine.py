@@ -7,6 +7,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+from leafcover.kernels import ENTRY
 from leafcover.kernels.histogram import (
     Records,
     count_rows,
@@ -66,7 +67,7 @@ class BestSplit(NamedTuple):
     classes: int  # number of classes in the node
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def complexity(classes: int, rows: int) -> float:
     """The parametric complexity of the multinomial: the bits that fitting class shares to rows gains by chance.
 
@@ -286,7 +287,7 @@ def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, ho
     stack[at, 4] = how
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
     """Split the ranges between ``starts`` (the last entry is the number of rows) as long as the net gain suffices.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+from leafcover.kernels import ENTRY, INNER
 
 # Bits gained by chance per degree of freedom: 1 / (2 ln 2).
 CHANCE_BITS = 0.7213475204444817
@@ -43,7 +44,7 @@ class JointWorkspace(NamedTuple):
     logs: Floats  # log2 n
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _load(settings: JointSettings, rows: Rows, work: JointWorkspace) -> None:
     """Load the bins and classes of the sampled rows, and count each class."""
     work.node[:] = 0
@@ -56,7 +57,7 @@ def _load(settings: JointSettings, rows: Rows, work: JointWorkspace) -> None:
             work.node[group] += 1
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _order_levels(settings: JointSettings, j: int, size: int, varying: Codes, work: JointWorkspace) -> int:
     """Order the levels of a category by their share of the most common class of the column they explain best.
 
@@ -95,7 +96,7 @@ def _order_levels(settings: JointSettings, j: int, size: int, varying: Codes, wo
     return len(present)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _sorted_rows(j: int, size: int, ordered: int, work: JointWorkspace) -> Rows:
     """Sort the rows by the position of their bin, and return the end of each position."""
     ends = np.zeros(ordered + 1, np.int64)
@@ -111,7 +112,7 @@ def _sorted_rows(j: int, size: int, ordered: int, work: JointWorkspace) -> Rows:
     return ends[1:]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _best_cut(
     settings: JointSettings, j: int, size: int, ordered: int, floor: int, varying: Codes, work: JointWorkspace
 ) -> tuple[float, int]:
@@ -158,7 +159,7 @@ def _best_cut(
     return best, last
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _best_split(
     settings: JointSettings, rows: Rows, floor: int, work: JointWorkspace, side: Bools
 ) -> tuple[int, float]:
@@ -201,7 +202,7 @@ def _best_split(
     return chosen, best
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def refine_jointly(settings: JointSettings, order: Rows, starts: Rows, work: JointWorkspace) -> tuple[Bools, float]:
     """Cut the ranges of ``order`` between ``starts`` as long as the net gain is positive; reorders ``order``.
 
@@ -256,7 +257,7 @@ def refine_jointly(settings: JointSettings, order: Rows, starts: Rows, work: Joi
 # Mutual information of two columns within cells.
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def value_bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Floats) -> float:
     """The sum of n log2 n over cells and values; ``growth[n]`` is the contribution of the n-th row of a value."""
     counts = np.zeros(size, np.int64)
@@ -271,7 +272,7 @@ def value_bits(codes: Codes, size: int, order: Rows, starts: Rows, growth: Float
     return total
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def pair_bits(codes: Codes, sizes: Rows, order: Rows, starts: Rows, source: Rows, growth: Floats) -> Floats:
     """`value_bits` of the pairs of values of every pair of columns, with the first column taken from ``source`` rows.
 

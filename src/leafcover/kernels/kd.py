@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Singles, Words
+from leafcover.kernels import ENTRY, INNER
 
 TIE_TOLERANCE = 1e-9  # variances with a smaller relative difference tie, so that rounding does not choose the column
 
@@ -52,7 +53,7 @@ class _KdWorkspace(NamedTuple):
     column: Floats  # (rows,) values of one column
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def hash_rows(words: Words) -> Words:
     """A 64-bit hash of each row of words; equal rows have equal hashes."""
     found = np.empty(len(words), np.uint64)
@@ -67,7 +68,7 @@ def hash_rows(words: Words) -> Words:
     return found
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def midpoint(low: float, high: float) -> float:
     """The midpoint of two values, or the lower one if they are adjacent floats."""
     middle = (low + high) / 2.0
@@ -76,7 +77,7 @@ def midpoint(low: float, high: float) -> float:
     return low if middle >= high else middle
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) -> KdNodes:
     """Grow a kd tree; reorders the rows of ``values`` (rows, columns) and their numbers ``order``."""
     rows, columns = values.shape
@@ -108,7 +109,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
     )  # fmt: skip
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _exclude_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
     is_open[:] = True
     while not reuse and parent[node] >= 0:
@@ -116,7 +117,7 @@ def _exclude_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse
         is_open[tested[node]] = False
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWorkspace) -> tuple[int, float]:
     """The column to cut and the threshold; -1 if no cut leaves enough rows on both sides.
 
@@ -140,7 +141,7 @@ def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWor
         work.open[column] = False  # try the column with the next largest spread
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _measure_spread(values: Floats, scaled: ColumnScales, work: _KdWorkspace) -> None:
     """Range and spread of every column, with the mean first, so that large means cost no precision."""
     low, high, mean, spread = work.low, work.high, work.mean, work.spread
@@ -163,7 +164,7 @@ def _measure_spread(values: Floats, scaled: ColumnScales, work: _KdWorkspace) ->
         spread[c] *= scaled.weight[c]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _cut(values: Floats, column: int, middle: float, rule: KdSettings, work: _KdWorkspace) -> float:
     """The first of midrange and median (or only the median) that leaves enough rows on both sides; otherwise nan.
 
@@ -194,7 +195,7 @@ def _cut(values: Floats, column: int, middle: float, rule: KdSettings, work: _Kd
     return np.nan
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _median(values: Floats) -> float:
     """The median; reorders the values."""
     half = len(values) // 2
@@ -207,7 +208,7 @@ def _median(values: Floats) -> float:
     return midpoint(lower, upper)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_node(values: Floats, order: Rows, column: int, cut: float) -> int:
     """Move the rows up to the cut to the front; return their number."""
     first, last = 0, len(values) - 1
@@ -231,7 +232,7 @@ def _partition_node(values: Floats, order: Rows, column: int, cut: float) -> int
 _SAMPLE_ROWS = 256  # minimum sample that determines the widest column; using all rows costs two thirds more per cut
 
 
-@njit(cache=True)
+@njit(**INNER)
 def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tuple[Rows, Rows]:
     """Rows sorted by block, ascending within each block, and the start of each block (and the end of the last).
 
@@ -258,7 +259,7 @@ def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tu
     return order, starts[: count + 1]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
     """Move the rows with the ``half`` smallest values of the widest column first; both halves keep their order."""
     column = _widest(values, rows)
@@ -281,7 +282,7 @@ def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second
     rows[kept:] = second[:moved]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _widest(values: Floats, rows: Rows) -> int:
     """The column with the largest variance in a sample of evenly spaced rows; ties go to the first."""
     step, columns = max(1, len(rows) // _SAMPLE_ROWS), values.shape[1]
@@ -319,7 +320,7 @@ class _HalvingWorkspace(NamedTuple):
     hashes: Words  # (rows,)
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def halve_by_component(values: Floats, order: Rows, hashes: Words, most: int) -> Rows:
     """Halve every span of at least ``most`` rows; reorders all rows and returns the start of each span.
 
@@ -352,7 +353,7 @@ def halve_by_component(values: Floats, order: Rows, hashes: Words, most: int) ->
     return starts[:count].copy()
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _halve_span(values: Floats, order: Rows, hashes: Words, least: int, work: _HalvingWorkspace) -> int:
     """Halve one span; return the number of rows on the left, 0 if it is not cut."""
     _principal_component(values, work)
@@ -374,7 +375,7 @@ def _halve_span(values: Floats, order: Rows, hashes: Words, least: int, work: _H
     return left
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _end_of_run(score: Floats, hashes: Words, middle: float, below: int, equal: int, half: int, least: int) -> int:
     """Where to cut so that equal rows stay together, as close to the half as possible; 0 if impossible.
 
@@ -399,7 +400,7 @@ def _end_of_run(score: Floats, hashes: Words, middle: float, below: int, equal: 
     return last if len(score) - last >= least else 0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_span(
     values: Floats, order: Rows, hashes: Words, middle: float, ties: int, work: _HalvingWorkspace
 ) -> None:
@@ -419,7 +420,7 @@ def _partition_span(
         _copy_row(work.values, work.order, work.hashes, i, values, order, hashes, left + i)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _copy_row(
     values: Floats, order: Rows, hashes: Words, at: int, to_values: Floats, to_order: Rows, to_marks: Words, to: int
 ) -> None:
@@ -428,7 +429,7 @@ def _copy_row(
     to_order[to], to_marks[to] = order[at], hashes[at]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _principal_component(values: Floats, work: _HalvingWorkspace) -> None:
     """The first principal component; its largest coefficient (the first if several tie) is positive.
 
@@ -472,7 +473,7 @@ def _principal_component(values: Floats, work: _HalvingWorkspace) -> None:
         work.direction[c] = matrix[largest, c]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _square(matrix: Floats, trace: float, square: Floats) -> float:
     """Divide the matrix by its trace and square it; return the new trace."""
     size = len(matrix)
@@ -495,7 +496,7 @@ def _square(matrix: Floats, trace: float, square: Floats) -> float:
 # Quickselect and a stable radix sort.
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def select(values: Floats, place: int) -> float:
     """The value at a position of the sorted values (quickselect); reorders them so that no earlier value is larger.
 
@@ -528,7 +529,7 @@ _BITS = 11
 _SIZE = 1 << _BITS
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def stable_order(values: Singles) -> Codes:
     """Row numbers by ascending value, equal values in row order, missing values last.
 

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance, squared_distances
 from leafcover.kernels.shrinking_index import (
@@ -28,7 +29,7 @@ MAX_BLOCK_ROWS = 64_000
 _REBUILD_SHARE = 0.6  # the index is rebuilt when this share of its rows remains (measured: 0.4 to 0.8 cost the same)
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def mdav(values: Floats, k: int) -> Rows:
     """The MDAV group of each row of a matrix (rows, columns), in order of creation, with k to 2k - 1 rows each.
 
@@ -62,7 +63,7 @@ def mdav(values: Floats, k: int) -> Rows:
     return label
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _take_group(
     values: Floats, index: ShrinkingIndex, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
 ) -> None:
@@ -76,7 +77,7 @@ def _take_group(
             sums[c] -= values[row, c]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
     """MDAV within blocks of at most ``largest`` similar rows (at least 2k - 1); groups still have at least k rows.
 
@@ -96,7 +97,7 @@ def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
 # The centroid is that of all rows; the remaining row farthest from it starts each group.
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     """The V-MDAV group of each row of a matrix (rows, columns), numbered in order of creation.
 
@@ -128,7 +129,7 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     return label
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _group_around(
     values: Floats, index: ShrinkingIndex, seed: int, k: int, gamma: float, remaining: int, members: Rows
 ) -> int:
@@ -164,7 +165,7 @@ def _group_around(
     return size
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
     """Assign ungrouped rows to the group with the nearest centroid; ties go to the first."""
     centroids, count = np.zeros((max(groups, 1), values.shape[1])), np.zeros(max(groups, 1))
@@ -192,7 +193,7 @@ def fixed_groups(count: int, k: int) -> Rows:
     return label
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def optimal_groups(values: Floats, k: int) -> Rows:
     """The groups of sorted values with the smallest within-group sum of squares; fewer than 2k values form one group.
 
@@ -212,7 +213,7 @@ def optimal_groups(values: Floats, k: int) -> Rows:
     return _labels(size)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, int]:
     """The smallest sum of squares of the values before ``end``, and the size of the last group that attains it."""
     last, total, squares = values[end - 1], 0.0, 0.0
@@ -231,7 +232,7 @@ def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, i
     return least, size
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _labels(size: Rows) -> Rows:
     """Follow the last groups from the end, and number the groups from the start."""
     label, end, group = np.zeros(len(size) - 1, np.int64), len(size) - 1, 0
@@ -251,7 +252,7 @@ SHRINK = 2.0**-60  # scale at which they are summed, without relevant loss
 INSERTION_SORT_MAX = 16  # values sorted by insertion
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def centres_of_cells(
     order: Rows, starts: Rows, values: Floats, divisor: float, median: bool
 ) -> tuple[Rows, Floats]:  # fmt: skip
@@ -284,7 +285,7 @@ def centres_of_cells(
     return known, centre
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes]:
     """The number of known codes of each cell, and the mode, the lowest if several tie (-1 if there is none)."""
     count = len(starts) - 1
@@ -310,7 +311,7 @@ def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes
     return known, mode
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _sort(values: Array) -> None:
     """Sort in place; short arrays by insertion: 0.8 s instead of 1.8 s for ten columns of a million rows."""
     if len(values) > INSERTION_SORT_MAX:
@@ -325,7 +326,7 @@ def _sort(values: Array) -> None:
         values[j] = x
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _mean(values: Floats, divisor: float) -> float:
     scale = SHRINK if max(abs(values[0]), abs(values[-1])) > LARGE else 1.0
     total, lost = 0.0, 0.0
@@ -337,7 +338,7 @@ def _mean(values: Floats, divisor: float) -> float:
     return (total + lost) / (len(values) * divisor) / scale
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _largest_cell(starts: Rows) -> int:
     most = 0
     for c in range(len(starts) - 1):
@@ -365,7 +366,7 @@ class DistanceOrder(NamedTuple):
     seen: Rows  # (2,) position of the first ungrouped row; number of rows examined by searches
 
 
-@njit(cache=True)
+@njit(**INNER)
 def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrder:
     """Sort rows of a matrix (rows, columns) by their distance from a point."""
     distance = np.empty(len(rows))
@@ -375,13 +376,13 @@ def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrde
     return DistanceOrder(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def needs_sorting(by_distance: DistanceOrder, remaining: int) -> bool:
     """Whether searches have cost as much as sorting the remaining rows again."""
     return by_distance.seen[_WORK] > _SORT_COST * remaining
 
 
-@njit(cache=True)
+@njit(**INNER)
 def farthest_unlabelled(by_distance: DistanceOrder, values: Floats, label: Rows, point: Floats) -> int:
     """The farthest row whose label is still -1; ties go to the lowest row."""
     distance, row, seen = by_distance.distance, by_distance.row, by_distance.seen

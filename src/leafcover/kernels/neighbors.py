@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.kernels import ENTRY, INNER
 
 # A tree of bounding boxes over rows of numbers and codes, so that a search examines few rows.
 #
@@ -47,7 +48,7 @@ def grow(values: Floats, numbers: int, leaf: int = LEAF) -> NeighborTree:
     return NeighborTree(packed, numbers, order, start, stop, child, low, high, holes, int(depth.max()))
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _split(
     values: Floats, numbers: int, leaf: int, order: Rows, start: Rows, stop: Rows, child: Rows, depth: Rows
 ) -> int:
@@ -66,7 +67,7 @@ def _split(
     return count
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _cut(values: Floats, numbers: int, rows: Rows) -> int:
     """Partition a node's rows; return the size of the first part, 0 if all rows are equal."""
     column = _widest(values, numbers, rows)
@@ -90,7 +91,7 @@ def _cut(values: Floats, numbers: int, rows: Rows) -> int:
     return middle % len(rows)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _partition_rows(column: Floats, rows: Rows, cut: float, together: bool) -> int:
     """Move rows below the cut (and those at it, if ``together``) first, missing values last; return how many."""
     first, last = 0, len(rows) - 1
@@ -104,7 +105,7 @@ def _partition_rows(column: Floats, rows: Rows, cut: float, together: bool) -> i
     return first
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _widest(values: Floats, numbers: int, rows: Rows) -> int:
     """The column with the largest distances in a sample of pairs; -1 if all rows are equal."""
     best, column, half = 0.0, -1, len(rows) // 2
@@ -124,7 +125,7 @@ def _widest(values: Floats, numbers: int, rows: Rows) -> int:
     return -1
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _distance(one: float, other: float, number: bool) -> float:
     if not number:
         return 1.0 if one != other else 0.0
@@ -134,7 +135,7 @@ def _distance(one: float, other: float, number: bool) -> float:
     return 0.0 if np.isnan(one) and np.isnan(other) else 1.0
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _bound_boxes(
     values: Floats, order: Rows, start: Rows, stop: Rows, child: Rows, low: Floats, high: Floats, holes: Bools,
     packed: Floats,
@@ -159,7 +160,7 @@ def _bound_boxes(
                     low[node, c], high[node, c] = min(low[node, c], value), max(high[node, c], value)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def least_distance(query: Floats, boxes: NeighborTree, node: int) -> float:
     """A lower bound on the distance to the rows of a node.
 
@@ -180,7 +181,7 @@ def least_distance(query: Floats, boxes: NeighborTree, node: int) -> float:
     return total
 
 
-@njit(cache=True)
+@njit(**INNER)
 def next_leaf(query: Floats, boxes: NeighborTree, nodes: Rows, least: Floats, limit: float) -> int:
     """The next leaf to examine, nearer children first; -1 if no node is left within the limit.
 
@@ -203,7 +204,7 @@ def next_leaf(query: Floats, boxes: NeighborTree, nodes: Rows, least: Floats, li
     return -1
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: float, found: Floats) -> int:
     """Distances to a leaf's rows from position ``start`` on, up to the size of ``found``; return their number.
 
@@ -238,7 +239,7 @@ def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: 
 TIE = 1e-9  # distances closer than this are equal up to rounding
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def nearest_rows(queries: Floats, boxes: NeighborTree, own: Rows, count: int) -> tuple[Floats, Rows]:
     """The nearest rows of each query, by distance rounded to multiples of TIE, then by row; row ``own`` is excluded.
 
@@ -260,7 +261,7 @@ def nearest_rows(queries: Floats, boxes: NeighborTree, own: Rows, count: int) ->
     return near, rows
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _insert(best: Floats, who: Rows, distance: float, row: int) -> None:
     """Replace the last of the nearest rows if the new row precedes it, and restore the heap."""
     if not _before(distance, row, best[0], who[0]):
@@ -276,13 +277,13 @@ def _insert(best: Floats, who: Rows, distance: float, row: int) -> None:
     best[place], who[place] = distance, row
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _before(distance: float, row: int, other: float, other_row: int) -> bool:
     key, other_key = np.rint(distance / TIE), np.rint(other / TIE)
     return key < other_key or (key == other_key and row < other_row)
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def shares_among_nearest(
     queries: Floats, boxes: NeighborTree, own: Rows, wanted: Floats, tolerance: Floats, labels: Floats
 ) -> Floats:
@@ -317,12 +318,12 @@ def shares_among_nearest(
     return found
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _is_match(label: float, wanted: float, tolerance: float) -> bool:
     return label == wanted or abs(label - wanted) <= tolerance or (np.isnan(label) and np.isnan(wanted))
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int) -> tuple[Floats, Floats]:
     """The number of rows that are nearer than a query's own row, and the number of others that tie with it.
 
@@ -351,7 +352,7 @@ def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int
     return closer, tied
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _leaves_and_positions(boxes: NeighborTree) -> tuple[Rows, Rows]:
     """The leaf of each row, and its position."""
     home, place = np.empty(len(boxes.order), np.int64), np.empty(len(boxes.order), np.int64)
@@ -372,7 +373,7 @@ _INFINITE = 0x7FF0000000000000  # the bits of infinity
 _BATCH = 4_096  # distances stored contiguously, so that their bits can be read
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def compare_numbers(one: Floats, other: Floats) -> Array:
     """The comparison class of two numbers: 0 if equal, then by halvings of their distance, last if one is missing."""
     found = np.empty(len(one), np.int64)
@@ -382,7 +383,7 @@ def compare_numbers(one: Floats, other: Floats) -> Array:
     return found
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of each comparison of numbers."""
     apart = np.empty(_BATCH)
@@ -396,7 +397,7 @@ def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats
                 total[i, start + j] += weights[_comparison(bits[j], ours[i], some[j])]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def add_by_level(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of each pair of codes; a missing code, -1, refers to the last weight."""
     for i in range(len(ours)):
@@ -405,7 +406,7 @@ def add_by_level(total: Floats, ours: Array, theirs: Array, weights: Floats) -> 
             total[i, j] += mine[theirs[j]]
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def add_by_equality(total: Floats, ours: Array, theirs: Array, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of equal or of different codes."""
     for i in range(len(ours)):
@@ -413,7 +414,7 @@ def add_by_equality(total: Floats, ours: Array, theirs: Array, weights: Floats) 
             total[i, j] += weights[0] if ours[i] == theirs[j] else weights[1]
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _comparison(bits: int, one: float, other: float) -> int:
     """The comparison class from the exponent bits of the distance, at a tenth of the cost of a logarithm."""
     if bits == 0:
@@ -426,7 +427,7 @@ def _comparison(bits: int, one: float, other: float) -> int:
 # Squared distances, summed in column order. All searches use them, so that they all give the same groups.
 
 
-@njit(cache=True)
+@njit(**INNER)
 def squared_distance(values: Floats, row: int, point: Floats) -> float:
     """The squared distance of one row of a matrix from a point."""
     total = 0.0
@@ -436,7 +437,7 @@ def squared_distance(values: Floats, row: int, point: Floats) -> float:
     return total
 
 
-@njit(cache=True)
+@njit(**INNER)
 def squared_distances(values: Floats, point: Floats) -> Floats:
     """The squared distances of all rows from a point."""
     found = np.empty(len(values))

@@ -4,9 +4,10 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Rows, Words
+from leafcover.kernels import ENTRY
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def rows_by_cell(label: Rows, count: int) -> tuple[Rows, Rows]:
     """Rows sorted by cell, then by row number, and the start of each cell (count + 1 entries)."""
     starts = np.zeros(count + 1, np.int64)
@@ -22,7 +23,7 @@ def rows_by_cell(label: Rows, count: int) -> tuple[Rows, Rows]:
     return order, starts
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def permute_within_cells(order: Rows, starts: Rows, words: Words) -> Rows:
     """For each row, the row it takes its value from: within each cell, rows sorted by their word.
 
@@ -38,7 +39,7 @@ def permute_within_cells(order: Rows, starts: Rows, words: Words) -> Rows:
     return source
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def hash_by_cell(label: Rows, bits: Array, count: int) -> Words:
     """An order-independent hash of the values in each cell: the sum of the 64-bit hashes of the values."""
     marks = np.zeros(count, np.uint64)
@@ -50,7 +51,7 @@ def hash_by_cell(label: Rows, bits: Array, count: int) -> Words:
     return marks
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def has_majority_value(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
     """Rows whose value is shared by at least ``share`` (above one half) of their cell: majority vote, then count."""
     found = np.zeros(len(order), np.bool_)

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Floats, Rows, Singles
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance
 
@@ -43,7 +44,7 @@ class ShrinkingIndex(NamedTuple):
     group: BlockBounds  # a single set of boxes
 
 
-@njit(cache=True)
+@njit(**INNER)
 def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
     """Build an index over the given rows of a matrix."""
     columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, ROWS_PER_BLOCK, ROWS_PER_BLOCK)[0]
@@ -69,7 +70,7 @@ def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
     return index
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
     """1 over the largest distance from the centre."""
     greatest = 0.0
@@ -81,7 +82,7 @@ def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
     return 1.0 / np.sqrt(greatest) if greatest > _MIN_SQUARED_RADIUS else 1.0
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _empty_boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
     """Empty bounding boxes."""
     shape = (sets, columns, boxes)
@@ -89,7 +90,7 @@ def _empty_boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
     return BlockBounds(low, high, np.full((sets, boxes), -1.0, np.float32))
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _fill_block(index: ShrinkingIndex, rows: Rows, block: int) -> None:
     """Store rows in a block."""
     own, matrix, centre, unit = index.values[block], index.matrix, index.centre, index.unit
@@ -104,7 +105,7 @@ def _fill_block(index: ShrinkingIndex, rows: Rows, block: int) -> None:
         index.place[rows[i]] = block * ROWS_PER_BLOCK + i
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _bound_block(index: ShrinkingIndex, block: int) -> None:
     """Compute the bounding box of a block."""
     boxes, count, group, box = index.block, index.sizes[block], block // BLOCKS_PER_GROUP, block % BLOCKS_PER_GROUP
@@ -114,7 +115,7 @@ def _bound_block(index: ShrinkingIndex, block: int) -> None:
     boxes.squared_radius[group, box] = _greatest(index.squared_radius[block, :count], -1.0)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _bound_group(index: ShrinkingIndex, group: int) -> None:
     """Compute the bounding box of a group from those of its blocks."""
     small, large = index.block, index.group
@@ -124,7 +125,7 @@ def _bound_group(index: ShrinkingIndex, group: int) -> None:
     large.squared_radius[0, group] = _greatest(small.squared_radius[group], -1.0)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def remove_row(index: ShrinkingIndex, row: int) -> None:
     """Remove a row: the last row of its block takes its place, and boxes shrink if it was on their boundary."""
     at = index.place[row]
@@ -155,7 +156,7 @@ def remove_row(index: ShrinkingIndex, row: int) -> None:
     index.row[block, place], index.place[moved] = moved, at
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _least(values: Singles) -> np.float32:
     least = np.float32(np.inf)
     for value in values:
@@ -163,7 +164,7 @@ def _least(values: Singles) -> np.float32:
     return least
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _greatest(values: Singles, none: float) -> np.float32:
     greatest = np.float32(none)
     for value in values:
@@ -185,7 +186,7 @@ _SUM_ERROR = 2e-7  # per column, exceeds the relative rounding error of a sum of
 _ZERO = np.float32(0.0)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floats, who: Rows) -> None:
     """Fill ``near`` (squared distances) and ``who`` with the nearest rows, nearest first, excluding ``own``.
 
@@ -220,12 +221,12 @@ def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floa
                 )
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _empty_bounds(squared_radius: Singles) -> Singles:
     return np.empty(squared_radius.size, np.float32)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _to_index_units(query: Floats, centre: Floats, unit: float) -> Singles:
     """The query in the units of the index."""
     scaled = np.empty(len(query), np.float32)
@@ -234,7 +235,7 @@ def _to_index_units(query: Floats, centre: Floats, unit: float) -> Singles:
     return scaled
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _search_block(
     query: Floats, scaled: Singles, matrix: Floats, values: Singles, row: Rows, sizes: Rows, unit: float, block: int,
     own: int, limit: np.float32, near: Floats, who: Rows, found: Singles,
@@ -258,7 +259,7 @@ def _search_block(
     return limit
 
 
-@njit(cache=True)
+@njit(**ENTRY)
 def _distances(scaled: Singles, values: Singles, block: int, found: Singles) -> None:
     """Squared distances to the rows of a block, column by column, so that the loop vectorises."""
     for i in range(len(found)):
@@ -270,7 +271,7 @@ def _distances(scaled: Singles, values: Singles, block: int, found: Singles) -> 
             found[i] += apart * apart
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _count_within(found: Singles, limit: np.float32) -> int:
     """The number of distances within the limit; a loop without an early exit vectorises."""
     count = 0
@@ -279,7 +280,7 @@ def _count_within(found: Singles, limit: np.float32) -> int:
     return count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _count_at_least(found: Singles, rows: int, limit: np.float32) -> int:
     count = 0
     for i in range(rows):
@@ -287,7 +288,7 @@ def _count_at_least(found: Singles, rows: int, limit: np.float32) -> int:
     return count
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _least_distances(scaled: Singles, low: Singles, high: Singles, among: int, found: Singles) -> None:
     """Lower bounds on the distances to the boxes of a set, summed as in `_distances`, so that rounding is safe."""
     for i in range(len(found)):
@@ -301,7 +302,7 @@ def _least_distances(scaled: Singles, low: Singles, high: Singles, among: int, f
             found[i] += apart * apart
 
 
-@njit(cache=True)
+@njit(**INNER)
 def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
     """The remaining row that is farthest from a point."""
     matrix, values, row, sizes, unit = index.matrix, index.values, index.row, index.sizes, index.unit
@@ -343,7 +344,7 @@ def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
                     limit = np.float32(root * root if root > 0.0 else 0.0)
 
 
-@njit(cache=True)
+@njit(**INNER)
 def _greatest_distances(
     scaled: Singles,
     steepness: np.float32,

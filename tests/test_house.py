@@ -1,0 +1,83 @@
+"""The layout of the source: sizes, names, doors, and whether a stranger finds a thing in two guesses."""
+
+import ast
+import re
+import statistics
+import tomllib
+from collections import Counter, defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src" / "leafcover"
+FILES = sorted(SOURCE.rglob("*.py"))
+TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+FREE_NAMES = ("__init__.py", "base.py")  # may repeat in every package
+METHODS = re.compile(r"^class (\w+)\((?:PartitionMethod|Perturbation|ABC)\):", re.MULTILINE)
+
+
+def test_files_are_few_and_none_is_long():
+    assert len(FILES) <= 170
+    assert [path.name for path in FILES if len(path.read_text("utf-8").splitlines()) > 600] == []
+
+
+def test_functions_are_short():
+    functions = (n for tree in TREES.values() for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    assert statistics.median(n.end_lineno - n.lineno + 1 for n in functions) <= 12
+
+
+def test_names_seldom_repeat():
+    names = Counter(path.name for path in FILES if path.name not in FREE_NAMES)
+    assert len([name for name, count in names.items() if count > 1]) <= 15
+    classes = defaultdict(set)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                classes[node.name].add(path.relative_to(SOURCE).parts[0])
+    assert len([name for name, packages in classes.items() if len(packages) > 1]) <= 5
+
+
+def test_few_files_serve_one_other_alone():
+    modules = {"leafcover." + ".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in FILES}
+    users = defaultdict(set)
+    for path, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
+                    if modules.get(name, path) != path:
+                        users[name].add(path)
+    assert len([name for name in modules if len(users[name]) == 1]) <= 30
+
+
+def test_nobody_asks_what_class_a_method_is():
+    """What a perturbation or partition can do is declared on it."""
+    inside = [SOURCE / "partition", SOURCE / "perturb"]
+    names = {name for folder in inside for path in folder.glob("*.py") for name in METHODS.findall(path.read_text())}
+    assert {"Shuffle", "Leaves", "Perturbation", "PartitionMethod"} <= names
+    asked = []
+    for path, tree in TREES.items():
+        if path.parent in inside:
+            continue
+        for node in ast.walk(tree):
+            called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
+            if called and names & {n.id for n in ast.walk(node.args[1]) if isinstance(n, ast.Name)}:
+                asked.append(f"{path.name}:{node.lineno}")
+            if isinstance(node, ast.MatchClass) and isinstance(node.cls, ast.Name) and node.cls.id in names:
+                asked.append(f"{path.name}:{node.lineno}")
+    assert asked == []
+
+
+def found(guess, files):
+    """The files whose path contains a guess, folders joined by underscores as words are."""
+    word = guess.rstrip("s") if len(guess) > 4 else guess
+    return [file for file in files if word in file.removesuffix(".py").replace("/", "_")]
+
+
+def test_a_stranger_finds_most_things_in_two_guesses():
+    tasks = tomllib.loads((Path(__file__).parent / "two_guess.toml").read_text("utf-8"))["task"]
+    files = [path.relative_to(SOURCE).as_posix() for path in FILES]
+    assert [task["file"] for task in tasks if task["file"] not in files] == []
+    hits = [
+        any(task["file"] in (some := found(g, files)) and len(some) <= 12 for g in task["guesses"]) for task in tasks
+    ]
+    assert len(tasks) == 50
+    assert sum(hits) >= 45
