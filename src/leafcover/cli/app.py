@@ -1,4 +1,4 @@
-"""The application: its commands, how errors end it, how it talks to a terminal."""
+"""The command-line application: options shared by commands, error handling, warnings and progress bars."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ from leafcover.errors import LeafcoverError
 
 app = typer.Typer(
     name="leafcover",
-    help="Release a table so that its patterns survive and its people are hard to find, and measure both.",
+    help="Release a table that preserves its patterns and makes its individuals hard to re-identify, and measure both.",
     no_args_is_help=True,
     add_completion=False,
     # A traceback with local variables would print original values.
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
 
@@ -40,11 +40,11 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Release a table so that its patterns survive and its people are hard to find, and measure both."""
+    """Release a table that preserves its patterns and makes its individuals hard to re-identify, and measure both."""
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """A user's mistake ends with one line and its exit code, never with a traceback."""
+    """Print a user error as one line and exit with its code, never with a traceback."""
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> None:
@@ -61,12 +61,12 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-# Library messages name parameters; people at a command line know options.
+# Library messages name parameters; on the command line these are options.
 PARAMETERS = re.compile(r"\b(max_risk|keep_order|key_file|hold_out|publish_tree|original)(?:\b=\.\.\.|(?<!original)\b)")
 
 
 def as_options(message: str) -> str:
-    """A message of the library with its parameters as options.
+    """A library message with parameters written as options.
 
     >>> as_options("max_risk must be a share from 0 to 1. Got 3.")
     '--max-risk must be a share from 0 to 1. Got 3.'
@@ -75,13 +75,13 @@ def as_options(message: str) -> str:
 
 
 def warn(words: str) -> None:
-    """A caution on the error stream, so that results can be piped."""
+    """Print a warning on standard error, so that results can be piped."""
     typer.echo(f"warning: {words}", err=True)
 
 
 @contextmanager
 def progress(quiet: bool) -> Iterator[Callable[[str, float], None]]:
-    """A progress bar on a terminal, nothing on a pipe; every step heeds a Ctrl-C that was lost."""
+    """A progress bar on a terminal, nothing on a pipe; every step checks for a lost Ctrl-C."""
     if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield lambda words, share: check_interrupt()
         return

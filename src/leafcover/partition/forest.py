@@ -188,7 +188,9 @@ def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Allowed]:
     for name, is_number in tested:
         if name in table.names and is_number == table[name].is_category:
             grown_as, here = ("number", "category") if is_number else ("category", table[name].kind)
-            raise TableError(f"Column {name!r} is a {grown_as} where the trees grew, but a {here} here. Read it the same way.")
+            raise TableError(
+                f"Column {name!r} is a {grown_as} where the trees grew, but a {here} here. Read it the same way."
+            )
     names, rows = {name for name, _ in tested}, len(table)
     none = np.empty(0)
     return {

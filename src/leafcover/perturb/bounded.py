@@ -106,7 +106,9 @@ LEAST = 1e-200  # limits of a standard deviation, in points: less cannot move a 
 Boundary: TypeAlias = Literal["redraw", "reflect", "wrap", "clip"]
 
 
-def fitted(place: Floats, size: Floats, spread: Floats, u: Floats, distribution: Distribution, boundary: Boundary) -> Rows:
+def fitted(
+    place: Floats, size: Floats, spread: Floats, u: Floats, distribution: Distribution, boundary: Boundary
+) -> Rows:
     """The new position of each value, an integer from 0 to size - 1."""
     if boundary == "redraw":
         return _redrawn(place, size, spread, u, distribution)
@@ -336,7 +338,9 @@ class _Rail(NamedTuple):
         inside = (distinct[at] == released) & (start >= 0) & (stop < self.size)
         if boundary == "redraw":  # one difference of the cdf covers the whole run of ranks
             safe = np.maximum(self.spread, 1e-300)
-            ends = [distribution.cdf((end - self.place) / safe) for end in (start - 0.5, stop + 0.5, -0.5, self.size - 0.5)]
+            ends = [
+                distribution.cdf((end - self.place) / safe) for end in (start - 0.5, stop + 0.5, -0.5, self.size - 0.5)
+            ]
             return np.where(inside, (ends[1] - ends[0]) / np.maximum(ends[3] - ends[2], 1e-300), 0.0)
         total = np.zeros(len(released))
         for i in np.flatnonzero(inside):

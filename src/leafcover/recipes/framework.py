@@ -112,7 +112,9 @@ def detective(
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
         raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
-    many = Redraw(distribution="own", others=siblings)  # too many levels for a tree: any other value, with the probability of a sibling's
+    many = Redraw(
+        distribution="own", others=siblings
+    )  # too many levels for a tree: any other value, with the probability of a sibling's
     steps = [
         Step(c.name, within=_own_leaves(table, c.name, min_cell), perturb=redraw)
         if len(c.levels) <= MOST_CLASSES
@@ -148,7 +150,9 @@ class _Perturbations:
     scale: Scale  # scale of the noise on numbers; "auto": by ranks if they are skewed or heaped
 
 
-def steps_within(table: Table, target: str, within: Leaves | Forest, changes: _Perturbations, *, keep: bool = True) -> list[Step]:
+def steps_within(
+    table: Table, target: str, within: Leaves | Forest, changes: _Perturbations, *, keep: bool = True
+) -> list[Step]:
     """Perturb numbers and the class within the cells, categories within their own trees and, with ``keep``, the cells."""
     numbers = [c for c in free_columns(table, target) if not c.is_category]
     by_rank = {c.name for c in numbers if changes.scale == "rank" or (changes.scale == "auto" and _needs_ranks(c))}

@@ -170,7 +170,9 @@ def check(plan: Plan, table: Table) -> None:
                     f"Use {_named(p for p in PERTURBATIONS if kind in PERTURBATIONS[p].kinds)}, or change the kind."
                 )
             if table.roles.get(name) == "unchanged":
-                raise PlanError(f"Step {number} changes column {name!r}, which has the role unchanged. Drop one of them.")
+                raise PlanError(
+                    f"Step {number} changes column {name!r}, which has the role unchanged. Drop one of them."
+                )
 
 
 def _named(names: Iterable[str]) -> str:
