@@ -1,4 +1,4 @@
-"""People as Agrawal, Imielinski and Swami (1993) make them, in the five groups of Agrawal and Srikant (2000)."""
+"""Synthetic people after Agrawal, Imielinski and Swami (1993), with the five functions of Agrawal and Srikant (2000)."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ People = dict[str, np.ndarray]
 
 
 def people(rows: int, function: int, seed: int) -> Table:
-    """Some people with their nine numbers, and the group, A or B, that a function puts them into."""
+    """Synthetic people with nine numbers each, and the group, A or B, that a function assigns."""
     rng = np.random.default_rng([function, seed])
     salary = rng.uniform(20_000, 150_000, rows)
     zipcode = rng.integers(1, 10, rows)

@@ -1,4 +1,6 @@
-"""Clusters after each method, on Wages, Wine and Housing: the comparison of paper 004, with intervals.
+"""Clusters after each method, on Wages, Wine and Housing, with intervals.
+
+The comparison of Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining.
 
 make clustering        writes docs/results/clustering.md
 """
@@ -23,17 +25,17 @@ from leafcover.rng import Key
 from leafcover.table.io import sample
 
 RUNS = 20
-KEPT = 0.9  # of the rows, sampled for each run, the same for every method
+KEPT = 0.9  # share of rows sampled for each run, the same for every method
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "clustering.md"
 
 
 @dataclass(frozen=True)
 class Data:
-    """A table by the name the paper gives it."""
+    """A table with the name that Roy gives it."""
 
     name: str
     sample: str
-    target: str  # what `cover` keeps the rules for
+    target: str  # target of `cover`
     bins: int | None = None
 
 
@@ -46,7 +48,7 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Method:
-    """A recipe with its settings, and what to call it."""
+    """A recipe with its settings and a name."""
 
     name: str
     recipe: str
@@ -74,7 +76,7 @@ class Outcome:
     errors: tuple[Estimate, ...]  # M_E for each number of clusters
     together: Estimate  # the same over all numbers of clusters
     lost: Estimate  # SSE/SST
-    linked: Estimate  # informed linkage over all columns
+    linked: Estimate  # maximum-knowledge linkage over all columns
 
 
 def main() -> None:
@@ -92,7 +94,7 @@ def main() -> None:
 
 
 def outcome(table: lc.Table, data: Data, method: Method, runs: int) -> Outcome:
-    """Release some of the rows again and again, and compare."""
+    """Release samples of the rows repeatedly, and compare."""
     errors, lost, linked = [], [], []
     for number in range(runs):
         rows = np.random.default_rng(number).permutation(len(table))[: round(KEPT * len(table))]
@@ -131,7 +133,7 @@ def page(found: dict[tuple[str, str], Outcome], runs: int) -> str:
 
 
 def _sentences(found: dict[tuple[str, str], Outcome]) -> list[str]:
-    """Which methods keep clusters best, and whether averages beat noise: as the intervals say."""
+    """Which methods preserve clusters best, and whether averages beat noise, judged by the intervals."""
     said = []
     for data in TABLES:
         ranked = sorted(METHODS, key=lambda method: found[data.name, method.name].together.value)
@@ -140,8 +142,8 @@ def _sentences(found: dict[tuple[str, str], Outcome]) -> list[str]:
     for averaged in ("perturbation tree, k = 3", "MDAV, k = 3"):
         for noise in ("additive, 0.2 sd", "additive, 0.5 sd", "multiplicative, 0.2", "multiplicative, 0.5"):
             verdicts = [_verdict(found[d.name, averaged].together, found[d.name, noise].together) for d in TABLES]
-            told = ", ".join(f"{verdict} on {d.name}" for d, verdict in zip(TABLES, verdicts, strict=True))
-            said.append(f"- {averaged} against {noise}: {told}.")
+            verdicts = ", ".join(f"{verdict} on {d.name}" for d, verdict in zip(TABLES, verdicts, strict=True))
+            said.append(f"- {averaged} against {noise}: {verdicts}.")
     return said
 
 

@@ -1,6 +1,6 @@
-"""A collector under load: answers offered at a steady rate to one process, with SQLite and with PostgreSQL.
+"""A collector under load: answers sent at a constant rate to one process, with SQLite and with PostgreSQL.
 
-Waits count from when an answer was due, so that one held up by others counts. Client and collector share the machine.
+Latency is measured from when an answer was due, so that queueing counts. Client and collector share the machine.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(name: str, folder: str, address: str, tokens: bool, given: argparse.Namespace) -> None:
-    """Offer answers to a new collector, and print the row of its store."""
+    """Send answers to a new collector, and print the row of its store."""
     with serving(Path(folder), address, tokens=tokens) as served:
         bodies = [message(served, number, tokens) for number in range(int(given.rate * given.seconds))]
         before = cpu(served)

@@ -1,6 +1,6 @@
 """The time of trees from randomised answers against open ones, and of randomising against a plain NumPy draw.
 
-CPU seconds in one run. Run by itself it prints the section that `text` gives.
+CPU seconds in one run. Run as a script it prints the section of `text`.
 """
 
 import numpy as np

@@ -31,7 +31,7 @@ MAP = "section[aria-labelledby=map] figure >> nth=0"
 
 
 def make(folder: Path) -> None:
-    """The tutorial's release and sweep, in a folder."""
+    """Run the tutorial's release and sweep in a folder."""
     for command in COMMANDS:
         words = command.format(adult=lc.sample("adult")).split()
         subprocess.run([sys.executable, "-m", "leafcover", *words], cwd=folder, check=True)
@@ -57,7 +57,7 @@ def take(folder: Path) -> None:
 
 
 def main() -> None:
-    """Make what is to be seen, unless a folder has it, and take the pictures."""
+    """Make the reports, unless a folder has them, and take the pictures."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given.add_argument("--made", type=Path, help="a folder with report.html and map.html")
     made = given.parse_args().made

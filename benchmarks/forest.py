@@ -1,6 +1,6 @@
-"""A forest of 60 trees beside 60 times one tree, CPU seconds in one run.
+"""CPU seconds of a forest of 60 trees compared with 60 times one tree, in one run.
 
-Run by itself it prints the table that `text` gives.
+Run as a script it prints the table of `text`.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ import pandas as pd
 from timing import cpu
 
 TREES = 60
-MIN_RECORDS = 10  # as forests have, in both
+MIN_RECORDS = 10  # minimum rows of a leaf, for both
 LARGE = 1_000_000
 
 
@@ -27,7 +27,7 @@ def measured(name, table, target, times):
 
 
 def results(tables):
-    """Adult and a large table, compiled beforehand; ``tables`` gives the folder of the table of so many rows."""
+    """Adult and a large table, with kernels compiled first; ``tables`` returns the folder of the table with that many rows."""
     from leafcover.table.frames import from_frame
     from leafcover.table.io import read, sample
 

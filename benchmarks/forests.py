@@ -1,4 +1,6 @@
-"""What releases keep of a forest, on five tables: the comparison of paper 002, with intervals.
+"""What releases preserve of a forest, on five tables, with intervals.
+
+The comparison of Fletcher and Islam (2015), "An anonymization technique using intersected decision trees".
 
 make forests        writes docs/results/forest-comparison.md
 """
@@ -38,10 +40,10 @@ from leafcover.tree.c45 import grow
 from leafcover.tree.predict import errors_on, forest_errors_on
 
 RUNS = 20
-MOST_ROWS = 3_000  # of a table that a run draws, two thirds to release and one to test
+MOST_ROWS = 3_000  # maximum rows sampled in a run: two thirds to release, one third to test
 TREES = 60
 GROWTH = Growth(n_trees=TREES)
-RESAMPLES = 3  # a run, for the floor of rules kept
+RESAMPLES = 3  # resamples per run, for the floor of rules kept
 PAGE = Path(__file__).parent.parent / "docs" / "results" / "forest-comparison.md"
 
 
@@ -66,7 +68,7 @@ TABLES = (
 
 @dataclass(frozen=True)
 class Method:
-    """A recipe with its settings, and what to call it; without a recipe the original is its own release."""
+    """A recipe with its settings and a name; without a recipe the original is released unchanged."""
 
     name: str
     recipe: str
@@ -94,12 +96,12 @@ class Figures(Generic[Figure]):
 
     forest: Figure  # accuracy on unseen rows of a forest grown on the release
     tree: Figure  # of one tree
-    rules: Figure  # of the original's forest that the release's holds, by rows, cuts near
-    leaves: Figure  # rows of the original's forest whose leaf holds as many of their class
+    rules: Figure  # rules of the original's forest that the release's has, weighted by rows, with similar cuts
+    leaves: Figure  # rows whose leaf in the original's forest has as many rows of their class
     eduds: Figure
     edusc: Figure
     sers: Figure
-    linked: Figure  # informed linkage
+    linked: Figure  # maximum-knowledge linkage
 
 
 HEADS = ("forest's accuracy", "tree's accuracy", "rules kept", "leaves kept", "EDUDS", "EDUSC", "SERS", "linkage")
@@ -123,18 +125,18 @@ def main() -> None:
 
 @dataclass(frozen=True)
 class Base:
-    """What all methods of one run share: rows to release and to test on, the original's forest, the floor."""
+    """The data that all methods of one run share: rows to release and to test on, the original's forest, the floor."""
 
     number: int
     some: Table
     others: Table
     forest: Walked
     rules: tuple[Rule, ...]
-    floor: float  # of the rules, those that forests of resamples hold
+    floor: float  # share of rules that forests of resamples also have
 
 
 def base_of(table: Table, data: Data, number: int) -> Base:
-    """Draw rows, and grow what they are compared with."""
+    """Sample rows, and grow the forest they are compared with."""
     draws = np.random.default_rng(number)
     rows = draws.permutation(len(table))[:MOST_ROWS]
     some, others = (table.take(np.sort(part)) for part in np.split(rows, [2 * len(rows) // 3]))
@@ -151,7 +153,7 @@ def rules_of(table: Table, data: Data) -> tuple[Rule, ...]:
 
 
 def one_run(base: Base, data: Data, method: Method) -> Figures[float]:
-    """Release the rows, compare, and ask what was grown on the release about others."""
+    """Release the rows, compare, and test models grown on the release on other rows."""
     # a plan that changes nothing
     plan = lc.Plan(lc.Step(data.target, within=lc.Whole(), perturb=lc.Redraw(distribution="own")), target=data.target)
     if method.recipe:
@@ -199,14 +201,14 @@ def page(found: dict[tuple[str, str], Figures[Estimate]], floors: dict[str, Esti
 
 
 def _sentences(found: dict[tuple[str, str], Figures[Estimate]]) -> list[str]:
-    """Whether a forest keeps more rules than one tree does, as the intervals say."""
+    """Whether a forest preserves more rules than one tree, judged by the intervals."""
     said = []
     for ours in ("forest, min_cell = 1", "forest", "cover in a forest, k = 10"):
         for other in ("framework", "cover, k = 10", "random"):
-            told = ", ".join(
+            verdicts = ", ".join(
                 f"{_verdict(found[d.name, ours].rules, found[d.name, other].rules)} on {d.name}" for d in TABLES
             )
-            said.append(f"- Rules kept by {ours} against {other}: {told}.")
+            said.append(f"- Rules kept by {ours} against {other}: {verdicts}.")
     return said
 
 

@@ -1,7 +1,7 @@
-"""Cells where the leaves of a forest meet, beside scoring its trees, CPU seconds in one run.
+"""CPU seconds of intersecting the leaves of a forest, compared with scoring its trees, in one run.
 
-Run by itself it prints the table that `text` gives; with the folder of a table and a ``min_cell``, the peak memory in
-MB of a process that reads the table, grows the forest and makes the cells.
+Run as a script it prints the table of `text`; with the folder of a table and a ``min_cell``, the peak memory in MB of a
+process that reads the table, grows the forest and computes the cells.
 """
 
 import subprocess
@@ -15,7 +15,7 @@ from timing import cpu
 ROWS = (100_000, 1_000_000)
 TREES, GROWN = 60, 50_000  # trees, and the rows they grow from
 MIN_CELLS = (1, 5, 20)
-MISSING = 0.1  # share of the values that are missing, where some are
+MISSING = 0.1  # share of values that are missing, in the table with missing values
 
 
 def table_and_trees(folder):
@@ -29,7 +29,7 @@ def table_and_trees(folder):
 
 
 def with_missing(table):
-    """The same table without some of the values that trees may test."""
+    """The same table with some values missing."""
     from dataclasses import replace
 
     draws = np.random.default_rng(1)
@@ -90,7 +90,7 @@ def _line(f):
 
 
 def results(tables):
-    """All of it, compiled beforehand; ``tables`` gives the folder of the table of so many rows."""
+    """All measurements, with kernels compiled first; ``tables`` returns the folder of the table with that many rows."""
     whole, gaps = [], []
     for rows in ROWS:
         table, trees = table_and_trees(tables(rows))
@@ -105,7 +105,7 @@ def results(tables):
 
 
 def peak(folder, min_cell):
-    """MB that this process needs at most to read a table, to grow a forest and to make the cells."""
+    """Peak memory in MB of reading a table, growing a forest and computing the cells."""
     from leafcover.partition.forest import meeting
 
     table, trees = table_and_trees(folder)

@@ -1,6 +1,6 @@
-"""Groups of k rows beside a compiled MDAV that looks at every row that remains, CPU seconds in one run.
+"""CPU seconds of groups of k rows, compared with a compiled MDAV that scans every remaining row, in one run.
 
-Run by itself it prints the table that `text` gives; with the folder of a table, the peak memory of its groups in MB.
+Run as a script it prints the table of `text`; with the folder of a table, the peak memory of its groups in MB.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ SMALL, LARGE = 3, 10  # k of exact groups; k of groups inside blocks
 
 @njit
 def looking_at_all(values, k):
-    """MDAV over the rows that remain, kept side by side: three times their distances for each two groups."""
+    """MDAV over the remaining rows, stored contiguously: computes all distances three times for every two groups."""
     rows, columns = values.shape
     held, row, where, label = values.copy(), np.arange(rows), np.arange(rows), np.zeros(rows, np.int64)
     distance, sums, near, who = np.empty(rows), np.zeros(columns), np.empty(k), np.empty(k, np.int64)
@@ -93,7 +93,7 @@ def numbers(folder):
 
 
 def loss(values, label):
-    """Squares inside groups in percent of all squares."""
+    """The within-group sum of squares in percent of the total."""
     count, inside = np.bincount(label), 0.0
     for column in values.T:
         inside += ((column - (np.bincount(label, column) / count)[label]) ** 2).sum()
@@ -101,7 +101,7 @@ def loss(values, label):
 
 
 def compared(values):
-    """Exact groups by both, which must be the same."""
+    """Exact groups by both algorithms, which must be identical."""
     from leafcover.kernels.microaggregation import mdav
 
     times = 2 if len(values) < 100_000 else 1
@@ -112,7 +112,7 @@ def compared(values):
 
 
 def blocked(values, folder):
-    """Groups inside blocks, beside exact ones where these are soon made."""
+    """Groups inside blocks, compared with exact groups where these are fast enough."""
     from leafcover.kernels.microaggregation import MAX_BLOCK_ROWS, blocked_mdav, mdav
 
     used, label = cpu(lambda: blocked_mdav(values, LARGE, MAX_BLOCK_ROWS), 2)
@@ -166,13 +166,13 @@ def text(found):
             f"| {f['rows']:,} | {f['blocked']:.2f} | {f['blocked'] / f['rows'] / unit:.1f} | {exact[0]} "
             f"| {f['loss']:.3f} | {exact[1]} | {exact[2]} | {f['peak']:,.0f} |"
         )
-    told = ", ".join(f"{used:.2f} for k = {k}" for k, used in line)
-    lines += ["", f"Optimal groups of 1,000,000 sorted values: {told}."]
+    times = ", ".join(f"{used:.2f} for k = {k}" for k, used in line)
+    lines += ["", f"Optimal groups of 1,000,000 sorted values: {times}."]
     return "\n".join(lines) + "\n"
 
 
 def results(tables):
-    """All of it, compiled beforehand; ``tables`` gives the folder of the table of so many rows."""
+    """All measurements, with kernels compiled first; ``tables`` returns the folder of the table with that many rows."""
     from leafcover.kernels.microaggregation import blocked_mdav
 
     few = np.random.default_rng(1).normal(size=(500, 10))
@@ -186,7 +186,7 @@ def results(tables):
 
 
 def peak(folder):
-    """MB that this process needs at most to read a table and to make groups."""
+    """Peak memory in MB of reading a table and forming groups."""
     from leafcover.kernels.microaggregation import MAX_BLOCK_ROWS, blocked_mdav
 
     blocked_mdav(numbers(folder), LARGE, MAX_BLOCK_ROWS)

@@ -1,6 +1,6 @@
-"""Nearest-neighbour linkage beside a compiled search that compares every pair of rows, CPU seconds in one run.
+"""CPU seconds of nearest-neighbour linkage, compared with a compiled search over every pair of rows, in one run.
 
-Run by itself it prints the table that `text` gives.
+Run as a script it prints the table of `text`.
 """
 
 import numpy as np
@@ -8,12 +8,12 @@ from numba import njit
 from timing import cpu
 
 ROWS, COLUMNS, NOISE = 100_000, 10, 0.3
-COMPARED = 2_000  # people whom the slow search attacks; its time for all is this share scaled up
+COMPARED = 2_000  # people attacked by the slow search; its time is scaled up to all
 
 
 @njit
 def own_among_nearest(people, others, numbers, own):
-    """Every pair of rows, codes first, left as soon as the pair is farther apart than the nearest so far."""
+    """Compare every pair of rows, codes first, and stop once a pair is farther apart than the nearest so far."""
     found = np.zeros(len(own))
     for i in range(len(own)):
         best, ties, hit = np.inf, 0, False
@@ -66,7 +66,7 @@ def adult_cover():
 
 
 def measured(name, original, released):
-    """Linkage of everybody by the tree, nearest rows of everybody by the tree, and linkage by comparing all."""
+    """Linkage of all people by the tree, their nearest rows by the tree, and linkage by comparing all pairs."""
     from leafcover.metrics.disclosure.record_linkage import chance_among
     from leafcover.metrics.neighbors import closer_than_own, nearest
 
@@ -105,7 +105,7 @@ def text(found):
 
 
 def results():
-    """Both tables, compiled beforehand."""
+    """Both tables, with kernels compiled first."""
     measured("", *noisy_numbers(COMPARED))
     return [
         measured(f"{ROWS:,} × {COLUMNS} numbers, noise of {NOISE} sd", *noisy_numbers()),

@@ -1,6 +1,6 @@
-"""Speed, side by side in one run: trees against scikit-learn and LightGBM, releases against reading and writing a CSV.
+"""Speed in one run: trees compared with scikit-learn and LightGBM, releases with reading and writing a CSV.
 
-CPU seconds, since these say more than the clock on a machine that is shared. Writes benchmarks/RESULTS.md.
+Measured in CPU seconds, which are more reliable than wall time on a shared machine. Writes benchmarks/RESULTS.md.
 """
 
 import os
@@ -32,7 +32,7 @@ def generator() -> Path:
 
 
 def tables(rows: int) -> Path:
-    """The folder with the tables of so many rows, made when they are not there."""
+    """The folder with the tables of that many rows, generated if absent."""
     folder = TABLES / str(rows)
     if not (folder / "test.parquet").exists():
         words = [sys.executable, str(generator()), "--n", str(rows), "--classes", "2", "--out", str(folder)]
@@ -171,7 +171,7 @@ def text(found: list[dict], released: list[tuple[str, float, float]]) -> str:
 
 
 if __name__ == "__main__":
-    # Releases first: a child's peak memory counts what its parent held when it was forked.
+    # Releases first: the peak memory of a child includes the memory of its parent at the fork.
     released = releases()
     measured = []
     for size in SIZES:

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def cpu(work, times=3):
-    """The least CPU seconds of several runs, and what the last one gave."""
+    """The minimum CPU seconds of several runs, and the result of the last one."""
     best, found = np.inf, None
     for _ in range(times):
         began = time.process_time()

@@ -27,7 +27,7 @@ from leafcover.tree.tree import Tree
 THETAS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.45, 0.51, 0.55, 0.6, 0.7, 0.8, 0.9, 1.0)
 RUNS, FEWER_RUNS = 50, 10
 ROWS = 10_000
-TRAINING = 2 / 3  # of the rows, and of these again where some are kept for pruning
+TRAINING = 2 / 3  # share of training rows, and again of these if some are kept for pruning
 TARGET = "income"
 NO_YES = ("no", "yes")
 

@@ -5,11 +5,16 @@ from typing import Any
 
 from benchmarks.response.experiment import WAYS, Found
 
-LOOKS = (("#d55e00", "s"), ("#009e73", "^"), ("#0072b2", "o"), ("#cc79a7", "D"))  # for people of every sight
+LOOKS = (
+    ("#d55e00", "s"),
+    ("#009e73", "^"),
+    ("#0072b2", "o"),
+    ("#cc79a7", "D"),
+)  # distinguishable by colour-blind people
 
 
 def picture(found: Found, path: Path) -> None:
-    """Mean and variance of the accuracy by θ, one line a way; the same figures give the same file."""
+    """Mean and variance of the accuracy by θ, one line for each variant; the same figures give the same file."""
     import matplotlib as mpl
 
     mpl.use("Agg")

@@ -1,1 +1,1 @@
-"""Our recipes next to other programs, on one table: `make scoreboard` writes docs/results/scoreboard.md."""
+"""Our recipes compared with other programs on one table: `make scoreboard` writes docs/results/scoreboard.md."""

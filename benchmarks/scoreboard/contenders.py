@@ -1,4 +1,4 @@
-"""Everything that is compared: our recipes, packages of others, textbook methods, and yardsticks."""
+"""All methods compared: our recipes, other packages, textbook methods, and baselines."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias

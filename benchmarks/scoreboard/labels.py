@@ -1,4 +1,4 @@
-"""Names beside the points of a picture, each where nothing stands yet."""
+"""Place names beside the points of a picture without overlaps."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,18 +7,18 @@ import numpy as np
 
 from leafcover.arrays import Bools, Floats, Rows
 
-PLACES = (  # right and up in points, and the side of the words that stands there; the best first
+PLACES = (  # offset right and up in points, and the alignment of the text; the best first
     (6, 0, "left"), (-6, 0, "right"), (0, 9, "center"), (0, -9, "center"),
     (5, 8, "left"), (5, -8, "left"), (-5, 8, "right"), (-5, -8, "right"),
     (0, 18, "center"), (0, -18, "center"), (7, 17, "left"), (7, -17, "left"), (-7, 17, "right"), (-7, -17, "right"),
     (0, 28, "center"), (0, -28, "center"), (9, 27, "left"), (9, -27, "left"), (-9, 27, "right"), (-9, -27, "right"),
 )  # fmt: skip
-FAR = 10  # points beyond which a thin line leads from the name to its point
+FAR = 10  # distance in points beyond which a thin line connects the name with its point
 MARKER = 4  # points from the middle of a marker to its edge
-CLEAR = 9  # points around the middle of a marker that no other's name may enter, or it would seem to be its own
+CLEAR = 9  # clearance in points around a marker that no other name may enter
 HALO = 2.5  # points of white around a name, so that lines do not cross it
-OVERLAP = 100  # what an overlap costs, in steps down the list of places
-STARTS = 200  # attempts, of which the cheapest is taken
+OVERLAP = 100  # cost of an overlap, in steps down the list of positions
+STARTS = 200  # random starts, of which the cheapest result is used
 
 
 class Point(NamedTuple):
@@ -31,7 +31,7 @@ class Point(NamedTuple):
 
 
 def label(figure: Any, panel: Any, points: Sequence[Point], size: float) -> None:
-    """Write every name at the best place around its point that the other names leave it."""
+    """Write every name at the best free position around its point."""
     renderer = figure.canvas.get_renderer()
     margin = CLEAR * figure.dpi / 72
     middles = panel.transData.transform([(point.x, point.y) for point in points])
@@ -47,15 +47,15 @@ def label(figure: Any, panel: Any, points: Sequence[Point], size: float) -> None
 
 
 def overlaps(boxes: Floats, others: Floats) -> Bools:
-    """Whether each box (left, low, right, high) shares some of its space with each of the others."""
+    """Whether each box (left, low, right, high) overlaps each of the others."""
     one = boxes[(..., *[None] * (others.ndim - 1), slice(None))]
     return ((one[..., :2] < others[..., 2:]) & (others[..., :2] < one[..., 2:])).all(axis=-1)
 
 
 def chosen(boxes: Floats, own: Floats) -> Rows:
-    """A place for each name: from random starts, one name after the other takes its cheapest, until all are content.
+    """A position for each name: from random starts, each name in turn takes its cheapest position until none changes.
 
-    ``boxes`` is (names, places, 4) and ``own`` (names, places) what a place costs whatever the others do.
+    ``boxes`` is (names, places, 4), and ``own`` (names, places) is the cost of a position regardless of the others.
     """
     names = np.arange(len(boxes))
     clash = OVERLAP * overlaps(boxes, boxes).astype(float)  # (names, places, names, places)
@@ -76,7 +76,7 @@ def chosen(boxes: Floats, own: Floats) -> Rows:
 
 
 def _box(panel: Any, point: Point, place: tuple[int, int, str], size: float, renderer: Any) -> Floats:
-    """Where the words would stand, without their line."""
+    """The box of the text, without its line."""
     from matplotlib.text import Text
 
     text = _written(panel, point, place, size)

@@ -1,6 +1,6 @@
-"""The textbook methods, in a few lines each: microaggregation, additive noise, rank swapping, post-randomisation.
+"""Textbook methods, a few lines each: microaggregation, additive noise, rank swapping, post-randomisation.
 
-Arrays in, arrays out. They are here to be compared with, so they are written as the literature has them.
+Arrays in, arrays out. They are baselines, written as in the literature.
 """
 
 import numpy as np
@@ -53,7 +53,7 @@ def _farthest(points: Floats, left: Rows, centre: Floats) -> int:
 
 
 def _nearest(points: Floats, left: Rows, centre: int, k: int) -> Rows:
-    """The k rows nearest to a row, itself always among them, though others may be its equals."""
+    """The k rows nearest to a row, always including itself, even if others are equal to it."""
     squared = _squared(points, left, points[centre])
     squared[left == centre] = -1.0
     near: Rows = left[np.argpartition(squared, k - 1)[:k]]
@@ -101,9 +101,9 @@ def rank_swap(values: Array, reach: float, rng: np.random.Generator) -> Array:
 
 
 def post_randomise(codes: Codes, share: float, rng: np.random.Generator) -> Codes:
-    """PRAM: a share of the codes is drawn anew from the column itself, so that every level is as frequent as before.
+    """PRAM: a share of the codes is resampled from the column, so that the expected frequency of every level is unchanged.
 
-    A redrawn code may be the one that stood there, so fewer than the share differ.
+    A resampled code may equal the original, so fewer than the share differ.
     """
     redrawn = rng.random(len(codes)) < share
     found: Codes = np.where(redrawn, codes[rng.integers(len(codes), size=len(codes))], codes)

@@ -1,4 +1,4 @@
-"""What a method gives for one split of the table."""
+"""The outcome of a method on one split of the table into rows to release and rows set aside."""
 
 from dataclasses import dataclass
 
@@ -17,14 +17,14 @@ class Split:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A release of ours, a table of somebody's, or nothing but a model's answers."""
+    """A release of ours, a table from another method, or only the predictions of a model."""
 
-    cpu: float  # seconds of the method alone, tables read already
-    release: Release | None = None  # ours: how it was made is known
-    table: Table | None = None  # made by other means
+    cpu: float  # CPU seconds of the method, without reading tables
+    release: Release | None = None  # our release, with known plan
+    table: Table | None = None  # table from another method
     paired: bool = True  # row i of the table is the person in row i of the training rows
-    answers: Table | None = None  # to the test rows, one column a target; no table leaves
-    gigabytes: float = 0.0  # peak memory of a process of its own
+    answers: Table | None = None  # predictions for the test rows, one column per target; no table is released
+    gigabytes: float = 0.0  # peak memory of a separate process
 
 
 class CouldNot(Exception):

@@ -1,4 +1,4 @@
-"""Run a program of others by the interpreter of its own environment, and read what it wrote."""
+"""Run another package in its own environment, and read its output."""
 
 import json
 import os
@@ -13,15 +13,15 @@ from leafcover.table.table import Table
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = Path(__file__).with_name("rivals.py")
 INTERPRETER = ROOT / ".venv-scoreboard" / "bin" / "python"
-FOLDER = ROOT / "benchmarks" / "tables" / "scoreboard"  # what rivals wrote, so that a new figure costs no new run
+FOLDER = ROOT / "benchmarks" / "tables" / "scoreboard"  # output of rivals, so that a new figure needs no new run
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 OUT_OF_MEMORY = -9
 
 
 def outside(split: Split, name: str, *, model: bool = False, fresh: bool = False) -> Outcome:
-    """What the rival released, or what its model answered.
+    """The table that the rival released, or the predictions of its model.
 
-    An earlier run's files serve, unless ``fresh`` or when rivals.py has changed since.
+    Files of an earlier run are reused, unless ``fresh`` or if rivals.py has changed since.
     """
     folder = FOLDER / str(split.seed)
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def _run(split: Split, name: str, folder: Path, released: Path) -> dict[str, flo
 
 
 def _read(path: Path, like: Table) -> Table:
-    """The rival's table, its columns read as the training table's were."""
+    """The rival's table, read like the training table."""
     with path.open(encoding="utf-8") as file:
         names = file.readline().strip().split(",")
     return read(path, category=[name for name in names if like[name].is_category])

@@ -1,4 +1,4 @@
-"""The page of the scoreboard, whole: the words about who is as good are computed from the figures."""
+"""The scoreboard page; the sentences that compare methods are computed from the figures."""
 
 import os
 import platform

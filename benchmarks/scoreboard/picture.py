@@ -1,4 +1,4 @@
-"""The picture of the scoreboard: risk to the right, utility upwards, so the upper left corner is where to be."""
+"""The picture of the scoreboard: risk to the right, utility upwards, so the upper left corner is best."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,15 +7,15 @@ from typing import Any
 from benchmarks.scoreboard.labels import Point, label
 from benchmarks.scoreboard.summary import Summary
 
-LOOKS = {  # colours that people of every sight can tell apart, and shapes for print
+LOOKS = {  # colours that colour-blind people can distinguish, and shapes for print
     "ours": ("#0072b2", "o", "Leafcover"),
     "installed": ("#d55e00", "s", "packages"),
     "textbook": ("#009e73", "^", "textbook"),
     "yardstick": ("#666666", "x", "yardsticks"),
 }
 PANELS = (("agreement", "agreement, income"), ("others", "agreement, six other targets"))
-LEAST = 0.002  # linkage below it stands at the left edge
-SMALL = 8.5  # points, of names
+LEAST = 0.002  # smaller linkage is drawn at the left edge
+SMALL = 8.5  # font size of names, in points
 
 
 def picture(rows: Sequence[Summary], path: Path) -> None:
@@ -56,7 +56,10 @@ def _axes(panel: Any, words: str) -> None:
 
 
 def _point(row: Summary, utility: str) -> Point:
-    linkage, name = max(row.informed.value, LEAST), row.name.removeprefix("anonypyx ")  # short: the colour says whose
+    linkage, name = (
+        max(row.informed.value, LEAST),
+        row.name.removeprefix("anonypyx "),
+    )  # short, because the colour shows the group
     return Point(linkage, row.estimate(utility).value, name, LOOKS[row.contender.family][0])
 
 
@@ -70,7 +73,7 @@ def _points(panel: Any, rows: Sequence[Summary], utility: str) -> None:
 
 
 def _lines(panel: Any, rows: Sequence[Summary], utility: str) -> None:
-    """What has no place on the axis of risk: the floor, and the best of the models that leave without a table."""
+    """Lines for what has no position on the risk axis: the floor, and the best model released without a table."""
     for family, words, style, up in (
         ("yardstick", "a fresh sample", "--", 3),
         ("installed", "best private model", ":", -10),

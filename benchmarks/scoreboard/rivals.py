@@ -1,8 +1,8 @@
-"""Programs of others, run by an interpreter of their own: rows in a CSV in, a CSV with as many rows in that order out.
+"""Other packages, run in their own interpreter: CSV in, CSV with the same rows in the same order out.
 
     python rivals.py METHOD TRAIN.csv TEST.csv OUT.csv SEED
 
-Prints the CPU seconds of the method alone (files read already) and the peak memory as JSON. Nothing of Leafcover is
+Prints the CPU seconds of the method (without reading files) and the peak memory as JSON. Nothing of Leafcover is
 imported here. `?`, the missing value of Adult, is one more level of its column for all of them.
 """
 
@@ -18,7 +18,7 @@ import pandas as pd
 TARGET = "income"
 TARGETS = (TARGET, "sex", "marital_status", "education", "occupation", "relationship", "workclass")  # of models
 K = 20
-DEPTH = 10  # of the private trees; with the default of 5 they know little more than the most frequent class
+DEPTH = 10  # depth of the private trees; with the default of 5 they predict little more than the most frequent class
 
 
 def numbers_of(frame):
@@ -30,17 +30,17 @@ def categories_of(frame):
 
 
 def post_randomised(train, _, seed, *, m, alpha):
-    """The package's own function on the categories; it treats numbers as tokens, so they are left alone."""
+    """The package's own function on the categories; it treats numbers as tokens, so they are unchanged."""
     from pram import pram
 
-    np.random.seed(seed)  # the package draws from NumPy's one global state
+    np.random.seed(seed)  # the package uses NumPy's global random state
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # applymap
         return pram(train, m=m, alpha=alpha, columns=categories_of(train))
 
 
 def k_anonymous(train, _, seed, *, algorithm, representative):
-    """Every column but the target generalised in groups of at least k rows, then one value for each generalised one."""
+    """Generalise every column except the target in groups of at least k rows, then choose one value for each."""
     from anonypyx import Anonymiser
 
     frame = train.copy()
@@ -60,7 +60,7 @@ def k_anonymous(train, _, seed, *, algorithm, representative):
 
 
 def middle_or_any(values, is_number, rng):
-    """What the published interval or set of levels says: its middle, or a level of it drawn for each row."""
+    """A value for a published interval or set of levels: its middle, or a level drawn at random for each row."""
     if is_number:
         return (values.min() + values.max()) / 2
     return rng.choice(np.unique(values), len(values))
@@ -75,7 +75,7 @@ def mean_or_most_frequent(values, is_number, _):
 
 
 def private_model(train, test, seed, *, model, epsilon, **settings):
-    """Answers on the test rows of one model a target, each with the whole epsilon; ranges and levels are public."""
+    """Predictions for the test rows, one model for each target, each with the whole epsilon; ranges and levels are public."""
     from diffprivlib.models import forest
 
     everyone = pd.concat([train, test])
@@ -99,7 +99,7 @@ def private_model(train, test, seed, *, model, epsilon, **settings):
 
 
 def coded(frame, levels):
-    """Numbers as they are, categories by the place of their level."""
+    """Numbers unchanged, categories as the index of their level."""
     columns = [np.searchsorted(levels[n], frame[n]) if n in levels else frame[n] for n in frame]
     return np.column_stack(columns).astype(float)
 

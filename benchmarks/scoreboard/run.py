@@ -2,7 +2,7 @@
 
     python benchmarks/scoreboard/run.py [--fresh] [--splits 5] [--only NAME ...]
 
-What was measured before is read back (see store.py) unless --fresh. One process, at low priority.
+Earlier scores are reused (see store.py) unless --fresh. Runs one process at low priority.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # CPU seconds of one thread say the same on every machine
+    os.environ.setdefault(name, "1")  # one thread, so that CPU seconds are comparable between machines
 
 import numpy as np
 from benchmarks.scoreboard.contenders import CONTENDERS, Contender
@@ -41,7 +41,7 @@ def split_of(table: Table, seed: int) -> Split:
 
 
 def measured(contender: Contender, judge: Judge, fresh: bool) -> Score | str:
-    """The score of a contender on one split, or why there is none."""
+    """The score of a contender on one split, or the reason why it has no score."""
     began = time.process_time()
     try:
         found: Score | str = judge.score(contender.work(judge.split, fresh))
@@ -52,7 +52,7 @@ def measured(contender: Contender, judge: Judge, fresh: bool) -> Score | str:
 
 
 def scores(contenders: list[Contender], splits: int, fresh: bool) -> list[Summary]:
-    """All figures, measured or read back."""
+    """All figures, measured or reused."""
     store, table = Store(), read(sample("adult"))
     for seed in range(splits):
         judge = Judge(split_of(table, seed))
@@ -63,10 +63,10 @@ def scores(contenders: list[Contender], splits: int, fresh: bool) -> list[Summar
 
 
 def main() -> None:
-    words = argparse.ArgumentParser(description="Our recipes beside what people can install today.")
-    words.add_argument("--fresh", action="store_true", help="measure everything anew")
+    words = argparse.ArgumentParser(description="Compare our recipes with other packages.")
+    words.add_argument("--fresh", action="store_true", help="measure everything again")
     words.add_argument("--splits", type=int, default=SPLITS)
-    words.add_argument("--only", nargs="*", help="measure these alone and write no page")
+    words.add_argument("--only", nargs="*", help="measure only these and write no page")
     given = words.parse_args()
     os.nice(10)
     chosen = [one for one in CONTENDERS if not given.only or one.name in given.only]

@@ -2,12 +2,12 @@
 
 from dataclasses import asdict, dataclass
 
-VERSION = 2  # of what the figures mean; another one makes stored scores stale
+VERSION = 2  # version of the definitions; a change invalidates stored scores
 
 
 @dataclass(frozen=True)
 class Share:
-    """Successes as a share of tries, so that splits can be put together."""
+    """Successes as a share of tries, so that splits can be pooled."""
 
     value: float
     tries: int
@@ -15,26 +15,26 @@ class Share:
 
 @dataclass(frozen=True)
 class Score:
-    """Figures of one split; a risk is None where no table leaves."""
+    """Figures of one split; a risk is None if no table is released."""
 
-    accuracy: float  # right answers for the target on the rows set aside
-    agreement: float  # answers alike to those of the original's tree
+    accuracy: float  # accuracy for the target on the rows set aside
+    agreement: float  # agreement with the tree of the original
     others: float  # the same, the mean over six other targets
     cpu: float
     gigabytes: float = 0.0
     gower: Share | None = None
-    by_plan: Share | None = None  # informed linkage by the plan's own law, ours only
-    learned: Share | None = None  # informed linkage by a law learned from half of the pairs
-    occupation: tuple[Share, Share] | None = None  # inference, strongest attack: of the released, of others
+    by_plan: Share | None = None  # linkage with the plan known, our recipes only
+    learned: Share | None = None  # probabilistic linkage, learned from half of the pairs
+    occupation: tuple[Share, Share] | None = None  # inference by the strongest attack: released people, control
     income: tuple[Share, Share] | None = None
 
     def plain(self) -> dict[str, object]:
-        """As JSON holds it."""
+        """The score as JSON values."""
         return asdict(self)
 
     @classmethod
     def of(cls, plain: dict[str, object]) -> "Score":
-        """From what `plain` gave."""
+        """The score from the result of `plain`."""
         return cls(**{name: _unpacked(value) for name, value in plain.items()})
 
 

@@ -1,7 +1,7 @@
-"""How the figures are measured: what a table still tells and whom it still shows.
+"""Measure the utility and disclosure risk of each method.
 
-Answers come from the tree that guided no recipe: scikit-learn's, on
-one-hot categories, with at least 50 rows a leaf.
+Predictions come from a tree that guides no recipe: scikit-learn's, on one-hot categories, with at least 50 rows per
+leaf.
 """
 
 from dataclasses import dataclass, replace
@@ -24,19 +24,19 @@ from leafcover.table.table import Table
 
 OTHERS = ("sex", "marital_status", "education", "occupation", "relationship", "workclass")
 CONFIDENTIAL = ("occupation", TARGET)
-COMPARISONS = 40_000_000  # of a person with a released row, by Gower's distance
+COMPARISONS = 40_000_000  # linkage of a person with a released row, by Gower distance
 MIN_LEAF = 50
 
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """The original's own answers for one split, given once for all methods."""
+    """The predictions of the original for one split, computed once for all methods."""
 
     split: Split
 
     @cached_property
     def features(self) -> Features:
-        """How rows become numbers, settled on the original."""
+        """The encoding of rows as numbers, fitted on the original."""
         return features_of(self.split.train)
 
     @cached_property
@@ -51,11 +51,11 @@ class Judge:
 
     @cached_property
     def own(self) -> dict[str, Codes]:
-        """What the trees of the original answer."""
+        """The predictions of trees grown on the original."""
         return self.of(self.split.train)
 
     def of(self, table: Table) -> dict[str, Codes]:
-        """What trees grown on a table answer to the rows set aside, for every target."""
+        """The predictions of trees grown on a table for the rows set aside, for every target."""
         rows = prepared(table, self.features)
         return {
             name: answers(
@@ -65,7 +65,7 @@ class Judge:
         }
 
     def score(self, outcome: Outcome) -> Score:
-        """All figures of what a method gave."""
+        """All figures of the outcome of a method."""
         if outcome.answers is not None:
             given = _recoded(self.split.train, outcome.answers)
             return self._utility(outcome, {name: found.of(given[name]) for name, found in self.classes.items()})
@@ -81,7 +81,7 @@ class Judge:
 
 
 def _recoded(like: Table, table: Table) -> Table:
-    """The same levels by the codes of another table, whose columns hold all of them."""
+    """A table recoded to the levels of another table, whose columns contain all of them."""
     columns = []
     for column in table:
         levels = like[column.name].levels

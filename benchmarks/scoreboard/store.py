@@ -1,4 +1,4 @@
-"""Scores that were measured already, by method and split, so that a second run is cheap. Scores alone, no tables."""
+"""Stored scores by method and split, so that a second run is cheap. Only scores are stored, no tables."""
 
 import json
 from pathlib import Path
@@ -11,19 +11,19 @@ PLACE = FOLDER / "scores.json"
 
 
 class Store:
-    """A JSON file of scores; a method that is described otherwise than before is measured anew."""
+    """A JSON file of scores; a method whose description changed is measured again."""
 
     def __init__(self, place: Path = PLACE) -> None:
         self.place = place
         self.found = json.loads(place.read_text("utf-8")) if place.exists() else {}
 
     def get(self, contender: Contender, seed: int) -> Score | str | None:
-        """The score, or the words for why there is none, or None when it was not measured yet."""
+        """The score, or the reason why it has no score, or None if it was not measured yet."""
         held = self.found.get(_name(contender), {}).get(str(seed))
         return Score.of(held) if isinstance(held, dict) else held
 
     def put(self, contender: Contender, seed: int, score: Score | str) -> None:
-        """Keep a score (or why there is none) and write the file at once."""
+        """Store a score (or the reason why it has no score) and write the file at once."""
         self.found.setdefault(_name(contender), {})[str(seed)] = score if isinstance(score, str) else score.plain()
         self.place.parent.mkdir(parents=True, exist_ok=True)
         self.place.write_text(json.dumps(self.found, indent=1), "utf-8")

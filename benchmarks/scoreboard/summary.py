@@ -13,7 +13,7 @@ from leafcover.metrics.estimates import Estimate, Risk, difference, mean_of, wil
 
 @dataclass(frozen=True)
 class Summary:
-    """One row of the scoreboard: scores of every split, or the words for why there are none."""
+    """One row of the scoreboard: the scores of every split, or the reason why it has no scores."""
 
     contender: Contender
     scores: tuple[Score, ...]
@@ -21,12 +21,12 @@ class Summary:
 
     @property
     def name(self) -> str:
-        """What the row is called."""
+        """The name of the row."""
         return self.contender.name
 
     @property
     def releases(self) -> bool:
-        """Whether a table of people leaves, so that somebody can be linked."""
+        """Whether a table is released, so that people can be linked."""
         return bool(self.scores) and self.scores[0].learned is not None
 
     def estimate(self, figure: str) -> Estimate:
@@ -47,13 +47,13 @@ class Summary:
 
     @property
     def informed(self) -> Risk | None:
-        """The better of the two attackers who know the law: by the plan, or by what half of the pairs taught."""
+        """Maximum-knowledge linkage: the better of the attack with the plan known and the probabilistic attack."""
         found = [risk for risk in (self.risk("by_plan"), self.risk("learned")) if risk is not None]
         return max(found, key=lambda risk: risk.value) if found else None
 
 
 def summarised(contender: Contender, found: Sequence[Score | str | None]) -> Summary:
-    """A method's scores together; one split that failed fails the row."""
+    """The scores of a method; if one split failed, the row failed."""
     for one in found:
         if isinstance(one, str):
             return Summary(contender, (), one)
@@ -61,7 +61,7 @@ def summarised(contender: Contender, found: Sequence[Score | str | None]) -> Sum
 
 
 def pooled(shares: Sequence[Share]) -> Risk:
-    """Successes and tries of all splits put together.
+    """Successes and tries pooled over all splits.
 
     >>> print(pooled([Share(0.5, 10), Share(0.0, 10)]))
     0.250 (0.112 to 0.469)
@@ -98,7 +98,7 @@ FIGURES = (
     Figure("CPU seconds", lambda score: score.cpu, False),
 )
 
-FEWEST = 3  # splits that a verdict needs
+FEWEST = 3  # minimum number of splits for a verdict
 Verdict = Literal["better", "alike", "worse"]
 
 
@@ -117,7 +117,7 @@ def verdict(one: Summary, other: Summary, figure: Figure) -> Verdict | None:
 
 
 def front(rows: Sequence[Summary], utility: str) -> list[Summary]:
-    """Those that no other beats in informed linkage and in utility at once, the safest first."""
+    """The Pareto front: rows that no other beats in both maximum-knowledge linkage and utility, safest first."""
     shown = [row for row in rows if row.informed is not None]
     shown.sort(key=lambda row: (row.informed.value, -row.estimate(utility).value))
     best, found = -np.inf, []

@@ -1,4 +1,4 @@
-"""What the figures say, in words that are computed from them."""
+"""Sentences computed from the figures of the scoreboard."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from leafcover.metrics.estimates import Estimate, Risk
 
 OURS = "cover, k = 20"
 FLOOR = "a fresh sample"
-MUCH = 0.05  # linkage above it is named
+MUCH = 0.05  # recipes with more linkage are named
 RIVALS = ("installed", "textbook")
 KEPT, OTHERS, HIDDEN = (
     next(figure for figure in FIGURES if figure.words == words)
@@ -32,7 +32,7 @@ def estimate_text(found: Estimate | Risk | None, digits: int = 3) -> str:
 
 
 def verdicts(rows: Sequence[Summary]) -> str:
-    """A table of every rival against our default, figure by figure."""
+    """A table of every rival compared with our default, figure by figure."""
     ours = _named(rows, OURS)
     lines = ["| rival | " + " | ".join(figure.words for figure in FIGURES) + " |", "|---" * (len(FIGURES) + 1) + "|"]
     for row in rows:
@@ -43,7 +43,7 @@ def verdicts(rows: Sequence[Summary]) -> str:
 
 
 def sentences(rows: Sequence[Summary]) -> list[str]:
-    """Ourselves, who equals us, who stands at the floor, who is on the front, and whom our own recipes show."""
+    """Sentences about our default, equal rivals, the floor, the Pareto front, and our recipes with high linkage."""
     ours, floor = _named(rows, OURS), _named(rows, FLOOR)
     found = [_ourselves(ours, floor), _equals(rows, ours)]
     for figure, words in ((KEPT, "income"), (OTHERS, "the six other targets")):
@@ -75,7 +75,7 @@ def _ourselves(ours: Summary, floor: Summary) -> str:
 
 
 def _equals(rows: Sequence[Summary], ours: Summary) -> str:
-    """Rivals that keep as much and hide as well."""
+    """Rivals that preserve and protect as much."""
     found = [
         row.name
         for row in _tables(rows)
@@ -89,7 +89,7 @@ def _equals(rows: Sequence[Summary], ours: Summary) -> str:
 
 
 def _tables(rows: Sequence[Summary]) -> list[Summary]:
-    """The methods of whom a table of people leaves."""
+    """The methods that release a table."""
     return [row for row in rows if row.releases and row.contender.family != "yardstick"]
 
 
@@ -98,5 +98,5 @@ def _named(rows: Sequence[Summary], name: str) -> Summary:
 
 
 def _listed(words: Sequence[str]) -> str:
-    """Names in a row, apart from each other though they hold commas."""
+    """A list of names that may contain commas."""
     return "; ".join(words) if words else "none"

@@ -1,4 +1,4 @@
-"""How each method is put to work on a split: functions that give functions, one for each kind of method."""
+"""How each method runs on a split: functions that return functions, one for each kind of method."""
 
 import time
 from collections.abc import Callable
@@ -18,14 +18,14 @@ from leafcover.table.table import Column, Table
 TARGET = "income"
 K = 20
 
-Work: TypeAlias = Callable[[Split, bool], Outcome]  # the flag asks for a fresh run
+Work: TypeAlias = Callable[[Split, bool], Outcome]  # the flag requests a new run
 Change: TypeAlias = Callable[[Column, np.random.Generator], Column]
 
 
 def ours(recipe: str, **settings: Any) -> Work:
     def work(split: Split, _: bool) -> Outcome:
         first = split.train.take(np.arange(1_000))
-        _release(first, recipe, split.seed, settings)  # so that no compilation is counted
+        _release(first, recipe, split.seed, settings)  # compile first, so that compilation is not timed
         began = time.process_time()
         found = _release(split.train, recipe, split.seed, settings)
         return Outcome(time.process_time() - began, release=found)
@@ -43,7 +43,7 @@ def rival(name: str, *, model: bool = False) -> Work:
 
 
 def by_column(number: Change, category: Change) -> Work:
-    """A method that treats every column alone; the target is a category like the others."""
+    """A method that treats each column separately; the target is a category like the others."""
 
     def work(split: Split, _: bool) -> Outcome:
         rng = np.random.default_rng([split.seed, 1])

@@ -1,4 +1,4 @@
-"""Leafcover: release a table so that its patterns survive and its people are hard to find.
+"""Leafcover: release a table that preserves its patterns and makes its individuals hard to re-identify.
 
 Read a table, write a plan (or let a recipe write it), release, measure:
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from leafcover.tree.c45 import grow
     from leafcover.tuning.sweep import sweep
 
-# Where each public name lives; loaded when first asked for, so that `leafcover --help` starts at once.
+# The module of each public name; loaded on first use, so that `leafcover --help` starts quickly.
 _HOMES = {
     "Additive": "leafcover.perturb.additive",
     "Bounded": "leafcover.perturb.bounded",

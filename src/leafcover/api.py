@@ -1,4 +1,4 @@
-"""The public functions: everything the command line, the pages and a notebook can do.
+"""The public functions, for the command line, reports and notebooks.
 
 ``read`` a table, ``inspect`` it, ``release`` it by a plan, ``save`` and ``report`` the release, ``measure`` it,
 ``load`` it again, ``verify`` it, ``sweep`` over recipes.
@@ -56,7 +56,7 @@ SILENT: Progress = lambda words, share: None  # noqa: E731  # a default argument
 
 @dataclass(frozen=True, eq=False)
 class _Measurable:
-    """What a release and a release read from files share: both can be measured and reported."""
+    """The common part of a new release and one read from files: both can be measured and reported."""
 
     @property
     def _compared(self) -> Comparison:
@@ -75,13 +75,13 @@ class _Measurable:
         return {}
 
     def measure(self, *, progress: Progress | None = None) -> Measures:
-        """Every measure of utility and disclosure risk; taken once, then kept."""
+        """All measures of utility and disclosure risk; computed once, then cached."""
         if "all" not in self._taken:
             self._taken["all"] = measure_all(self._compared, tell=progress or SILENT)
         return self._taken["all"]
 
     def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
-        """Raise `RiskTooHigh` when the upper end of a limited risk is above ``max_risk``."""
+        """Raise `RiskTooHigh` if a limited risk is above ``max_risk``."""
         if not 0 <= max_risk <= 1:
             raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
         (progress or SILENT)("attacking the release", 0.0)
@@ -98,7 +98,7 @@ class _Measurable:
         force: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        """Measure, and write both reports and every figure as JSON, as far as they are asked for: all files or none."""
+        """Measure, and write both reports and all figures as JSON, if requested: all files or none."""
         texts: dict[Path, tuple[str, bool]] = {}
         if figures is not None:
             texts[Path(figures)] = (self.measure(progress=progress).to_json(), True)
@@ -124,7 +124,7 @@ class _Measurable:
         Parameters
         ----------
         path : str or Path
-            Where the steward's report goes, an ``.html`` file readable by its owner alone.
+            The steward's report, an ``.html`` file that only its owner can read.
         title, date : str, optional
             The table's name and a date, for the opening of the report.
         publish_tree : bool
@@ -165,7 +165,7 @@ class _Measurable:
 
 @dataclass(frozen=True)
 class _Opening:
-    """How a report begins."""
+    """The opening of a report."""
 
     title: str | None
     date: str | None
@@ -175,18 +175,18 @@ class _Opening:
 
 @dataclass(frozen=True, eq=False)
 class Released(_Measurable, Release):
-    """A release: the released table, what is known of how it was made, and what can be done with it.
+    """A release: the released table, how it was made, and what can be done with it.
 
     Attributes
     ----------
     table : Table
-        The released table; ``frame`` is the same in the library that the original came in.
+        The released table; ``frame`` is the same table in the library of the original.
     plan : Plan
         How it was made.
     original : Table
         The rows that were released.
     held_out : Table or None
-        The rows that were set aside first.
+        The rows that were held out first.
     source : array
         The original row of each released row: secret.
     """
@@ -194,11 +194,11 @@ class Released(_Measurable, Release):
     original: Table = field(kw_only=True)
     held_out: Table | None = field(default=None, kw_only=True)
     rows: Rows = field(kw_only=True)  # the numbers of the released rows in the table that was given
-    new_key: Key | None = field(default=None, kw_only=True, repr=False)  # a fresh secret key, to be kept or forgotten
+    new_key: Key | None = field(default=None, kw_only=True, repr=False)  # a new secret key, to keep or to discard
 
     @property
     def frame(self) -> Any:
-        """The released table as pandas, polars or pyarrow, as it came in."""
+        """The released table as pandas, polars or pyarrow, like the original."""
         return to_frame(self.table)
 
     @property
@@ -215,7 +215,7 @@ class Released(_Measurable, Release):
 
     @property
     def linkage_is_certain(self) -> bool:
-        """Whether the plan alone says how often an attacker who knows it links a row: then ``print`` shows it."""
+        """Whether the linkage risk follows from the plan alone, without measuring; ``print`` then shows it."""
         return self._certain is not None
 
     def __str__(self) -> str:
@@ -233,13 +233,13 @@ class Released(_Measurable, Release):
         force: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Write the release and what belongs beside it, all files or none.
+        """Write the release and the files that belong to it, all or none.
 
         Parameters
         ----------
         path : str or Path
-            Where the released table goes; its suffix names the format. The manifest, the internal manifest, the pairs
-            and the rows held out go beside it.
+            The path of the released table; its suffix determines the format. The manifest, the internal manifest, the
+            pairs and the rows held out are written beside it.
         report : str or Path, optional
             Also measure the release and write both reports.
         title, date : str, optional
@@ -279,7 +279,7 @@ class Released(_Measurable, Release):
 
 @dataclass(frozen=True, eq=False)
 class Loaded(_Measurable):
-    """A release read back from its files; with its original it can be measured and reported."""
+    """A release read from its files; with its original it can be measured and reported."""
 
     table: Table
     record: Record
@@ -289,7 +289,7 @@ class Loaded(_Measurable):
 
     @property
     def frame(self) -> Any:
-        """The released table, in pyarrow."""
+        """The released table as pyarrow."""
         return to_frame(self.table)
 
     @property
@@ -391,21 +391,21 @@ def release(
     plan : Plan or str
         A plan, or the name of a recipe that writes one.
     target : str, optional
-        The column whose rules a recipe keeps.
+        The column whose rules a recipe preserves.
     settings : mapping, optional
         Parameters of the recipe.
     key, key_file, seed : Key, str or Path, int, optional
-        The secret key, a file that holds it, or a seed for experiments; without any of them a fresh key is drawn.
+        The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool
-        Leave rows in their order, for experiments: then every row can be linked.
+        Keep the row order, for experiments only: every row can then be linked.
     hold_out : float, optional
-        The share of the rows to set aside at random, before anything is learned from the table, for measuring.
+        The share of the rows to hold out at random, before anything is learned from the table, for measuring.
     max_risk : float, optional
-        Raise `RiskTooHigh` when the upper end of a limited risk is above this.
+        Raise `RiskTooHigh` if a limited risk is above this.
     max_singletons : float, optional
-        Raise `RiskTooHigh` when more than this share of the rows is alone in a cell.
+        Raise `RiskTooHigh` if more than this share of the rows are singletons, alone in their cell.
     progress : callable, optional
-        Called with what is being done and the share that is done.
+        Called with the current task and the share that is done.
 
     Returns
     -------
@@ -428,7 +428,9 @@ def release(
         if not 0 <= max_risk <= 1:
             raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
         if keep_order:
-            raise PlanError("max_risk and keep_order were both given. Rows in their order can all be linked. Use one.")
+            raise PlanError(
+                "max_risk and keep_order were both given. Rows in their original order can all be linked. Use one."
+            )
     if hold_out is not None and not 0 < hold_out < 1:
         raise ValueOutOfRange("hold_out", hold_out, "a share above 0 and below 1")
     whole = from_frame(table)
@@ -474,7 +476,7 @@ def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tupl
 def _plan_for(
     table: Table, plan: Plan | str, target: str | None, settings: Mapping[str, Any] | None, *, rewrite: bool
 ) -> Plan:
-    """The plan to carry out; a recipe writes its plan again where rows were held out, so that they guide nothing."""
+    """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
         return plan_for(table, plan, target=target, settings=settings)
     if target is not None and plan.target and target != plan.target:
@@ -505,26 +507,26 @@ def measure(
     Parameters
     ----------
     original, released : Table or frame
-        The two tables. What `release` gives knows its own plan and pairs.
+        The two tables. The result of `release` has its own plan and pairs.
     target : str, optional
         The column to predict.
     pairs : sequence of int, optional
-        The original row of each released row; without them nobody can be linked.
+        The original row of each released row; needed to measure record linkage.
     control : Table or frame, optional
-        Rows like the original's that were not released.
+        Rows from the same population that were not released.
     plan : Plan, optional
-        The plan that made the release, if it was one of ours.
+        The plan of the release, if Leafcover made it.
     quasi_identifiers, sensitive : sequence of str, optional
-        What an attacker knows of a person, and what must not be inferred.
+        The columns an attacker knows about a person, and those that must not be inferred.
     weight : str, optional
         A column of survey weights.
     only : sequence of str, optional
-        Take only these measures, such as ``["record_linkage", "k_anonymity"]``; ``leafcover.MEASURES`` lists them.
+        Compute only these measures, such as ``["record_linkage", "k_anonymity"]``; ``leafcover.MEASURES`` lists them.
 
     Returns
     -------
     Measures, or dict with ``only``
-        Every figure, ``print`` it for a page of sentences; or what each of the named measures found.
+        All figures (``print`` gives a summary in words); or the result of each named measure.
     """
     if plan is not None:
         _check_plan(plan)
@@ -570,18 +572,18 @@ def load(
     plan: Plan | None = None,
     manifest: str | Path | None = None,
 ) -> Loaded:
-    """Read a released table and what stands beside it.
+    """Read a released table and the files beside it.
 
     Parameters
     ----------
     path : str or Path
-        The released table, of this program or of another one.
+        The released table, made by this program or another.
     original : str, Path, Table or frame, optional
         Its original, a file or a table; needed to measure.
     target, pairs, control, plan : optional
-        What the files beside the table do not say.
+        Whatever the files beside the table do not contain.
     manifest : str or Path, optional
-        The manifest, where it is not beside the table under its name.
+        The manifest, if it is not beside the table under its usual name.
 
     Returns
     -------
@@ -607,7 +609,7 @@ def load(
 
 
 def _original(original: Any, record: Record, target: str | None) -> Table:
-    """The original table; a file is read as the release was."""
+    """The original table; a file is read in the same way as for the release."""
     if not isinstance(original, str | Path):
         return as_table(original)
     roles = record.roles | ({target: "target"} if target else {})
@@ -622,7 +624,7 @@ def verify(
     key_file: str | Path | None = None,
     manifest: str | Path | None = None,
 ) -> list[Check]:
-    """Check a released table against its manifest; with the original every guarantee; with the key every byte.
+    """Check a released table against its manifest; with the original, all guarantees; with the key, every byte.
 
     Parameters
     ----------
@@ -631,17 +633,17 @@ def verify(
     original : str, Path, Table or frame, optional
         The original, to check every guarantee.
     key, key_file : Key, str or Path, optional
-        The key, to repeat the release byte by byte; needs the original.
+        The key, to repeat the release byte for byte; needs the original.
     manifest : str or Path, optional
-        The manifest, where it is not beside the table.
+        The manifest, if it is not beside the table.
 
     Returns
     -------
     list of Check
-        What was checked, and whether it holds.
+        The checks and their results.
     """
     if (key is not None or key_file is not None) and original is None:
-        raise PlanError("A key needs the table it was used on. Give original=... too.")
+        raise PlanError("Verifying with a key needs the original table. Give original=... too.")
     if key_file is not None and not Path(key_file).exists():
         raise PlanError(f"There is no key file '{key_file}'. Name the one that the release was made with.")
     place = Path(path)
@@ -659,6 +661,6 @@ def _check_plan(plan: Any) -> None:
 
 
 def _names(what: str, names: str | Sequence[str] | None) -> list[str]:
-    """Column names, where one alone may be given as it is."""
+    """Column names as a sequence; a single name may be given as text."""
     given = [names] if isinstance(names, str) else names or []
     return [column_name(what, name) for name in given if name != ""]

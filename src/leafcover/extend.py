@@ -1,4 +1,4 @@
-"""What a plugin needs: the bases and decorators of perturbations, partitions, recipes and measures.
+"""The interface for plugins: base classes and decorators of perturbations, partitions, recipes and measures.
 
 See ``docs/how-to/plugins.md``.
 """

@@ -40,7 +40,7 @@ def test_words_say_what_was_kept_and_what_is_hidden(measured):
     assert catalogue("measures")("heading-risks") in said
     assert "Record linkage" in said
     assert "everything but the secret key" in said
-    assert "done again 3 times" in said
+    assert "repeated 3 times" in said
 
 
 def test_figures_follow_the_documented_schema(measured):

@@ -1,10 +1,10 @@
-"""A release done again on some rows: the others never guide it."""
+"""A release repeated on some rows: the others never guide it."""
 
 import numpy as np
 import pytest
 
 import leafcover as lc
-from leafcover.engine.evaluate import again, folds
+from leafcover.engine.evaluate import folds, rerun
 from leafcover.recipes import plan_for
 from tests.tables import category, mixed, number, table
 
@@ -13,13 +13,13 @@ def test_the_other_rows_are_the_control_and_guide_nothing():
     original = mixed(1, rows=200)
     plan = plan_for(original, "cover", target="class", settings={"k": 5})
     rows = np.arange(0, 200, 2)
-    one = again(original, plan, rows, seed=1)
+    one = rerun(original, plan, rows, seed=1)
     assert len(one.pair.original) == 100
     assert np.array_equal(one.pair.control["age"].values, original["age"].values[1::2], equal_nan=True)
     # The control rows changed beyond recognition: the release of the others stays the same.
     kept = np.where(np.arange(200) % 2, 0, np.arange(200))
     spoilt = original.replace([original["age"].take(kept), original["class"].take(kept)])
-    other = again(spoilt, plan, rows, seed=1)
+    other = rerun(spoilt, plan, rows, seed=1)
     for name in original.names:
         assert np.array_equal(one.pair.released[name].values, other.pair.released[name].values, equal_nan=True)
 
@@ -28,10 +28,10 @@ def test_a_recipe_writes_its_plan_anew_and_a_plan_by_hand_stays():
     original = mixed(2, rows=300, missing=0.0)
     plan = plan_for(original, "cover", target="class", settings={"k": "7"})
     assert plan.settings == {"k": 7}
-    found = again(original, plan, np.arange(150), seed=1).known.plan
+    found = rerun(original, plan, np.arange(150), seed=1).known.plan
     assert (found.recipe, found.settings) == ("cover", {"k": 7})
     by_hand = lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class")
-    assert again(original, by_hand, np.arange(150), seed=1).known.plan == by_hand
+    assert rerun(original, by_hand, np.arange(150), seed=1).known.plan == by_hand
 
 
 def test_recipes_called_in_python_remember_their_settings():
@@ -46,7 +46,7 @@ def test_levels_of_the_others_are_never_drawn():
     original = table(category("c", ["a", "b", "c"] * 20 + rare), category("class", list("pq") * 50))
     for recipe in ("random", "detective"):
         plan = plan_for(original, recipe, target="class", settings={"others": 0.9})
-        shown = again(original, plan, np.arange(60), seed=1).pair.released["c"]
+        shown = rerun(original, plan, np.arange(60), seed=1).pair.released["c"]
         assert {shown.levels[code] for code in np.unique(shown.values)} == {"a", "b", "c"}
 
 
@@ -54,7 +54,7 @@ def test_units_are_left_out_of_release_and_control():
     original = mixed(2)
     with_unit = lc.Table((*original.columns, number("who", np.arange(300))), roles={"who": "unit"})
     plan = lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class")
-    assert again(with_unit, plan, np.arange(150), seed=1).pair.names == original.names
+    assert rerun(with_unit, plan, np.arange(150), seed=1).pair.names == original.names
 
 
 def test_folds_hold_out_every_row_once():
@@ -72,4 +72,4 @@ def test_rows_that_the_plan_refuses_are_left_out():
     plan = lc.Plan(lc.Step("x", lc.Leaves(of="class"), lc.Shuffle()), target="class")
     assert len(list(folds(original, plan, count=4))) <= 4
     with pytest.raises(lc.LeafcoverError):
-        again(original, plan, np.array([0]), seed=1)
+        rerun(original, plan, np.array([0]), seed=1)

@@ -1,10 +1,10 @@
-"""What the plan alone tells of the original, worked out by hand."""
+"""What the plan singletons tells of the original, worked out by hand."""
 
 import numpy as np
 import pytest
 
 import leafcover as lc
-from leafcover.engine.attacker import Known, alone, disclosed, fixed, widths
+from leafcover.engine.attacker import Known, disclosed, fixed, singletons, widths
 from tests.tables import category, mixed, number, table
 
 
@@ -29,7 +29,7 @@ def test_ranges_known_by_the_box_and_by_the_rows_of_a_cell():
     assert found["class"] == 0.0  # each leaf has one class
     assert fixed(known)["class"] == 1.0
     assert disclosed(known) == 1.0
-    assert alone(known) == 0.0
+    assert singletons(known) == 0.0
 
 
 def test_columns_that_no_step_writes_are_known():

@@ -147,7 +147,7 @@ def test_enormous_numbers_move_or_are_refused():
 
 def test_a_date_has_no_zero():
     day = Column("day", "date", np.arange(4.0), grid=Grid(0))
-    with pytest.raises(PlanError, match="does not take a date"):
+    with pytest.raises(PlanError, match="does not accept a date"):
         check(lc.Plan(lc.Step("day", lc.Whole(), lc.Multiplicative(0.1))), table(day))
     check(lc.Plan(lc.Step("day", lc.Whole(), lc.Additive(0.1))), table(day))
 

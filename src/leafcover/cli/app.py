@@ -1,4 +1,4 @@
-"""The application: its commands, how errors end it, how it talks to a terminal."""
+"""The command-line application: options shared by commands, error handling, warnings and progress bars."""
 
 import re
 import sys
@@ -16,7 +16,7 @@ from leafcover.errors import LeafcoverError
 
 app = typer.Typer(
     name="leafcover",
-    help="Release a table so that its patterns survive and its people are hard to find, and measure both.",
+    help="Release a table that preserves its patterns and makes its individuals hard to re-identify, and measure both.",
     no_args_is_help=True,
     add_completion=False,
     # A traceback with local variables would print original values.
@@ -24,7 +24,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
 
@@ -41,11 +41,11 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Release a table so that its patterns survive and its people are hard to find, and measure both."""
+    """Release a table that preserves its patterns and makes its individuals hard to re-identify, and measure both."""
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """A user's mistake ends with one line and its exit code, never with a traceback."""
+    """Print a user error as one line and exit with its code, never with a traceback."""
 
     @wraps(command)
     def run(*args: Any, **given: Any) -> None:
@@ -69,7 +69,7 @@ PARAMETERS = re.compile(r"\b(max_risk|keep_order|key_file|hold_out|publish_tree|
 
 
 def as_options(message: str) -> str:
-    """A message of the library with its parameters as options.
+    """A library message with parameters written as options.
 
     >>> as_options("max_risk must be a share from 0 to 1. Got 3.")
     '--max-risk must be a share from 0 to 1. Got 3.'
@@ -78,7 +78,7 @@ def as_options(message: str) -> str:
 
 
 def warn(words: str) -> None:
-    """A caution on the error stream, so that results can be piped."""
+    """Print a warning on standard error, so that results can be piped."""
     typer.echo(f"warning: {words}", err=True)
 
 

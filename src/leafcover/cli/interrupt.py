@@ -1,8 +1,8 @@
-"""Ctrl-C ends every command with one line and exit code 130, whatever was under way.
+"""Ctrl-C ends every command with one line and exit code 130, at any time.
 
-Python raises KeyboardInterrupt wherever it stands. Compiled code may lose it (while a kernel is loaded, in a callback)
-or turn it into an error of its own. So it is remembered that Ctrl-C was pressed, and asked for again: at every step of
-progress, before anything is written, and when the command ends.
+Python raises KeyboardInterrupt wherever it is executing. Compiled code may lose it (while a kernel is loaded, in a
+callback) or turn it into another error. So Ctrl-C is recorded and checked for later: at every step of progress, before
+anything is written, and when the command ends.
 """
 
 import signal
@@ -19,7 +19,7 @@ WORDS = "no output was left half-written"
 
 @dataclass
 class _State:
-    """What has happened in this process."""
+    """The state of this process."""
 
     pressed: bool = False
     told: bool = False
@@ -29,21 +29,21 @@ _state = _State()
 
 
 def install_handler() -> None:
-    """From now on remember Ctrl-C; a process that was started to ignore it goes on doing so."""
+    """Record Ctrl-C from now on; a process that was started to ignore it continues to do so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _press)
         sys.unraisablehook = _silent
 
 
 def check_interrupt() -> None:
-    """Raise KeyboardInterrupt again when it was pressed and lost."""
+    """Raise KeyboardInterrupt if Ctrl-C was pressed and lost."""
     if _state.pressed:
         raise KeyboardInterrupt
 
 
 @contextmanager
 def stoppable(words: Callable[[], str] = lambda: WORDS) -> Iterator[None]:
-    """A block that Ctrl-C ends with one line; an error that follows from it is not shown."""
+    """End a block with one line on Ctrl-C; an error that results from it is not shown."""
     try:
         yield
         check_interrupt()
@@ -54,8 +54,8 @@ def stoppable(words: Callable[[], str] = lambda: WORDS) -> Iterator[None]:
 
 
 def stop(words: str = WORDS) -> SystemExit:
-    """Print the line, once, and give the end of the process to raise."""
-    if _state.pressed:  # nobody shall interrupt the tidying up, which is short
+    """Print the line once, and return the exit exception to raise."""
+    if _state.pressed:  # the short clean-up must not be interrupted
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     if not _state.told and sys.stderr is not None:
         print(f"stopped; {words}.", file=sys.stderr)
@@ -74,6 +74,6 @@ def _press(number: int, frame: FrameType | None) -> None:
 
 
 def _silent(lost: Any) -> None:
-    """Where Python can only report an error: the interrupt needs no report, since it is remembered."""
+    """Handle errors that Python cannot raise: an interrupt needs no report, because it is recorded."""
     if not (_state.pressed and issubclass(lost.exc_type, KeyboardInterrupt)):
         sys.__unraisablehook__(lost)

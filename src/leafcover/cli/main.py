@@ -1,4 +1,4 @@
-"""Start the command line, and see that it ends as it says: one line, the right exit code, nothing left unsaid."""
+"""The entry point of the command line: one-line errors, the right exit code, and all output written."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line."""
-    install_handler()  # before the imports, which take longer than many a command
+    install_handler()  # before the imports, which take longer than many commands
     try:
         code = _run()
     except KeyboardInterrupt:
@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def application() -> "typer.Typer":
-    """The application with every command: each module adds its own when it is imported."""
+    """The application with all commands; each module registers its own on import."""
     from leafcover.cli import measure, release, survey, sweep, tree  # noqa: F401
     from leafcover.cli.app import app
 
@@ -32,28 +32,28 @@ def application() -> "typer.Typer":
 
 
 def _run() -> str | int | None:
-    """The exit code of the command, once all that it said has arrived."""
+    """The exit code of the command, after all output has been written."""
     try:
         app = application()
         try:
             app()
         except SystemExit as end:
-            if sys.stdout is not None:  # it is None when it was closed
+            if sys.stdout is not None:  # None if it was closed
                 sys.stdout.flush()
             return end.code
     except OSError as error:
         if interrupted():
             return None
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what still waits would fail again when Python ends
-        if error.errno != errno.EPIPE and sys.stderr is not None:  # whoever read it, as `head` does, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # buffered output would fail again at exit
+        if error.errno != errno.EPIPE and sys.stderr is not None:  # the reader, such as `head`, has closed the pipe
             print(f"error: {_why(error)}", file=sys.stderr)
         return 1
     return 0
 
 
 def _why(error: OSError) -> str:
-    """One line for what the system refused: a file that it names, or else standard output."""
-    said = error.strerror or type(error).__name__
+    """A one-line error for a system error: about the file it names, or standard output."""
+    reason = error.strerror or type(error).__name__
     if error.filename is not None:
-        return f"'{error.filename}' cannot be used: {said}. Name another file."
-    return f"Standard output takes no more: {said}. Send it elsewhere."
+        return f"'{error.filename}' cannot be used: {reason}. Name another file."
+    return f"Cannot write to standard output: {reason}. Redirect it elsewhere."

@@ -1,4 +1,4 @@
-"""``leafcover measure``: an original and its release go in, what that cost and what it hides comes out."""
+"""``leafcover measure``: measure the utility and disclosure risk of a release against its original."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from leafcover.errors import OutputError
 if TYPE_CHECKING:
     from leafcover.engine.manifest import Record
 
-Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The table as it was before.", readable=False)]
+Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The original table.", readable=False)]
 STANDARD_OUTPUT = Path("-")
 ReleasedFile = Annotated[Path, typer.Argument(metavar="RELEASED", help="The released table.", readable=False)]
 
@@ -25,16 +25,14 @@ def measure(
     original: Original,
     released: ReleasedFile,
     *,
-    target: Annotated[
-        str | None, typer.Option("--target", metavar="COL", help="The column whose rules matter.")
-    ] = None,
+    target: Annotated[str | None, typer.Option("--target", metavar="COL", help="The column to predict.")] = None,
     pairs: Annotated[
         Path | None,
-        typer.Option(metavar="P", help="Which released row is which original row. [RELEASED.pairs]", readable=False),
+        typer.Option(metavar="P", help="The original row of each released row. [RELEASED.pairs]", readable=False),
     ] = None,
     control: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Rows like the original's that were not released.", readable=False),
+        typer.Option(metavar="FILE", help="Rows from the same population that were not released.", readable=False),
     ] = None,
     plan: Annotated[
         Path | None,
@@ -47,26 +45,27 @@ def measure(
         typer.Option(
             "--json",
             metavar="M.json",
-            help="Also write every figure, for machines; - prints them instead of words.",
+            help="Also write all figures as JSON; - prints them instead of the summary.",
             readable=False,
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
+        Path | None, typer.Option(metavar="R.html", help="Also write an HTML report.", readable=False)
     ] = None,
     title: Title = None,
     date: Date = None,
     max_risk: Annotated[
-        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
+        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 if a risk is above this.")
     ] = None,
     publish_tree: Annotated[
-        bool, typer.Option("--publish-tree", help="Put plan and tree into the public report; cuts are original values.")
+        bool,
+        typer.Option("--publish-tree", help="Publish plan and tree in the public report; cuts are original values."),
     ] = False,
     force: Force = False,
     quiet: Quiet = False,
     reading: Reading,
 ) -> None:
-    """Measure RELEASED against ORIGINAL: what it still says, whom it still shows.
+    """Measure the utility and disclosure risk of RELEASED against ORIGINAL.
 
     Pairs, plan and held-out rows are found beside a table that `leafcover release` wrote.
     """
@@ -109,7 +108,7 @@ def measure(
 
 
 def _as_released(reading: Reading, target: str | None, record: "Record") -> tuple[Reading, str | None]:
-    """How to read, where the user did not say: as the release was read."""
+    """Reading options that the user did not give, from the manifest of the release."""
     if record.internal is None:
         return reading, target
     known = record.internal["reading"]
@@ -137,7 +136,7 @@ def _as_released(reading: Reading, target: str | None, record: "Record") -> tupl
 def _check_files(
     original: Path, released: Path, control: Path | None, json_file: Path | None, report: Path | None, force: bool
 ) -> None:
-    """No output may be an input or another output."""
+    """Raise an error if an output is also an input or another output."""
     from leafcover.engine.files import check_report_name, external_report
     from leafcover.table.atomic import check_output_path
 

@@ -1,4 +1,4 @@
-"""The options with which every command reads a table: roles, missing tokens, encoding."""
+"""The options for reading a table, shared by all commands: roles, missing values, encoding."""
 
 import inspect
 from collections.abc import Callable
@@ -23,32 +23,34 @@ def _option(*names: str, words: str, metavar: str = "COL") -> Any:
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
     "drop": (_option("--drop", words="Leave the column out."), []),
-    "unchanged": (_option("--unchanged", words="Release the column as it is (it is then not protected)."), []),
+    "unchanged": (_option("--unchanged", words="Release the column unchanged (it is then not protected)."), []),
     "quasi_identifier": (
         _option("--quasi-identifier", "--qi", words="A quasi-identifier: an attacker may know this column."),
         [],
     ),
     "sensitive": (_option("--sensitive", words="A sensitive attribute: must not be inferred for a person."), []),
-    "unit": (_option("--unit", words="Says which person or household a row belongs to; not released."), []),
+    "unit": (_option("--unit", words="Identifies the person or household of a row; not released."), []),
     "weight": (_option("--weight", words="A survey weight; trees do not test it."), []),
-    "category": (_option("--category", words="Read the column as a category, its text kept."), []),
+    "category": (_option("--category", words="Read the column as a category, with its text unchanged."), []),
     "missing": (
         _option(
             "--missing",
-            words="What stands for a missing value in a column, in place of '', ?, NA and NaN; several by commas.",
+            words="Texts that mean a missing value in a column, instead of '', ?, NA and NaN; separated by commas.",
             metavar="COL=TOKENS",
         ),
         [],
     ),
     "encoding": (
-        Annotated[str, typer.Option("--encoding", help="Of a text file.", rich_help_panel="Columns")],
+        Annotated[str, typer.Option("--encoding", help="Encoding of a text file.", rich_help_panel="Columns")],
         "utf-8",
     ),
     "delimiter": (
         Annotated[
             str | None,
             typer.Option(
-                "--delimiter", help="Of a .csv or .tsv; else seen from its header.", rich_help_panel="Columns"
+                "--delimiter",
+                help="Delimiter of a .csv or .tsv file; by default inferred from its header.",
+                rich_help_panel="Columns",
             ),
         ],
         None,
@@ -58,7 +60,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table is to be read."""
+    """The reading options of a table."""
 
     drop: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
@@ -72,7 +74,7 @@ class Reading:
     delimiter: str | None = None
 
     def read(self, path: Path, *, target: str | None = None) -> "Table":
-        """The table with its roles."""
+        """Read the table with its roles."""
         from leafcover.table.io import read
 
         used = [*self.roles(target), *self.category, *self.missing_tokens()]
@@ -81,7 +83,7 @@ class Reading:
         return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
 
     def options(self) -> list[str]:
-        """The same options as words of a command line, without those left at their defaults."""
+        """The options as command-line arguments, without those at their defaults."""
         found: list[str] = []
         for one in fields(self):
             given, option = getattr(self, one.name), f"--{one.name.replace('_', '-')}"
@@ -91,7 +93,7 @@ class Reading:
         return found
 
     def arguments(self) -> dict[str, Any]:
-        """How the text is read; the same for the original and its release."""
+        """The options for reading text, the same for the original and its release."""
         return {
             "missing": self.missing_tokens(),
             "category": list(self.category),
@@ -100,7 +102,7 @@ class Reading:
         }
 
     def roles(self, target: str | None) -> dict[str, Any]:
-        """Each column has at most one role."""
+        """The role of each column; more than one is an error."""
         found: dict[str, Any] = {}
         for role in ("unchanged", "quasi-identifier", "sensitive", "unit", "weight"):
             for name in getattr(self, role.replace("-", "_")):
@@ -114,7 +116,7 @@ class Reading:
         return found
 
     def missing_tokens(self) -> dict[str, list[str]]:
-        """The tokens of each column."""
+        """The missing-value texts of each column."""
         found = {}
         for one in self.missing:
             name, sign, tokens = one.partition("=")
@@ -125,7 +127,7 @@ class Reading:
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the reading options and hand them over as one ``reading``."""
+    """Add the reading options to a command, which receives them as one argument ``reading``."""
     own = inspect.signature(command)
 
     def run(**given: Any) -> None:
@@ -139,24 +141,22 @@ def with_reading(command: Callable[..., None]) -> Callable[..., None]:
         for name, (kind, default) in OPTIONS.items()
     ]
     run.__name__, run.__doc__ = command.__name__, command.__doc__
-    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # what typer looks at
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by typer
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
 
 
 def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None:
-    """A role or target that names no column is an error, with a near name."""
+    """Raise an error, with a similar name, if a role or target names no column."""
     given = (*reading.unchanged, *reading.quasi_identifier, *reading.sensitive, *reading.unit, *reading.weight)
     for name in (*given, *(n for n in names if n is not None)):
         if name not in table.names:
             raise NameUnknown("column", name, table.names)
 
 
-# The opening of a report.
+# The options for the opening of a report.
 
 Title = Annotated[
     str | None, typer.Option("--title", metavar="TEXT", help="The table's name in the report. [the file's name]")
 ]
-Date = Annotated[
-    str | None, typer.Option("--date", metavar="TEXT", help="A date to print in the report; none unless given.")
-]
+Date = Annotated[str | None, typer.Option("--date", metavar="TEXT", help="A date to print in the report. [no date]")]

@@ -1,4 +1,4 @@
-"""``leafcover release``: a table goes in, a release comes out."""
+"""The commands ``release``, ``verify``, ``recipes``, ``plan`` and ``demo``."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 TableFile = Annotated[
     Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
 ]
-Target = Annotated[str | None, typer.Option("--target", metavar="COL", help="The column whose rules are kept.")]
+Target = Annotated[str | None, typer.Option("--target", metavar="COL", help="The column whose rules are preserved.")]
 Settings = Annotated[
     list[str], typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, such as k=20.")
 ]
 Bins = Annotated[
-    int | None, typer.Option("--bins", metavar="N", help="Group a number as target into N classes of equal size.")
+    int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of equal size.")
 ]
 
 
@@ -38,44 +38,44 @@ def release(
     out: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", metavar="OUT", help="Where the released table goes. [TABLE.released.csv]", readable=False
+            "-o", "--out", metavar="OUT", help="The path of the released table. [TABLE.released.csv]", readable=False
         ),
     ] = None,
     target: Target = None,
-    recipe: Annotated[str | None, typer.Option(help="Which recipe; see `leafcover recipes`. [default: cover]")] = None,
+    recipe: Annotated[str | None, typer.Option(help="The recipe; see `leafcover recipes`. [default: cover]")] = None,
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
     plan: Annotated[
         Path | None, typer.Option(metavar="PLAN.toml", help="A plan file instead of a recipe.", readable=False)
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="R.html", help="Also write a report to read.", readable=False)
+        Path | None, typer.Option(metavar="R.html", help="Also write an HTML report.", readable=False)
     ] = None,
     title: Title = None,
     date: Date = None,
     bins: Bins = None,
     key_file: Annotated[
-        Path | None, typer.Option(metavar="K", help="Keep the secret key here, to repeat this release.", readable=False)
+        Path | None, typer.Option(metavar="K", help="Save the secret key here, to repeat this release.", readable=False)
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="For experiments only: the release may not be published.")] = None,
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="For experiments: rows stay in order.")] = False,
+    seed: Annotated[int | None, typer.Option(help="For experiments only: the release must not be published.")] = None,
+    keep_order: Annotated[bool, typer.Option("--keep-order", help="For experiments only: keep the row order.")] = False,
     hold_out: Annotated[
-        float | None, typer.Option(metavar="SHARE", help="Set this share of the rows aside first, for measuring.")
+        float | None, typer.Option(metavar="SHARE", help="Hold out this share of the rows, for measuring.")
     ] = None,
     max_risk: Annotated[
-        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 when a risk is above this.")
+        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 if a risk is above this.")
     ] = None,
     publish_tree: Annotated[
-        bool, typer.Option("--publish-tree", help="Put plan and tree into what is published; cuts are original values.")
+        bool, typer.Option("--publish-tree", help="Publish plan and tree; their cuts are original values.")
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Overwrite outputs that exist; release rows that are alone in their cell, too."),
+        typer.Option("--force", help="Overwrite outputs that exist; also release rows that are alone in their cell."),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
 ) -> None:
-    """Release TABLE: keep its patterns, protect its individuals, and say what that cost."""
+    """Release TABLE: preserve its patterns, protect its individuals, and summarise the result."""
     from leafcover.api import release as release_table
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
@@ -105,7 +105,9 @@ def release(
             progress=tell,
         )
         if made.singletons > MOST_SINGLETONS:
-            warn(f"{made.singletons:.1%} of the rows are alone in their cell; they are released because of --force.")
+            warn(
+                f"{made.singletons:.1%} of the rows are singletons (alone in their cell); they are released because of --force."
+            )
         manifest = made.save(
             paths.table,
             report=report,
@@ -124,7 +126,7 @@ def release(
 
 
 def _beside(table: Path) -> Path:
-    """Where a release goes that was given no place: TABLE.released.csv."""
+    """The default path of a release: TABLE.released.csv."""
     stem, *endings = table.name.split(".")
     return table.with_name(".".join([stem, "released", *endings]))
 
@@ -137,7 +139,7 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
         typer.echo(f"\n{made.measure()}")
     elif max_risk is not None:
         typer.echo(f"Every limited risk is at most {max_risk:g}.")
-    elif not made.linkage_is_certain:  # the distribution of this plan is costly to weigh, so only when asked for
+    elif not made.linkage_is_certain:  # costly to compute for this plan, so only on request
         typer.echo("The re-identification risk was not measured: add --report or --max-risk.")
     typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
     if report:
@@ -153,7 +155,7 @@ def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """A plan, or a recipe and its settings, as the command line gives them."""
+    """The plan, or the recipe and its settings, from the command line."""
 
     plan: "Plan | str"
     settings: dict[str, Any] | None = None
@@ -165,12 +167,12 @@ def _plan(file: Path | None, recipe: str | None, settings: list[str], bins: int 
     from leafcover.recipes.plan_file import read_plan
 
     if recipe is not None or settings or bins is not None:
-        raise PlanError("--plan and --recipe, --set or --bins were both given. Say it in the plan, or use a recipe.")
+        raise PlanError("--plan and --recipe, --set or --bins were both given. Put it in the plan, or use a recipe.")
     return _Chosen(read_plan(file))
 
 
 def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen:
-    """A recipe with what the command line set."""
+    """The recipe with its settings from the command line."""
     from leafcover.recipes.registry import RECIPES
 
     given: dict[str, Any] = {}
@@ -190,7 +192,7 @@ def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen
     return _Chosen(recipe, given)
 
 
-# ``leafcover verify``: is this the table that was released, and do its guarantees hold?
+# ``leafcover verify``
 
 
 @app.command()
@@ -203,7 +205,7 @@ def verify(
         Path | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", readable=False)
     ] = None,
     key_file: Annotated[
-        Path | None, typer.Option(metavar="K", help="The key: repeat the release, byte by byte.", readable=False)
+        Path | None, typer.Option(metavar="K", help="The key: repeat the release byte for byte.", readable=False)
     ] = None,
     manifest: Annotated[
         Path | None,
@@ -212,7 +214,7 @@ def verify(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Check hash and schema; with the original every guarantee; with the key every byte. Exit 1 when one fails."""
+    """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit 1 if a check fails."""
     from leafcover.api import verify as verify_table
 
     checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)
@@ -226,13 +228,13 @@ def verify(
         raise typer.Exit(1)
 
 
-# ``leafcover recipes`` and ``leafcover plan``: what can be done, and what would be done.
+# ``leafcover recipes`` and ``leafcover plan``
 
 
 @app.command()
 @guarded
 def recipes(as_json: Json = False) -> None:
-    """List every recipe: where it comes from, what it keeps, what it hides, what --set may give."""
+    """List all recipes: source, what each preserves and protects, and its parameters for --set."""
     from leafcover.recipes import RECIPES
 
     rows = [
@@ -261,12 +263,12 @@ def plan(
     table: TableFile,
     *,
     target: Target = None,
-    recipe: Annotated[str, typer.Option(help="Which recipe; see `leafcover recipes`.")] = "cover",
+    recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
     bins: Bins = None,
     reading: Reading,
 ) -> None:
-    """Print the plan a recipe writes for TABLE, as TOML to read, change and hand to `release --plan`."""
+    """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
     from leafcover.recipes.plan_file import plan_text
     from leafcover.recipes.registry import plan_for
 
@@ -278,13 +280,13 @@ def plan(
     typer.echo(plan_text(plan_for(data, recipe, target=target, settings=chosen.settings)), nl=False)
 
 
-# ``leafcover demo``: the main job on a table that ships with the package.
+# ``leafcover demo``
 
 
 @app.command()
 @guarded
 def demo(
-    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="Where the results go.", readable=False)] = Path(
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder for the results.", readable=False)] = Path(
         "leafcover-demo"
     ),
     force: Force = False,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Names = list[str]
 
-LABEL = 10  # characters of a label before its text
+LABEL = 10  # width of a label, in characters
 
 
 @app.command()
@@ -52,7 +52,7 @@ def sweep(
     ] = None,
     runs: Annotated[int, typer.Option(metavar="N", help="Trials of each candidate.")] = 3,
     rows: Annotated[int, typer.Option(metavar="N", help="The most rows to use; a larger table is sampled.")] = 30_000,
-    seed: Annotated[int | None, typer.Option(help="For experiments: the same figures every time.")] = None,
+    seed: Annotated[int | None, typer.Option(help="For experiments only: the same figures every time.")] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Parallel processes. [default: one for each processor]")
     ] = None,
@@ -108,7 +108,7 @@ def sweep(
 
 
 def _stopped(scores: Path | None) -> str:
-    """What an interrupted sweep has saved."""
+    """A message about the scores that an interrupted sweep saved."""
     from leafcover.messages import catalogue
 
     say = catalogue("sweep")
@@ -119,7 +119,7 @@ def _stopped(scores: Path | None) -> str:
 
 def _check_files(table: Path, report: Path | None, scores: Path | None) -> None:
     if report is not None and report.suffix not in (".html", ".htm"):
-        raise OutputError(f"The report '{report}' must be called something.html.")
+        raise OutputError(f"The report '{report}' must end in .html.")
     named = {"the table": table, "the report": report, "the scores": scores}
     taken: dict[str, str] = {}
     for what, path in named.items():

@@ -1,1 +1,1 @@
-"""Run a plan: release, measure, save, load and verify."""
+"""The engine: release a table by a plan, and measure, save, load and verify the release."""

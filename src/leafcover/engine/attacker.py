@@ -1,4 +1,4 @@
-"""What an attacker who knows how a release was made is told by that alone, before he looks at a single released row."""
+"""What an attacker who knows the plan can infer: from the plan alone, and from a release as evidence for record linkage."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.cells import intersect_labels
-from leafcover.engine.run import partitions_of, share_stuck, whole_part
+from leafcover.engine.run import partitions_of, share_fixed, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Chunk, Perturbation, Summary
@@ -17,7 +17,7 @@ from leafcover.table.table import Column, Table
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """A table that was released, the plan, and the cells it made."""
+    """A table that was released, the plan, and its cells."""
 
     table: Table  # the rows that were released, in their original order
     plan: Plan
@@ -25,25 +25,25 @@ class Known:
 
     @classmethod
     def rebuilt(cls, table: Table, plan: Plan) -> "Known":
-        """The same, rebuilt from the original and the plan alone."""
+        """Recompute the cells from the original and the plan."""
         return cls(table, plan, partitions_of(table, plan, lambda words, share: None))
 
 
 def fixed(known: Known) -> dict[str, float]:
-    """Per column the share of its known values that could not change: their law gives them at least 0.95."""
-    found = {column.name: share_stuck(column, ~column.missing) for column in known.table}
+    """For each column, the share of known values that are fixed: unchanged with a probability of at least 0.95."""
+    found = {column.name: share_fixed(column, ~column.missing) for column in known.table}
     for step in known.plan.steps:
         part = whole_part(known.table, step, known.partitions)
         summary = step.perturb.finalize(step.perturb.fit(part), part.cells)
-        stuck = step.perturb.fixed(part, summary)
-        found |= {column.name: share_stuck(column, stuck[column.name]) for column in part.columns}
+        is_fixed = step.perturb.fixed(part, summary)
+        found |= {column.name: share_fixed(column, is_fixed[column.name]) for column in part.columns}
     return found
 
 
 def widths(known: Known) -> dict[str, float]:
-    """Per column how wide the range is that a row's value is known to lie in, against the column's, on average.
+    """For each column, the mean width of the range that a row's value must lie in, relative to the column's range.
 
-    0 says that the value is known, 1 that nothing is. For a category it is the share of its levels that are possible.
+    0 means that the value is known, 1 that nothing is known. For a category it is the share of levels that are possible.
     """
     found = {column.name: 0.0 for column in known.table}
     for step in known.plan.steps:
@@ -56,8 +56,8 @@ def widths(known: Known) -> dict[str, float]:
     return found
 
 
-def alone(known: Known) -> float:
-    """The share of rows that stand alone in a cell of some step."""
+def singletons(known: Known) -> float:
+    """The share of rows that are the only one in a cell of some step."""
     single = np.zeros(len(known.table), bool)
     for step in known.plan.steps:
         cells = known.partitions[step.within].cells
@@ -66,7 +66,7 @@ def alone(known: Known) -> float:
 
 
 def disclosed(known: Known) -> float:
-    """The share of rows whose class the cell of the target gives away, because all its rows have the same."""
+    """The share of rows whose class is disclosed, because all rows of the target's cell have the same class."""
     step = next((s for s in known.plan.steps if known.plan.target in s.columns), None)
     if step is None or not known.plan.target:
         return 1.0 if known.plan.target else 0.0
@@ -77,14 +77,14 @@ def disclosed(known: Known) -> float:
 
 
 def averaged(known: Known) -> Iterator[tuple[tuple[str, ...], Rows, bool]]:
-    """Of each step that puts averages in the place of values: its columns, each row's group, whether they are means."""
+    """For each step that replaces values by averages: its columns, each row's group, and whether averages are means."""
     for step in known.plan.steps:
         if step.perturb.average is not None:
             yield step.columns, known.partitions[step.within].cells.label, step.perturb.average == "mean"
 
 
 def _range(part: Chunk, column: Column, among: bool) -> Floats:
-    """The known range of each number; among the rows of a cell when values only change places there."""
+    """The known range of each number; the range of the cell's rows if values are only exchanged there."""
     bottom, top = column.domain
     rows = ~column.missing
     if not rows.any() or top <= bottom:
@@ -94,11 +94,11 @@ def _range(part: Chunk, column: Column, among: bool) -> Floats:
         low, high = (end[label] for end in _ends(label, column.values[rows]))
     else:
         low, high = (np.clip(end[rows], bottom, top) for end in part.ranges(column.name))
-    return (high / 2 - low / 2) / (top / 2 - bottom / 2)  # halves: 1e308 less -1e308 is too much
+    return (high / 2 - low / 2) / (top / 2 - bottom / 2)  # halved first: 1e308 - (-1e308) overflows
 
 
 def _choices(part: Chunk, column: Column, among: bool) -> Floats:
-    """The share of the levels that occur which each row's own may be, apart from none."""
+    """For each row, the share of the occurring levels that its own level may be, scaled so that a single one is 0."""
     occurring = np.unique(column.values[~column.missing])
     rows = ~column.missing
     if len(occurring) < 2:
@@ -116,33 +116,33 @@ def _choices(part: Chunk, column: Column, among: bool) -> Floats:
 
 
 def _ends(label: Rows, values: Array) -> tuple[Array, Array]:
-    """The least and the greatest value of each label."""
+    """The minimum and maximum of each label."""
     order = np.argsort(label, kind="stable")
     starts = np.searchsorted(label[order], np.arange(int(label.max()) + 1))
     return np.minimum.reduceat(values[order], starts), np.maximum.reduceat(values[order], starts)
 
 
 def _comparable(values: Array) -> Array:
-    """Missing as a value of its own."""
+    """Codes with missing as a separate value."""
     return values if values.dtype.kind != "f" else np.nan_to_num(values, nan=np.inf)
 
 
-# What an attacker who knows the plan can say of a release: the law of every step, the cells a row still shows.
+# Evidence for an attacker who knows the plan: the distribution of every step, and the cells that a row reveals.
 
 
-FEWEST_ASKED, MOST_ASKED = 16, 3_000  # people of a group whose laws say how common a released row is
-FULLY_ASKED = 300  # rows of a group that costs nothing to ask wholly
-BACKGROUND_WORK = 500_000  # likelihoods of a group's background in one column, about
+FEWEST_ASKED, MOST_ASKED = 16, 3_000  # people of a group from whom the frequency of a released row is estimated
+FULLY_ASKED = 300  # groups up to this many rows are used completely
+BACKGROUND_WORK = 500_000  # approximate number of likelihoods for a group's background in one column
 ALL_WORK = 10_000_000  # the same over all large groups
-AT_ONCE = 2_000_000  # likelihoods spelled out at once
-LEAST = 1e-300  # a likelihood of 0 as a logarithm that still compares
+AT_ONCE = 2_000_000  # likelihoods computed at once
+LEAST = 1e-300  # replaces a likelihood of 0, so that logarithms stay comparable
 
 
 @dataclass(frozen=True, eq=False)
 class _Lens:
-    """One column whose released values say more than the group of their row."""
+    """One column whose released values reveal more than the group of their row."""
 
-    part: Chunk  # the column alone, every original row
+    part: Chunk  # only this column, every original row
     perturb: Perturbation
     summary: Summary
     released: Array  # (rows,) in the order and the codes of the original
@@ -150,31 +150,31 @@ class _Lens:
 
 @dataclass(frozen=True, eq=False)
 class PlanEvidence:
-    """The law of a plan, as evidence about a release of a table by it."""
+    """The distributions of a plan, as evidence about a release made by it."""
 
     groups: Rows
     lenses: tuple[_Lens, ...]
 
     @property
     def is_exchangeable(self) -> bool:
-        """Whether the groups say all there is to say."""
+        """Whether the groups contain all evidence."""
         return not self.lenses
 
     @property
     def columns(self) -> int:
-        """How many columns are weighed."""
+        """The number of columns with likelihoods."""
         return len(self.lenses)
 
     def scores(self, people: Rows, rows: Rows) -> tuple[Floats, ...]:
-        """How likely each released row is for each person, weighed in three ways.
+        """The log likelihood of each released row for each person, normalised in three ways.
 
-        Against how likely it is for the people of the group together (what Bayes asks for, and best where the group is
-        small enough to ask everybody); the same column by column (for large groups, where few people can be asked); and
-        by itself (where noise is so narrow that those few are near no row).
+        First, by its likelihood for the whole group (Bayes' rule, best if the group is small enough to use everybody);
+        second, the same column by column (for large groups, where only some people can be used); third, not normalised
+        (for perturbations so narrow that those people are near no row).
         """
         likely = np.zeros((len(people), len(rows)))
         by_column = np.zeros(len(rows))
-        everyone = rows[sample_rows(len(rows), self._asked(len(rows)))]
+        everyone = rows[sample_rows(len(rows), self._background_size(len(rows)))]
         together = np.zeros((len(everyone), len(rows)))
         for lens in self.lenses:
             distinct, at = np.unique(lens.released[rows], return_inverse=True)
@@ -187,39 +187,39 @@ class PlanEvidence:
         joint = highest + np.log(np.exp(together - highest).sum(axis=0))
         return likely - joint, likely - by_column, likely
 
-    def _asked(self, size: int) -> int:
-        """How many people of a group say how common its rows are: all of a small one."""
+    def _background_size(self, size: int) -> int:
+        """The number of people of a group that are used for the background; a small group is used completely."""
         large = max(1, int((np.bincount(self.groups) > FULLY_ASKED).sum()))
         return int(np.clip(min(BACKGROUND_WORK, ALL_WORK / large) / size, FEWEST_ASKED, MOST_ASKED))
 
 
 def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvidence:
-    """What the key columns of a release say, to whoever knows the plan; rows stand in the table's order."""
+    """The evidence in the quasi-identifiers of a release for an attacker who knows the plan, in the order of the table."""
     lenses: list[_Lens] = []
-    for part, noise in _known_parts(known, keys):
-        if not noise.is_exchangeable:
-            lenses += _lenses(part, noise, released)
+    for part, perturbation in _known_parts(known, keys):
+        if not perturbation.is_exchangeable:
+            lenses += _lenses(part, perturbation, released)
     return PlanEvidence(groups_of(known, keys), tuple(lenses))
 
 
 def groups_of(known: Known, keys: Sequence[str]) -> Rows:
-    """What a released row shows for certain: rows with different numbers are not each other's."""
+    """A number for what a released row reveals for certain; it can only belong to a person with the same number."""
     written = set(known.plan.columns)
-    # Released as it is: only rows with the very value can be the person's.
+    # Released unchanged: only rows with exactly this value can be the person's.
     labels = [
         np.unique(known.table[name].values, return_inverse=True)[1].ravel() for name in keys if name not in written
     ]
-    for part, noise in _known_parts(known, keys):
-        labels += [noise.observable_class(part), *(cells.label for cells in part.keep)]
+    for part, perturbation in _known_parts(known, keys):
+        labels += [perturbation.observable_class(part), *(cells.label for cells in part.keep)]
     groups = np.zeros(len(known.table), np.int64)
-    for label in {id(label): label for label in labels}.values():  # steps of one split share their labels
+    for label in {id(label): label for label in labels}.values():  # steps with the same partition share their labels
         groups = intersect_labels(groups, label)
     return groups
 
 
 def certain(known: Known, keys: Sequence[str]) -> PlanEvidence | None:
-    """The evidence of a plan that makes every row of a group as likely as any other; no released row is needed."""
-    uniform = all(noise.is_exchangeable for _, noise in _known_parts(known, keys))
+    """The evidence of a plan under which all rows of a group are equally likely; needs no released row."""
+    uniform = all(perturbation.is_exchangeable for _, perturbation in _known_parts(known, keys))
     return PlanEvidence(groups_of(known, keys), ()) if uniform else None
 
 
@@ -234,11 +234,11 @@ def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Per
             )
 
 
-def _lenses(part: Chunk, noise: Perturbation, released: Table) -> Iterator[_Lens]:
-    summary = noise.finalize(noise.fit(part), part.cells)
+def _lenses(part: Chunk, perturbation: Perturbation, released: Table) -> Iterator[_Lens]:
+    summary = perturbation.finalize(perturbation.fit(part), part.cells)
     for column in part.columns:
         values = _in_codes_of(column, released[column.name])
-        yield _Lens(replace(part, columns=(column,)), noise, summary, values)
+        yield _Lens(replace(part, columns=(column,)), perturbation, summary, values)
 
 
 def _log(likelihood: Floats) -> Floats:
@@ -247,7 +247,7 @@ def _log(likelihood: Floats) -> Floats:
 
 
 def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
-    """(people, values) how probable each released value is for each person."""
+    """(people, values) probability of each released value for each person."""
     found = np.empty((len(people), len(values)))
     name = lens.part.columns[0].name
     step = max(1, AT_ONCE // max(len(values), 1))
@@ -260,7 +260,7 @@ def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
 
 
 def _in_codes_of(column: Column, other: Column) -> Array:
-    """The values of another table's column, a category in the codes of this one."""
+    """The values of another table's column, with categories in the codes of this one."""
     if not column.is_category:
         return other.values
     number = {level: code for code, level in enumerate(column.levels)}

@@ -1,4 +1,4 @@
-"""A release ready to be measured: the pair, what its plan tells an attacker, and rows that it never saw."""
+"""Prepare a release for measuring: pair, plan knowledge, control rows, repeated releases, limits on disclosure risk."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from leafcover.arrays import Rows
 from leafcover.engine.attacker import (
     Known,
     PlanEvidence,
-    alone,
     averaged,
     certain,
     disclosed,
     evidence_of,
     fixed,
+    singletons,
     widths,
 )
 from leafcover.engine.run import Progress, Release, run
@@ -38,26 +38,24 @@ from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import row_hashes
 from leafcover.table.table import Table, without_unused_levels
 
-# Do a release again on some of the rows, so that the others can tell what it says of people it never saw.
+# Repeat a release on some of the rows, so that the others serve as a control: people who are not in the release.
 
 
-MOST_ROWS = (
-    60_000  # released again at most: two thirds of them go into a release, the others are attacked and predicted
-)
+MOST_ROWS = 60_000  # of a repeated release; two thirds are released, the others are attacked and predicted
 
 
 @dataclass(frozen=True, eq=False)
-class Again:
+class Rerun:
     """A release of some of the rows, with the others as control, and how it was made."""
 
     pair: Pair
     known: Known
 
 
-def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
-    """Release these rows alone, by the plan written anew from them; the other rows are the pair's control.
+def rerun(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Rerun:
+    """Release only these rows, by a plan rewritten from them; the other rows are the pair's control.
 
-    A plan that no recipe wrote is carried out as it is: its trees and cells are made anew from these rows all the same.
+    A plan that no recipe wrote is used unchanged, but its trees and cells are recomputed from these rows.
     """
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")  # never released
     inside = np.zeros(len(table), bool)
@@ -66,10 +64,10 @@ def again(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Again:
     written = plan
     if plan.settings is not None and plan.recipe in RECIPES:
         written = plan_for(part, plan.recipe, target=plan.target or None, settings=plan.settings)
-    # These rows never leave the machine, so that a fixed seed may make the same figures come out twice.
+    # These releases are never published, so a fixed seed is safe and makes the figures reproducible.
     release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
-    return Again(pair, Known(part, written, release.partitions))
+    return Rerun(pair, Known(part, written, release.partitions))
 
 
 def folds(
@@ -79,10 +77,10 @@ def folds(
     count: int = 3,
     most: int = MOST_ROWS,
     tell: Callable[[float], None] = lambda share: None,
-) -> Iterator[Again]:
-    """Releases of the table without one fold each, whose rows are the control; large tables are cut to a sample.
+) -> Iterator[Rerun]:
+    """Releases of the table without one fold each, whose rows are the control; a large table is sampled.
 
-    A fold whose rows the plan refuses is left out.
+    A fold for which the plan fails is left out.
     """
     table = table.take(sample_rows(len(table), most))
     order = np.random.default_rng(SEED).permutation(len(table))
@@ -90,7 +88,7 @@ def folds(
         rest = np.setdiff1d(order, fold)
         tell(number / count)
         try:
-            yield again(table, plan, rest, seed=SEED + number)
+            yield rerun(table, plan, rest, seed=SEED + number)
         except LeafcoverError:
             continue
 
@@ -100,37 +98,38 @@ FOLDS = 3
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """A pair and, when it is known, how its release was made.
+    """A pair and, if known, how its release was made.
 
-    Rows that were not released are needed to tell patterns from people. Where the pair has none and the plan is known,
-    the release is done again without a fold of the rows, once for each fold; the first serves the attacks, too.
+    A control, rows that were not released, is needed to separate general patterns from disclosure about individuals. If
+    the pair has no control and the plan is known, the release is repeated without each fold of the rows in turn; the
+    first repetition is also used for the attacks.
     """
 
     pair: Pair
     known: Known | None = None
-    tell: Callable[[float], None] = lambda share: None  # how far the repeated releases are
+    tell: Callable[[float], None] = lambda share: None  # progress of the repeated releases
 
     @cached_property
     def evidence(self) -> PlanEvidence | None:
-        """What the plan tells of the key columns."""
+        """The evidence that the plan gives about the quasi-identifiers."""
         if self.known is None or not self.pair.paired:
             return None
         return evidence_of(self.known, self.pair.released, self.pair.quasi_identifiers)
 
     @cached_property
-    def _again(self) -> tuple[Again, ...]:
+    def _reruns(self) -> tuple[Rerun, ...]:
         if self.known is None or self.pair.control is not None:
             return ()
         return tuple(folds(self.known.table, self.known.plan, count=FOLDS, tell=self.tell))
 
     @property
     def tests(self) -> tuple[Pair, ...]:
-        """Pairs with rows that guided nothing: the pair itself, or one for each fold; none when there is no way."""
-        return (self.pair,) if self.pair.control is not None else tuple(one.pair for one in self._again)
+        """Pairs with control rows: the pair itself, or one for each fold; empty if neither is possible."""
+        return (self.pair,) if self.pair.control is not None else tuple(one.pair for one in self._reruns)
 
     @property
     def attacked(self) -> Pair:
-        """The pair that attacks with a control work on; without any it is the pair itself, and they say so."""
+        """The pair for attacks that need a control; without any control, the pair itself."""
         return self.tests[0] if self.tests else self.pair
 
     @property
@@ -138,26 +137,26 @@ class Comparison:
         """Where the rows that were not released come from, in words."""
         if self.pair.control is not None:
             return "rows that were held out"
-        if self._again:
-            if len(self._again) == 1:
-                return "the release was done again without some of the rows"
-            return f"the release was done again {len(self._again)} times, each time without some of the rows"
+        if self._reruns:
+            if len(self._reruns) == 1:
+                return "the release was repeated without some of the rows"
+            return f"the release was repeated {len(self._reruns)} times, each time without some of the rows"
         return "no control"
 
 
 def compared_to(original: Table, release: Release, control: Table | None = None) -> Comparison:
-    """A release of ours and its original, ready to be measured."""
+    """A release made by this program and its original, ready to be measured."""
     table = original.select(name for name in original.names if name in release.table.names)
     return Comparison(pair_from(table, release, control), Known(table, release.plan, release.partitions))
 
 
-# Measure a release: what its plan tells an attacker is handed down to measures that know nothing of plans.
+# Measures get what an attacker can infer from the plan; they do not depend on plans themselves.
 
 
 def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: None) -> Measures:
     """Every measure that the pair, its plan and the rows that were not released allow."""
     known = compared.known
-    tell("releasing again without some rows", 0.0)
+    tell("repeating the release without some rows", 0.0)
     tests = compared.tests
     return measures(
         compared.pair,
@@ -173,7 +172,7 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
 def measure_some(
     compared: Comparison, names: Sequence[str], *, tell: Progress = lambda words, share: None
 ) -> dict[str, Any]:
-    """What the named measures found; repeated releases are made only for those that need a control."""
+    """The results of the named measures; the release is repeated only for those that need a control."""
     known = compared.known
     chosen = [MEASURES.named(name) for name in names]
     control = compared.pair.control is not None or any(one.uses_control for one in chosen)
@@ -189,18 +188,18 @@ def measure_some(
 
 
 def facts_of(known: Known) -> Facts:
-    """What the plan alone tells of the original."""
-    return Facts(fixed(known), widths(known), alone(known), disclosed(known), tuple(averaged(known)))
+    """What the plan alone reveals about the original."""
+    return Facts(fixed(known), widths(known), singletons(known), disclosed(known), tuple(averaged(known)))
 
 
-# A release and its original, as the pair that measures are handed.
+# The pair of a release and its original, the input of every measure.
 
 
-MOST = 0.5  # of the control's rows that may be the original's, beyond those that are alike by chance
+MOST = 0.5  # maximum share of control rows that are also in the original, beyond chance
 
 
 def pair_from(original: Table, release: Release, control: Table | None = None) -> Pair:
-    """The pair of a release; roles say what an attacker knows, or without any everything but the target."""
+    """The pair of a release. Roles define what an attacker knows; by default everything except the target."""
     names = release.table.names
     return pair_of(
         original,
@@ -215,16 +214,16 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
 
 
 def quasi_identifiers_of(original: Table, release: Release) -> list[str]:
-    """What an attacker is taken to know of a person: the key columns, or without any all but target and weight."""
+    """The columns an attacker is assumed to know: the quasi-identifiers, or by default all except target and weight."""
     names = release.table.names
     named = [n for n in original.with_role("quasi-identifier") if n in names]
     return named or [n for n in names if n != release.plan.target and original.roles.get(n) != "weight"]
 
 
 def refuse_same_people(pair: Pair) -> None:
-    """Refuse a control that holds the very rows that were released: it would show what is learned of nobody.
+    """Raise an error if the control contains the released rows: it would hide the disclosure.
 
-    In a table of few columns many rows are alike; as many of the control's may be, as of the original's are by chance.
+    In a table of few columns many rows are identical by chance; that share is estimated from the original and allowed.
     """
     if pair.control is None or not len(pair.control):
         return
@@ -235,26 +234,25 @@ def refuse_same_people(pair: Pair) -> None:
     if same.low > twins.high and same.value - twins.value >= MOST * (1 - twins.value):
         raise TableError(
             f"{same.value:.0%} of the control's {len(others):,} rows are rows of the original, as if the same people "
-            "stood in both. Give a control of rows that were not released."
+            "were in both. Give a control of rows that were not released."
         )
 
 
-# The disclosure risks that decide: the report's verdict and the limit `--max-risk` go by the same figures.
-#
-# Record linkage and attribute inference count by the upper end of their interval: a small table, of which little is
-# known, must not pass for a safe one. Attacks of which a release may well have none count by the lower end.
+# The disclosure risks that decide: the report's verdict and the limit `--max-risk` use the same figures. For record
+# linkage and attribute inference the upper end of the interval counts, so that a small table does not pass merely
+# because little is known about it. For attacks that often find nothing the lower end counts.
 
 
-MOST_SINGLETONS = 0.05  # share of rows alone in their cell that is released without being forced
-ROUNDING = 1e-9  # a figure this little above its limit is at it
-MOST_BY_DESCRIPTION = 0.2  # singling out tries descriptions, not people: it counts as no higher risk than this
+MOST_SINGLETONS = 0.05  # maximum share of singleton rows that is released without --force
+ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal to it
+MOST_BY_DESCRIPTION = 0.2  # singling out tries descriptions, not people; its risk is capped here
 
 RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "linkability", "singling-out"]
 
 
 @dataclass(frozen=True)
 class DecisiveRisk:
-    """One disclosure risk that is held against a limit."""
+    """One disclosure risk that is compared with a limit."""
 
     kind: RiskKind
     risk: Risk | Estimate  # a share for linkage, percentage points above control for the others
@@ -263,17 +261,17 @@ class DecisiveRisk:
 
     @property
     def name(self) -> str:
-        """What the risk is called."""
+        """The name of the risk."""
         return catalogue("report")("risk-name", kind=self.kind, column=self.column)
 
     @property
     def by_upper_end(self) -> bool:
-        """Whether the upper end of the interval counts, else the lower one."""
+        """Whether the upper end of the interval counts; otherwise the lower end."""
         return self.kind in ("linkage", "inference")
 
     @property
     def bound(self) -> float:
-        """The figure that is held against a limit."""
+        """The figure that is compared with a limit."""
         return self.bound_of(self.risk.low, self.risk.high)
 
     def bound_of(self, low: float, high: float) -> float:
@@ -284,12 +282,12 @@ class DecisiveRisk:
 
 
 def exceeds(bound: float, limit: float) -> bool:
-    """Whether a risk is above a limit, rounding apart."""
+    """Whether a risk is above a limit, within rounding."""
     return bound > limit + ROUNDING
 
 
 def decisive_columns(pair: Pair) -> tuple[str, ...]:
-    """The columns whose inference decides: the sensitive ones, else the target, else all that are attacked."""
+    """The columns whose inference decides: the sensitive attributes, or the target, or all that are attacked."""
     return pair.sensitive or ((pair.target,) if pair.target else attacked_columns(pair))
 
 
@@ -302,7 +300,7 @@ def decisive_risks(
     sets: ColumnSets,
     singled_out: SinglingOut,
 ) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide, of all that was measured; an attack without a control is not among them."""
+    """The risks that decide, from all measures; attacks without a control are excluded."""
     found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
     decisive = decisive_columns(pair)
     found += [
@@ -323,14 +321,14 @@ def decisive_risks(
 
 
 def above_control(attack: Attack) -> Estimate | None:
-    """How far an attack lies above its control; None where there was nobody to try it on."""
+    """The success of an attack above its control; None if nobody was attacked."""
     if attack.control is None or not attack.control.tries or not attack.main.tries:
         return None
     return attack.above_control
 
 
 def measured_risks(pair: Pair, measures: Measures) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide, of a release with all its measures."""
+    """The risks that decide, for a release with all its measures."""
     risks = measures.risks
     return decisive_risks(
         pair,
@@ -343,7 +341,7 @@ def measured_risks(pair: Pair, measures: Measures) -> tuple[DecisiveRisk, ...]:
 
 
 def limited_risks(compared: Comparison, measured: Measures | None = None) -> tuple[DecisiveRisk, ...]:
-    """The same for `--max-risk`: taken from the measures where there are any, else measured alone."""
+    """The risks for `--max-risk`: from the measures if they exist, otherwise measured separately."""
     pair, attacked = compared.pair, compared.attacked
     if measured is None:
         evidence = compared.evidence
@@ -360,7 +358,9 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
     else:
         inferred, linked, found = measured.risks.inferences, measured.risks.informed, measured_risks(pair, measured)
     if linked is None:
-        raise TableError("A limit was set on the risk, but no pairs say which released row is whose. Give --pairs.")
+        raise TableError(
+            "A limit was set on the risk, but there are no pairs of released and original rows. Give --pairs."
+        )
     decisive = decisive_columns(pair)
     if lacking := [one.column for one in inferred if one.column in decisive and above_control(one.strongest) is None]:
         raise TableError(
@@ -371,36 +371,33 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
 
 
 def certain_linkage(original: Table, release: Release) -> Informed | None:
-    """Informed linkage where it costs nothing: when the plan makes every row of a group as likely as any other."""
+    """Maximum-knowledge linkage without computation, if the plan makes all rows of a group equally likely."""
     evidence = certain(Known(original, release.plan, release.partitions), quasi_identifiers_of(original, release))
     return None if evidence is None else informed(evidence)
 
 
 def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
-    """Raise when many rows are alone in a cell."""
+    """Raise an error if too many rows are singletons, the only row of their cell."""
     if release.singletons > limit:
         raise RiskTooHigh(
-            f"{release.singletons:.1%} of the rows are alone in their cell, more than {limit:.0%}: what their leaves "
-            "say about them would be published. Nothing was written. Raise min_cell, or allow singletons (--force)."
+            f"{release.singletons:.1%} of the rows are singletons (alone in their cell), more than {limit:.0%}: their leaves "
+            "would disclose values of individuals. Nothing was written. Raise min_cell, or allow singletons (--force)."
         )
 
 
 def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
-    """End with one line when a risk is above the limit."""
+    """Raise an error if a risk is above the limit."""
     for one in risks:
         if exceeds(one.bound, limit):
             end = "upper" if one.by_upper_end else "lower"
             raise RiskTooHigh(
                 f"The risk of {one.name} is {one.risk}, its {end} end above the limit {limit}. Nothing was written. "
-                "Hide more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."
+                "Protect more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."
             )
 
 
-# Set rows aside before anything is learned from the table.
-
-
 def hold_out(table: Table, share: float | None, key: Key) -> tuple[Rows, Rows]:
-    """The rows to release and those set aside at random, both in table order; none is set aside without a share."""
+    """The rows to release and those held out at random, both in table order; without a share no row is held out."""
     rows = np.arange(len(table), dtype=np.int64)
     if share is None:
         return rows, rows[:0]

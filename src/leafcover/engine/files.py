@@ -1,4 +1,4 @@
-"""The files of a release: written all or nothing, and read back."""
+"""Write the files of a release, all or none, and read them back."""
 
 import json
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ from leafcover.table.table import Table, without_unused_levels
 
 def save_release(
     release: Release,
-    places: ReleasePaths,
+    paths: ReleasePaths,
     *,
     original: Table,
     rows: Rows,
@@ -35,31 +35,31 @@ def save_release(
     held_out: Table | None = None,
     texts: Mapping[Path, tuple[str, bool]] | None = None,
 ) -> dict[str, Any]:
-    """Write the table, both manifests, the pairs and further texts (path → content and whether it is private).
+    """Write the table, both manifests, the pairs and other texts (path → content and whether it is private).
 
     ``original`` holds the rows that were released and ``rows`` their numbers in the original file (all but those
     held out); pairs refer to the file. Everything is written to temporary files first; only when all of them are
     complete are they renamed, the table last.
     """
     with atomic_group(force=force) as part:
-        # Renamed in reverse order of entry: the table, entered first, appears last.
-        table_part = part(places.table, False)
-        write_to(release.table, places.table, table_part)
-        for path, content in companion_files(release.table, places.table).items():  # the .names of a C4.5 table
+        # Files are renamed in reverse order of entry, so the table, entered first, appears last.
+        table_part = part(paths.table, False)
+        write_to(release.table, paths.table, table_part)
+        for path, content in companion_files(release.table, paths.table).items():  # the .names of a C4.5 table
             part(path, False).write_text(content, "utf-8")
         with table_part.open("rb") as file:
             mark = file_digest(file, "sha256").hexdigest()
-        outward = external(release, file=places.table.name, sha256=mark, publish_tree=publish_tree)
+        outward = external(release, file=paths.table.name, sha256=mark, publish_tree=publish_tree)
         if few := not_reached(release.plan, release.partitions, published=True):
             outward["not_reached"] = list(few)
         inward = internal(release, outward, reading=_reading(original, release.plan.target))
         text = _json(outward)
         inward["manifest_sha256"] = sha256_of(text.encode())
-        part(places.manifest, False).write_text(text, "utf-8")
-        part(places.internal, True).write_text(_json(inward), "utf-8")
-        write_pairs(part(places.pairs, True), rows[release.source])
+        part(paths.manifest, False).write_text(text, "utf-8")
+        part(paths.internal, True).write_text(_json(inward), "utf-8")
+        write_pairs(part(paths.pairs, True), rows[release.source])
         if held_out is not None:
-            write_to(held_out, places.held_out, part(places.held_out, True))
+            write_to(held_out, paths.held_out, part(paths.held_out, True))
         for path, (content, private) in (texts or {}).items():
             part(path, private).write_text(content, "utf-8")
     return outward
@@ -81,27 +81,27 @@ def _reading(original: Table, target: str) -> dict[str, Any]:
 
 
 def sha256_of(data: bytes) -> str:
-    """The hash of some bytes, as text."""
+    """The SHA-256 of some bytes, as text."""
     return sha256(data).hexdigest()
 
 
 def external_report(report: Path) -> Path:
-    """Where the report goes that may be published: beside the steward's own."""
+    """The path of the public report, beside the steward's report."""
     return report.with_name(report.stem + ".external" + report.suffix)
 
 
 def check_report_name(report: Path | None) -> None:
-    """Refuse a report that is not a page, or has the name of a public one."""
+    """Raise an error for a report without the suffix .html, or with the name of a public one."""
     if report is not None and (report.suffix not in (".html", ".htm") or report.stem.endswith(".external")):
         raise OutputError(
-            f"The report '{report}' must be called something.html, and not .external.html, which is the public one."
+            f"The report '{report}' must end in .html, and not in .external.html, which is for the public report."
         )
 
 
 def check_outputs(
     table: Path | None, paths: ReleasePaths, *, report: Path | None, key_file: Path | None, held_out: bool, force: bool
 ) -> None:
-    """Refuse outputs that cannot be written, that exist, or of which one is another or the original."""
+    """Raise an error for outputs that cannot be written, that exist, or that are the same file as another or the original."""
     if not paths.table.name or paths.table.name == "..":
         raise OutputError(f"Output '{paths.table}' has no file name. Give one, such as -o released.csv.")
     check_report_name(report)
@@ -122,7 +122,7 @@ def check_outputs(
     for path in outputs.values():
         check_output_path(path, force=force)
     if key_file is not None:
-        check_output_path(key_file, force=True)  # one that exists is read
+        check_output_path(key_file, force=True)  # an existing key file is read
 
 
 def _json(content: Mapping[str, Any]) -> str:
@@ -130,13 +130,13 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def write_pairs(path: Path, source: Rows) -> None:
-    """The original row of each released row, one number a line."""
+    """Write the original row of each released row, one number per line."""
     with path.open("wb") as file:
         np.savetxt(file, source, fmt="%d")
 
 
 def read_pairs(path: Path) -> Rows | None:
-    """The pairs beside a release, if they are there."""
+    """Read the pairs of a release, if the file exists."""
     if not path.exists():
         return None
     try:
@@ -146,17 +146,17 @@ def read_pairs(path: Path) -> Rows | None:
         raise TableError(f"The pairs {str(path)!r} cannot be read: {error.strerror}. Name another file.") from None
     except (ValueError, OverflowError):
         raise TableError(
-            f"The pairs {str(path)!r} cannot be read as row numbers, one a line (row 0 is the first). "
+            f"The pairs {str(path)!r} cannot be read as row numbers, one per line (row 0 is the first). "
             "Release the table again, or name another file."
         ) from None
 
 
-# A release as its files tell of it: read back what was written beside the table.
+# Reading a release back from its files.
 
 
 @dataclass(frozen=True, eq=False)
 class Recalled:
-    """Two tables from files, paired as far as the files say, and how the second was made, if they say."""
+    """An original and a released table from files, with pairs and plan if the files contain them."""
 
     original: Table  # the rows that were released
     pair: Pair
@@ -165,9 +165,9 @@ class Recalled:
 
 
 def read_like(path: Path, original: Table) -> Table:
-    """A second table, read as the original was, as far as it has the columns; its categories are categories here, too.
+    """Read a second table like the original, as far as it has the columns; categories of the original stay categories.
 
-    A category may look like a number where the values that do not are gone.
+    Without this a category could look numeric, if the values that do not look so are absent.
     """
     options = original.reading
     text: dict[str, Any] = {"encoding": options.encoding, "delimiter": options.delimiter}
@@ -191,11 +191,11 @@ def recall(
     control: Table | None = None,
     plan: Plan | None = None,
 ) -> Recalled:
-    """Put an original and a released table together; pairs, plan and facts come from the files beside it."""
+    """Combine an original and a released table with pairs, plan and facts from the files beside the release."""
     source = read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
-    told = record.internal
+    internal_facts = record.internal
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     weight = [n for n in original.with_role("weight") if n in released.names]
     pair = pair_of(
@@ -212,42 +212,46 @@ def recall(
         refuse_same_people(pair)
     if source is not None:
         original = without_unused_levels(original, np.sort(source))
-    chosen = plan if plan is not None else _plan(told)
+    chosen = plan if plan is not None else _plan(internal_facts)
     known = None
     if chosen is not None:
         try:
             known = Known.rebuilt(original.select(pair.names), chosen)
         except LeafcoverError as error:
             raise TableError(f"The plan of the release does not fit the original: {error}") from None
-    release = None if told is None or known is None or source is None else _release(told, known, released, source)
+    release = (
+        None
+        if internal_facts is None or known is None or source is None
+        else _release(internal_facts, known, released, source)
+    )
     return Recalled(original, pair, known, release)
 
 
-def _plan(told: Mapping[str, Any] | None) -> Plan | None:
-    if told is None:
+def _plan(internal_facts: Mapping[str, Any] | None) -> Plan | None:
+    if internal_facts is None:
         return None
-    plan = parse_plan(told["plan"])
-    return Plan(*plan.steps, recipe=plan.recipe, target=plan.target, settings=told.get("recipe_settings"))
+    plan = parse_plan(internal_facts["plan"])
+    return Plan(*plan.steps, recipe=plan.recipe, target=plan.target, settings=internal_facts.get("recipe_settings"))
 
 
-def _release(told: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
-    """The facts of a release, as its internal manifest tells them."""
-    cells = tuple(_fact(CellFact, {**fact, "columns": tuple(fact["columns"])}) for fact in told["cells"])
+def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
+    """The facts of a release from its internal manifest."""
+    cells = tuple(_fact(CellFact, {**fact, "columns": tuple(fact["columns"])}) for fact in internal_facts["cells"])
     return Release(
         table=released,
         plan=known.plan,
         source=np.searchsorted(np.sort(source), source),
-        columns=tuple(_fact(ColumnFact, fact) for fact in told["columns"]),
-        trees=tuple(_fact(TreeFact, fact) for fact in told["trees"]),
+        columns=tuple(_fact(ColumnFact, fact) for fact in internal_facts["columns"]),
+        trees=tuple(_fact(TreeFact, fact) for fact in internal_facts["trees"]),
         cells=cells,
-        warnings=tuple(told["warnings"]),
-        fingerprint=told["input_fingerprint"],
-        publishable=not str(told.get("why_not_publishable", "")).startswith("made with a seed"),
-        kept_order=told["row_order"] == "kept",
-        unprotected=tuple(told["not_protected"]),
+        warnings=tuple(internal_facts["warnings"]),
+        fingerprint=internal_facts["input_fingerprint"],
+        publishable=not str(internal_facts.get("why_not_publishable", "")).startswith("made with a seed"),
+        kept_order=internal_facts["row_order"] == "kept",
+        unprotected=tuple(internal_facts["not_protected"]),
         partitions=known.partitions,
     )
 
 
-def _fact(kind: Any, told: Mapping[str, Any]) -> Any:
-    return kind(**{field.name: told[field.name] for field in fields(kind)})
+def _fact(kind: Any, internal_facts: Mapping[str, Any]) -> Any:
+    return kind(**{field.name: internal_facts[field.name] for field in fields(kind)})

@@ -1,7 +1,8 @@
-"""What is written beside a release, in two faces: for whoever gets the table, and for the steward alone.
+"""The two manifests of a release: an external one for recipients of the table, an internal one for the steward only.
 
-The external face holds nothing from which a person could be told: no count under five, no extremes, no rare value, no
-per-row list, no cut of a tree unless the steward publishes it. Neither face holds the key or a seed.
+The external manifest contains no count under five, no extremes, no rare value, no list by row, and no cut of a tree
+unless the steward publishes it. Neither manifest contains the key or a seed. The module also finds, reads and checks
+the manifests beside a table.
 """
 
 import json
@@ -23,7 +24,7 @@ from leafcover.errors import TableError
 from leafcover.recipes.plan_file import plan_text
 
 FORMAT = 1
-FEWEST = 5  # rows that a published share may tell apart
+FEWEST = 5  # published shares are rounded to steps of this many rows
 
 
 def external(release: Release, *, file: str, sha256: str, publish_tree: bool = False) -> dict[str, Any]:
@@ -53,16 +54,18 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "versions": versions(),
     }
     if not release.publishable:
-        found["why_not_publishable"] = "made with a seed: whoever guesses it can undo the noise"
+        found["why_not_publishable"] = "made with a seed: an attacker who guesses the seed can undo the perturbation"
     elif release.kept_order:
-        found["why_not_publishable"] = "rows stand in their original order: whoever knows it knows every row"
+        found["why_not_publishable"] = (
+            "rows are in their original order: an attacker who knows the order can link every row"
+        )
     if publish_tree:
         found["plan"] = plan_text(release.plan)
     return found
 
 
 def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Everything the steward may want to know, and what ``verify`` needs to do it all again."""
+    """The internal manifest: everything for the steward, and what ``verify`` needs to repeat the release."""
     return {
         **outward,
         "audience": "internal: not for publication",
@@ -78,14 +81,14 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
 
 
 def versions() -> dict[str, str]:
-    """What the bytes of a replay depend on."""
+    """The versions that the bytes of a repeated release depend on."""
     packages = ("leafcover", "numpy", "scipy", "pyarrow", "numba", "cryptography")
     found = {name: version(name) for name in packages}
     return {"python": platform.python_version(), "machine": platform.machine(), **found}
 
 
 def _coarse(share: float, rows: int) -> float:
-    """Two places, and in a small table steps of five rows, so that no count under five can be read off.
+    """Two decimal places, in a small table steps of five rows, so that no count under five can be recovered.
 
     >>> _coarse(0.014, 210), _coarse(0.9912, 1000)
     (0.02, 0.99)
@@ -98,7 +101,7 @@ def _guarantees(release: Release) -> list[str]:
     return list(dict.fromkeys(one for step in release.plan.steps for one in step.perturb.guarantees))
 
 
-# What the manifests beside a release must tell before it can be checked or measured; damaged ones get one line.
+# The fields that a manifest must have before a release can be checked or measured; a damaged one is a one-line error.
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ class _Named:
 
 @dataclass(frozen=True)
 class _External:
-    """What is read of the external manifest."""
+    """The fields read from the external manifest."""
 
     output: _Output
     columns: list[_Named]
@@ -136,7 +139,7 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _Internal:
-    """What is read of the internal manifest."""
+    """The fields read from the internal manifest."""
 
     output: _Output
     plan: str
@@ -152,11 +155,11 @@ class _Internal:
 
 @dataclass(frozen=True)
 class Record:
-    """What is written beside a released table, each file parsed and checked once."""
+    """The manifests beside a released table, each parsed and checked once."""
 
     paths: "ReleasePaths"
     external: Mapping[str, Any] | None  # the manifest that may be published
-    internal: Mapping[str, Any] | None  # the steward's own
+    internal: Mapping[str, Any] | None  # for the steward only
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -171,7 +174,7 @@ class Record:
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """How the released table is read: the same, without the columns that were dropped."""
+        """How the released table is read: like the original, without the dropped columns."""
         return {name: content for name, content in self.options.items() if name != "drop"}
 
     @property
@@ -181,9 +184,9 @@ class Record:
 
 
 def load_record(path: Path, manifest: Path | None = None) -> Record:
-    """What stands beside a released table; a table that was renamed is found by its hash among the manifests there.
+    """The manifests beside a released table. For a renamed table they are found by its hash.
 
-    ``manifest`` names the external manifest where it is elsewhere.
+    ``manifest`` names the external manifest if it is elsewhere.
     """
     paths = ReleasePaths(path) if manifest is None else _paths_of(manifest)
     if manifest is None and not paths.manifest.exists() and path.is_file():
@@ -196,7 +199,7 @@ def load_record(path: Path, manifest: Path | None = None) -> Record:
 def _paths_of(manifest: Path) -> "ReleasePaths":
     ending = ReleasePaths(Path("x")).manifest.name[1:]
     if not manifest.name.endswith(ending):
-        raise TableError(f"A manifest is called something{ending}. Got {str(manifest)!r}.")
+        raise TableError(f"The name of a manifest must end in {ending}. Got {str(manifest)!r}.")
     return ReleasePaths(manifest.with_name(manifest.name.removesuffix(ending)))
 
 
@@ -230,7 +233,7 @@ def _checked(place: Path, form: type) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ReleasePaths:
-    """Where the files of a release stand."""
+    """The paths of the files of a release."""
 
     table: Path
 
@@ -250,18 +253,18 @@ class ReleasePaths:
 
     @property
     def pairs(self) -> Path:
-        """Which released row is which original row: never to be published."""
+        """The original row of each released row; never to be published."""
         return self.beside(".pairs")
 
     @property
     def held_out(self) -> Path:
-        """Rows that were set aside before anything else happened."""
+        """The rows that were held out first."""
         stem, *endings = self.table.name.split(".")
         return self.table.with_name(".".join([stem, "held-out", *endings]))
 
 
 def manifest_of(path: Path) -> dict[str, Any]:
-    """A manifest, or one line that says why not."""
+    """Read a manifest, or raise a one-line error."""
     try:
         found = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

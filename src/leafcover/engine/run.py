@@ -1,4 +1,4 @@
-"""Carry out a plan: all cells from the original, then every step, then the promises checked on the result."""
+"""Execute a plan: compute all cells from the original, carry out every step, and check the guarantees on the result."""
 
 import hashlib
 import hmac
@@ -22,18 +22,15 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
-# Whether groups are as large as was asked: a table with fewer rows than that is one group, and that is said.
-
-
 FEWEST = 5  # a smaller count is not published
 
 
 def not_reached(
     plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
 ) -> tuple[str, ...]:
-    """One sentence for every size that was asked for and that the smallest group has not, or that only all rows have.
+    """A sentence for each requested group size that is not reached, or is reached only by the whole table.
 
-    In what is ``published`` a count under five is not told.
+    If ``published``, a count under five is not given.
     """
     name = "k" if plan.recipe == "cover" else "min_cell"
     found = []
@@ -42,36 +39,34 @@ def not_reached(
         smallest = int(sizes.min())
         if one.groups_similar:
             if len(sizes) == 1 < one.min_rows:
-                found.append(f"All rows are one group of k = {one.min_rows:,}: every average is the column's own.")
+                found.append(
+                    f"With k = {one.min_rows:,} all rows form one group: every average is that of the whole column."
+                )
         elif smallest < one.min_rows:
             few = f"fewer than {FEWEST}" if published and smallest < FEWEST else str(smallest)
             rows = "1 row" if few == "1" else f"{few} rows"
             all_of_it = ", the whole table" if len(sizes) == 1 else ""
-            found.append(f"{name} = {one.min_rows:,} was asked for; the smallest group has {rows}{all_of_it}.")
+            found.append(f"{name} = {one.min_rows:,} was requested; the smallest group has {rows}{all_of_it}.")
     return tuple(dict.fromkeys(found))
 
 
-# Refuse to release what names people.
-
-
 def refuse_identifiers(table: Table) -> None:
-    """An identifier must be dropped, or be left unchanged on purpose; the target is known to be none."""
+    """Raise an error for a direct identifier that is neither dropped nor explicitly unchanged; the target is exempt."""
     suspects = [s for s in identifiers(table) if s.severity == "refuse" and table.roles.get(s.column) != "target"]
     if suspects:
         more = [s.column for s in suspects[1:]]
         raise TableError(suspects[0].message + (f" The same holds for {', '.join(more)}." if more else ""))
 
 
-# A keyed mark of a table's values: equal for equal tables in any format, useless without the key.
-#
-# A plain hash would let an attacker who knows all rows but one confirm a guess at the last.
+# A keyed fingerprint of a table's values: equal for equal tables in any format, and useless without the key. A plain
+# hash would let an attacker who knows all rows but one confirm a guess at the last row.
 
 
 PART_ROWS = 65_536  # a constant of the format
 
 
 def fingerprint(table: Table, key: Key) -> str:
-    """Sixty-four hexadecimal digits over names, kinds and values, hashed part by part."""
+    """Sixty-four hexadecimal digits from names, kinds and values."""
     mark = hmac.new(key.secret, b"leafcover fingerprint 1", hashlib.sha256)
     for column in table:
         head = repr((column.name, column.kind, len(column))).encode()
@@ -83,38 +78,38 @@ def fingerprint(table: Table, key: Key) -> str:
 
 
 def _canonical(column: Column, mark: "hmac.HMAC") -> Array:
-    """Values as bytes that do not depend on how the table was stored."""
+    """Values in a form that does not depend on how the table was stored."""
     if not column.is_category:
         # One bit pattern for every nan and for both zeros.
         return np.where(np.isnan(column.values), np.nan, column.values + 0.0).astype("<f8")
-    seen = np.zeros(len(column.levels) + 1, np.bool_)  # the last place takes the missing code -1
+    seen = np.zeros(len(column.levels) + 1, np.bool_)  # the last entry is for the missing code -1
     seen[column.values] = True
     for level, there in zip(column.levels, seen[:-1], strict=True):
-        if there:  # a level that was declared but does not occur is no part of the data
+        if there:  # a declared level that does not occur is not part of the data
             data = level.encode("utf-8", "surrogatepass")
             mark.update(len(data).to_bytes(8, "big") + data)
     new = np.append(np.cumsum(seen[:-1]) - 1, MISSING)
     return new[column.values].astype("<i4")
 
 
-Progress: TypeAlias = Callable[[str, float], None]  # what is being done, and the share that is done
+Progress: TypeAlias = Callable[[str, float], None]  # called with the current task and the share that is done
 
-VERSION = "2"  # of the way draws are derived; a change here changes every released value
+VERSION = "2"  # of the derivation of draws; a change here changes every released value
 
 
 @dataclass(frozen=True)
 class ColumnFact:
-    """What happened to a column: shares of all rows."""
+    """How a column changed, as shares of rows."""
 
     name: str
-    changed: float  # the value is another one than before
-    fixed: float  # the value could not change: its law gives it at least 0.95 (known values only)
+    changed: float  # the value differs from the original
+    fixed: float  # unchanged with a probability of at least 0.95 (known values only)
     range_fraction: float = 1.0  # the share of its domain that the boxes allow, as a mean over known values
 
 
 @dataclass(frozen=True)
 class TreeFact:
-    """What happened to a tree: the share of rows that stand in the same leaves as before."""
+    """How a tree was preserved: the share of rows in the same leaves as before."""
 
     target: str
     leaves: int
@@ -127,7 +122,7 @@ def mean_kept(trees: Sequence[TreeFact]) -> float:
 
 
 def least_kept(trees: Sequence[TreeFact]) -> float:
-    """The same in the tree that was kept least."""
+    """The same for the least preserved tree."""
     return min(tree.kept for tree in trees)
 
 
@@ -139,13 +134,13 @@ class CellFact:
     count: int
     smallest: int
     median: int
-    single: float  # the share of rows that stand alone in their cell
+    single: float  # the share of rows that are singletons
     pooled: int  # rows in pools of small leaves
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A released table and what is known about how it came to be; ``source`` is secret."""
+    """A released table and how it was made; ``source`` is secret."""
 
     table: Table
     plan: Plan
@@ -154,15 +149,15 @@ class Release:
     trees: tuple[TreeFact, ...]
     cells: tuple[CellFact, ...]
     warnings: tuple[str, ...]
-    fingerprint: str  # keyed: says nothing without the key
+    fingerprint: str  # keyed: reveals nothing without the key
     publishable: bool
     kept_order: bool
-    unprotected: tuple[str, ...]  # columns that left as they came in
+    unprotected: tuple[str, ...]  # columns that were released unchanged
     partitions: Mapping[PartitionMethod, Partition]
 
     @property
     def singletons(self) -> float:
-        """The share of rows that share their cell with nobody, in the step with most of them."""
+        """The share of rows that are alone in their cell, in the step with the most of them."""
         return max((cell.single for cell in self.cells), default=0.0)
 
 
@@ -174,7 +169,7 @@ def run(
     keep_order: bool = False,
     progress: Progress | None = None,
 ) -> Release:
-    """Release a table by a plan. Rows leave in a keyed random order unless ``keep_order``."""
+    """Release a table by a plan. The row order is random, derived from the key, unless ``keep_order``."""
     tell = progress or (lambda words, share: None)
     if len(table) < 2:
         raise TableError(f"A release needs at least 2 rows. Got {len(table)}.")
@@ -193,21 +188,19 @@ def run(
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
         whole = whole_part(table, step, partitions)
-        changed, stuck = _change(whole, step, root.sub(f"step {number}", *step.columns))
+        changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
         broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
         if broken:
-            raise InvariantViolated(
-                f"Step {number} did not keep its promise, so nothing is written: {'; '.join(broken)}."
-            )
+            raise InvariantViolated(f"Step {number} violated a guarantee, so nothing is written: {'; '.join(broken)}.")
         after.update(changed)
-        fixed.update(stuck)
+        fixed.update(fixed_shares)
 
-    tell("checking what was kept", 0.9)
+    tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)
     columns = tuple(
         ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
         if c.name in after
-        else ColumnFact(c.name, 0.0, share_stuck(c, ~c.missing))
+        else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
         for c in table
     )
     trees = _tree_facts(table, after, partitions)
@@ -236,11 +229,11 @@ def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Par
 def partitions_of(
     table: Table, plan: Plan, tell: Progress, made: Mapping[PartitionMethod, Partition] | None = None
 ) -> dict[PartitionMethod, Partition]:
-    """Every split of the plan, made once from the original."""
+    """Every partition of the plan, computed once from the original."""
     methods = plan.partitions
     found: dict[PartitionMethod, Partition] = {}
     for number, one in enumerate(methods):
-        tell(f"making cells: {one.describe()}", 0.5 * number / len(methods))
+        tell(f"computing cells: {one.describe()}", 0.5 * number / len(methods))
         found[one] = made[one] if made and one in made else one.cells(table)
     return found
 
@@ -256,29 +249,29 @@ def whole_part(table: Table, step: Step, partitions: Mapping[PartitionMethod, Pa
         rows=np.arange(len(table), dtype=np.int64),
         columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
         cells=partitions[step.within].cells,
-        keep=tuple(partitions[split].cells for split in step.keep),
+        keep=tuple(partitions[partition].cells for partition in step.keep),
     )
 
 
 def _change(whole: Chunk, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:
-    """Change a step's columns part by part, as far as its noise's reach allows."""
-    noise = step.perturb
+    """Change a step's columns, chunk by chunk if the scope of the perturbation permits."""
+    perturbation = step.perturb
     parts = [whole]
-    if noise.scope not in ("cell", "table"):
+    if perturbation.scope not in ("cell", "table"):
         starts = range(0, len(whole), PART_ROWS)
         parts = [whole.take(np.arange(start, min(start + PART_ROWS, len(whole)))) for start in starts]
-    summary = noise.finalize(reduce(noise.merge, [noise.fit(part) for part in parts]), whole.cells)
-    changes = [noise.change(part, summary, draws) for part in parts]
-    stuck = [noise.fixed(part, summary) for part in parts]
+    summary = perturbation.finalize(reduce(perturbation.merge, [perturbation.fit(part) for part in parts]), whole.cells)
+    changes = [perturbation.change(part, summary, draws) for part in parts]
+    is_fixed = [perturbation.fixed(part, summary) for part in parts]
     changed = {c.name: _joined([change[c.name] for change in changes]) for c in whole.columns}
-    share = {c.name: share_stuck(c, np.concatenate([one[c.name] for one in stuck])) for c in whole.columns}
+    share = {c.name: share_fixed(c, np.concatenate([one[c.name] for one in is_fixed])) for c in whole.columns}
     return changed, share
 
 
-def share_stuck(column: Column, stuck: Bools) -> float:
-    """The share of the known values that could not change; 0 when none is known."""
+def share_fixed(column: Column, is_fixed: Bools) -> float:
+    """The share of the known values that are fixed; 0 if no value is known."""
     known = ~column.missing
-    return float((stuck & known).sum()) / max(int(known.sum()), 1)
+    return float((is_fixed & known).sum()) / max(int(known.sum()), 1)
 
 
 def _joined(changes: list[Changed]) -> Changed:
@@ -290,7 +283,7 @@ def _joined(changes: list[Changed]) -> Changed:
 
 
 def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
-    """The released column in released order; a value that only moved keeps its stored form."""
+    """The released column in released order; a value that was only exchanged keeps its stored form."""
     if changed is None:
         return column.take(order)
     if changed.source is not None:
@@ -306,12 +299,12 @@ def _share_changed(column: Column, values: Array) -> float:
 
 
 def _range_fractions(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:
-    """Of every column that is written, what the narrowest of its step's boxes leave it."""
+    """The share of each written column's domain that the narrowest boxes of its step allow."""
     found = dict.fromkeys(plan.columns, 1.0)
     for step in plan.steps:
         written = table.select(step.columns)
-        for split in step.partitions:
-            for one in allowed_ranges(written, partitions[split].cells):
+        for partition in step.partitions:
+            for one in allowed_ranges(written, partitions[partition].cells):
                 if not isnan(one.width):
                     found[one.column] = min(found[one.column], one.width)
     return found
@@ -325,12 +318,12 @@ def _tree_facts(
     facts = []
     for tree in trees.values():
         before, now = leaf_membership(tree, table), leaf_membership(tree, new)
-        facts.append(TreeFact(tree.target, len(tree.leaves), _share_alike(before, now)))
+        facts.append(TreeFact(tree.target, len(tree.leaves), _share_in_same_leaves(before, now)))
     return tuple(facts)
 
 
-def _share_alike(before: LeafMembership, now: LeafMembership) -> float:
-    """The share of rows that reach the same set of leaves in both."""
+def _share_in_same_leaves(before: LeafMembership, now: LeafMembership) -> float:
+    """The share of rows that reach the same set of leaves before and after."""
     number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
     same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])
     return float((before.set_of_row == same[now.set_of_row]).mean())

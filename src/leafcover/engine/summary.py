@@ -5,11 +5,11 @@ from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.recipes.plan import Step
 
-LISTED = 5  # columns that are named, the most affected first
+LISTED = 5  # maximum number of columns named, the most affected first
 
 
 def _kept(say: Catalogue, trees: list[TreeFact]) -> list[str]:
-    """How many rows are still in their leaf."""
+    """The share of rows that are still in their leaf."""
     if not trees:
         return []
     target = trees[0].target
@@ -24,7 +24,7 @@ def _is_block(step: Step) -> bool:
 
 
 def summary(release: Release, informed: Informed | None = None) -> str:
-    """What was released, what stayed the same, and what is not protected."""
+    """What was released, what was preserved, and what is not protected."""
     say = catalogue("release")
     rows, columns = len(release.table), len(release.table.names)
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)

@@ -1,4 +1,4 @@
-"""Check a release: its bytes against its manifest; with the original every guarantee; with the key every byte."""
+"""Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, a byte-identical repeat."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from leafcover.table.table import Column, Table, without_unused_levels
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked."""
+    """The result of one check."""
 
     what: str
     holds: bool
@@ -31,10 +31,12 @@ class Check:
 
 
 def verify(path: Path, record: Record, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
-    """Every check that what is at hand allows."""
+    """All checks that the available files permit."""
     manifest, inner, paths = record.external, record.internal, record.paths
     if manifest is None:
-        raise TableError(f"There is no manifest {str(paths.manifest)!r} beside the table. Name it, or release again.")
+        raise TableError(
+            f"There is no manifest {str(paths.manifest)!r} beside the table. Name it, or release the table again."
+        )
     checks = [_bytes(path, manifest)]
     released = read(path, **record.text_options)
     names = [column["name"] for column in manifest["columns"]]
@@ -52,7 +54,7 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     pairs = read_pairs(paths.pairs)
     if pairs is None:
         return [*checks, Check("guarantees", False, f"the pairs {paths.pairs.name!r} are missing")]
-    rows = np.sort(pairs)  # of the original file; rows that were held out are not among them
+    rows = np.sort(pairs)  # row numbers in the original file, without held-out rows
     if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"
         return [*checks, Check("the original, the release and the pairs belong together", False, detail)]
@@ -85,7 +87,7 @@ def _guarantees(
     pairs: Rows,
     partitions: Mapping[PartitionMethod, Partition],
 ) -> list[Check]:
-    """Ask every perturbation whether its guarantees hold, in the cells of the original."""
+    """Check the guarantees of every perturbation in the cells of the original."""
     back = np.empty(len(pairs), np.int64)
     back[pairs] = np.arange(len(pairs))
     checks = []
@@ -102,10 +104,10 @@ def _guarantees(
 
 
 def _aligned(original: Column, released: Column) -> Array:
-    """Released values in the original's codes."""
+    """Released values in the codes of the original."""
     if not original.is_category:
         return released.values
-    if not released.is_category:  # text of numbers that was declared a category
+    if not released.is_category:  # numeric text that was declared a category
         from leafcover.table.formatting import text_of
 
         distinct, place = np.unique(released.values, return_inverse=True)
@@ -132,9 +134,9 @@ def _replay(
         from leafcover.table.io import write_to
 
         made = Plan(*plan.steps, recipe=plan.recipe, target=plan.target, made=Made(original, partitions))
-        again = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
+        repeated = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
         with TemporaryDirectory(dir=paths.table.parent) as folder:
             part = Path(folder) / paths.table.name
-            write_to(again.table, paths.table, part)
-            checks.append(replace(_bytes(part, inner), what="the same key gives the same bytes again"))
+            write_to(repeated.table, paths.table, part)
+            checks.append(replace(_bytes(part, inner), what="the same key gives the same bytes"))
     return checks

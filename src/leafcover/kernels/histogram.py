@@ -471,7 +471,7 @@ def score_category(
 
 @inner
 def choose(rules: GrowthSettings, scratch: Scratch) -> int:
-    """The attribute with the largest gain ratio among those with at least average gain; -1 if there is none."""
+    """The attribute with the largest gain ratio among those with at least average gain; -1 if no attribute has any."""
     gain, info = scratch.gain, scratch.info
     possible, total, every_has_many = 0, 0.0, True
     for a in range(gain.size):

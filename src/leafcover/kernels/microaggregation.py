@@ -102,7 +102,7 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     """The V-MDAV group of each row of a matrix (rows, columns), numbered in order of creation.
 
     A group of k rows absorbs the row nearest to one of its members while it has fewer than 2k - 1 rows and the distance
-    is below gamma times the row's distance to the nearest other ungrouped row (inf if there is none). If fewer than k
+    is below gamma times the row's distance to the nearest other ungrouped row (inf without one). If fewer than k
     rows are left over, each joins the group with the nearest centroid, which may then exceed 2k - 1 rows. Fewer than k
     rows in total form one group.
     """
@@ -256,7 +256,7 @@ INSERTION_SORT_MAX = 16  # values sorted by insertion
 def centres_of_cells(
     order: Rows, starts: Rows, values: Floats, divisor: float, median: bool
 ) -> tuple[Rows, Floats]:  # fmt: skip
-    """The number of known values of each cell, and their mean or median over ``divisor`` (nan if there are none).
+    """The number of known values of each cell, and their mean or median over ``divisor`` (nan without any).
 
     With integers and a divisor, such as cents and 100, the result is rounded once: the mean of 0.1 and 0.3 is 0.2.
 
@@ -287,7 +287,7 @@ def centres_of_cells(
 
 @njit(**ENTRY)
 def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes]:
-    """The number of known codes of each cell, and the mode, the lowest if several tie (-1 if there is none)."""
+    """The number of known codes of each cell, and the mode, the lowest if several tie (-1 without any)."""
     count = len(starts) - 1
     known = np.zeros(count, np.int64)
     mode = np.full(count, MISSING, np.int32)

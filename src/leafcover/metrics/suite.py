@@ -415,7 +415,7 @@ def _averages(steps: Sequence[Averages]) -> Iterator[str]:
         dominated=f"{dominated.dominated:.1%}",
         dominated_column=dominated.column,
     )
-    if share := max(step.parted for step in steps):
+    if share := max(step.split_by_missingness for step in steps):
         yield say("averages-missing", share=f"{share:.1%}")
 
 

@@ -1,4 +1,4 @@
-"""What a partition is: the cells and trees it gives, what it declares, and the registry of all of them."""
+"""The base class of partitions, their registry, and how much of its domain a cell allows each column."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from leafcover.tree.tree import Tree
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells of a table, the trees whose leaves they keep, and what to tell the user about them."""
+    """The cells of a table, the trees whose leaves they preserve, and messages for the user."""
 
     cells: Cells
     trees: tuple[Tree, ...] = ()
@@ -27,13 +27,13 @@ class Partition:
 
 
 class PartitionMethod(ABC):
-    """A way to group the rows of a table into cells; two equal methods give one table the same cells.
+    """A way to group the rows of a table into cells. Two equal methods give the same table the same cells.
 
     A subclass is a frozen dataclass whose fields are its parameters. It must define `needs` and `cells`; everything
     else has a default. Register it with `partition`, and plan files, recipes and reports can use it.
     """
 
-    frozen_id: ClassVar[str]  # stands for the class in the derivation of draws: never changes, even if the name does
+    frozen_id: ClassVar[str]  # identifies the class when draws are derived; never changes, even if the class is renamed
     groups_similar: ClassVar[bool] = False  # whether cells are groups of similar rows, as in microaggregation
 
     @property
@@ -43,30 +43,30 @@ class PartitionMethod(ABC):
 
     @abstractmethod
     def cells(self, table: Table) -> Partition:
-        """The cells of a table, from the original values alone."""
+        """The cells of a table, computed from the original values only."""
 
     def describe(self, *, own: str | None = None) -> str:
-        """Which rows share a cell, as the end of a sentence; the tree for column ``own`` is called its own tree."""
+        """Which rows share a cell, as the end of a sentence. The tree that predicts column ``own`` is called its own tree."""
         return f"the cells of {PARTITIONS.name_of(type(self)) or type(self).__name__}"
 
     @property
     def min_rows(self) -> int:
-        """The fewest rows a cell should have."""
+        """The minimum number of rows in a cell."""
         return 1
 
     @property
     def tree_target(self) -> str | None:
-        """The column whose tree, or forest, has the leaves that cells start from."""
+        """The target of the tree or forest whose leaves the cells start from."""
         return None
 
     @property
     def tree_bins(self) -> int | None:
-        """Into how many classes that tree puts a number."""
+        """The number of classes that tree divides a numeric target into."""
         return None
 
     @property
     def refined_by(self) -> tuple[str, ...]:
-        """The columns for which cells were split further."""
+        """The columns for which cells were refined."""
         return ()
 
 
@@ -92,12 +92,12 @@ def partition(name: str) -> Callable[[Method], Method]:
 
 
 def methods() -> Catalogue:
-    """The sentences that describe methods."""
+    """The catalogue of sentences that describe methods."""
     return catalogue("methods")
 
 
 def column_names(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
-    """One column, or several, by name; at least one.
+    """One or more column names as a tuple.
 
     >>> column_names("Kd.by", "age"), column_names("Kd.by", ["age", "pay"])
     (('age',), ('age', 'pay'))
@@ -108,15 +108,15 @@ def column_names(what: str, names: str | Iterable[str]) -> tuple[str, ...]:
     return found
 
 
-# How much room the boxes of cells leave the values of a table.
+# How much of its domain the box of a cell allows each value.
 
 
 @dataclass(frozen=True)
 class AllowedRange:
-    """The room of a column: 1 when every value may become any other, near 0 when hardly anything is left."""
+    """The allowed range of a column: 1 if every value may become any other, near 0 if values are nearly fixed."""
 
     column: str
-    width: float  # what its box allows of a column's domain, as a mean over known values; nan when none is known
+    width: float  # allowed share of the column's domain, mean over known values; nan if no value is known
 
 
 def allowed_ranges(table: Table, cells: Cells) -> tuple[AllowedRange, ...]:
@@ -140,7 +140,7 @@ def _widths(column: Column, cells: Cells) -> Floats:
 
 
 def _lengths(side: Range, column: Column) -> Floats:
-    """Per cell; on a grid the low end is one point below, since it is exclusive."""
+    """The ends of each cell's allowed range. On a grid the low end is one point below, because it is exclusive."""
     bottom, top = column.domain
     low, high = np.clip(side.low, bottom, top), np.clip(side.high, bottom, top)
     if column.grid is not None:
@@ -149,7 +149,7 @@ def _lengths(side: Range, column: Column) -> Floats:
         return np.asarray((column.grid.index(high) - lowest) / (last - first + 1))
     if top <= bottom:
         return np.ones(len(low))
-    return np.asarray((high / 2 - low / 2) / (top / 2 - bottom / 2))  # halves: 1e308 less -1e308 is too much
+    return np.asarray((high / 2 - low / 2) / (top / 2 - bottom / 2))  # halved first: 1e308 - (-1e308) overflows
 
 
 def _mean(widths: Floats) -> float:

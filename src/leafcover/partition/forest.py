@@ -1,4 +1,8 @@
-"""Cells from a forest: where the leaves of all its trees meet (the Forest Framework, paper 002)."""
+"""Cells from a forest: the intersections of the leaves of all its trees.
+
+Fletcher and Islam (2015), "An anonymization technique using intersected decision trees". Cells that are too small are
+pooled with cells that share most of their leaves.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,11 +25,11 @@ from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, leaf_boxes, set
 @partition("forest")
 @dataclass(frozen=True)
 class Forest(PartitionMethod):
-    """The cells where the leaves of a SysFor forest for ``of`` meet, none smaller than ``min_cell`` rows.
+    """The intersections of the leaves of a SysFor forest for ``of``, none smaller than ``min_cell`` rows.
 
-    With ``min_cell`` 1 every row keeps its leaf of every tree, but most stand alone as the trees grow many. A larger
-    one trades rules for protection: small cells are pooled, and their rows may change their leaf of some trees. The
-    other parameters are those of the forest.
+    With ``min_cell`` 1 every row keeps its leaf in every tree, but with many trees most rows are singletons. A larger
+    value trades rules for protection: small cells are pooled, and their rows may change leaf in some trees. The other
+    parameters are those of the forest.
     """
 
     frozen_id: ClassVar[str] = "forest"
@@ -49,17 +53,17 @@ class Forest(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.min_cell
 
     @property
     def tree_target(self) -> str:
-        """The tree's target."""
+        """The target of the forest."""
         return self.of
 
     @property
     def tree_bins(self) -> int | None:
-        """As the parameter says."""
+        """The number of classes of a numeric target, from the parameters."""
         return self.bins
 
     @property
@@ -68,7 +72,7 @@ class Forest(PartitionMethod):
         return (self.of,)
 
     def refine(self, min_size: int) -> "Forest":
-        """The same forest with cells of at least so many rows: fewer rules kept, more protection.
+        """The same forest with cells of at least this many rows. A larger minimum keeps fewer rules and protects more.
 
         >>> Forest(of="income").refine(20).min_cell
         20
@@ -76,7 +80,7 @@ class Forest(PartitionMethod):
         return replace(self, min_cell=min_size)
 
     def cells(self, table: Table) -> Partition:
-        """Grow the forest and let its leaves meet."""
+        """Grow the forest and intersect its leaves."""
         trees = grow_forest(
             table,
             target=self.of,
@@ -88,29 +92,28 @@ class Forest(PartitionMethod):
             bins=self.bins,
         )
         found = meeting(table, trees, min_cell=self.min_cell, classes=classes_of(table[self.of], bins=self.bins)[1])
-        few = f"The forest for {self.of!r} has {len(trees)} of {self.n_trees} trees: there are no more good tests."
+        few = f"The forest for {self.of!r} has {len(trees)} of {self.n_trees} trees, because no further good test was found."
         notes = found.notes if len(trees) == self.n_trees else (few, *found.notes)
         return Partition(found.cells, found.trees, notes)
 
 
-# Cells where the leaves of several trees meet: rows that share their leaf of every tree, and the box they share.
-#
-# A row with missing values reaches several leaves of a tree; rows stand together when they reach the same ones. So a
-# row that moves inside the box keeps its leaves in every tree, and values that change places inside a cell keep the
-# counts of every leaf of every tree.
+# A cell holds the rows that reach the same leaves in every tree, and has the box that these leaves share. A row with
+# missing values reaches several leaves of a tree; it shares a cell with the rows that reach the same ones. So a row
+# that moves inside the box keeps its leaves in every tree, and values exchanged inside a cell preserve the counts of
+# every leaf of every tree.
 
 
-WINDOW = 300  # cells among which a small one looks for those most alike; more keep hardly more leaves
+WINDOW = 300  # candidate cells to pool a small one with; a larger window preserves hardly more leaves
 
 
 def meeting(table: Table, trees: Sequence[Tree], *, min_cell: int, classes: Array) -> Partition:
-    """The cells where the leaves of some trees meet, none smaller than ``min_cell`` rows.
+    """The intersections of the leaves of some trees, none smaller than ``min_cell`` rows.
 
-    Rows that share their leaves of every tree with fewer others are pooled with those that share most of them, the
-    first trees' before all; the box of a pool holds the boxes of its rows. ``classes`` are the codes of the target.
+    A smaller cell is pooled with the cells that share most of its leaves, earlier trees first. The box of a pool
+    contains the boxes of its rows. ``classes`` are the codes of the target.
     """
     if not trees:
-        raise PlanError("Leaves meet in at least one tree. Got none.")
+        raise PlanError("At least one tree is needed to intersect leaves. Got none.")
     met = _met(table, trees, keep_places=min_cell > 1)
     starts = np.flatnonzero(met.apart >= 0)
     sizes = np.diff(starts, append=len(table))
@@ -130,21 +133,21 @@ def meeting(table: Table, trees: Sequence[Tree], *, min_cell: int, classes: Arra
 
 @dataclass(frozen=True, eq=False)
 class _Allowed:
-    """What the leaves of each row leave of one column."""
+    """The range of one column that the leaves of each row allow."""
 
-    low: Floats  # (rows,) of a number, exclusive; none for a category
+    low: Floats  # (rows,) low end of a number, exclusive; None for a category
     high: Floats
-    named: Bools  # (rows,) of a category: whether some leaf asks for the row's own level; none for a number
+    named: Bools  # (rows,) whether some leaf requires the row's own level of a category; None for a number
 
 
 @dataclass(frozen=True, eq=False)
 class _Met:
-    """Rows in order of their places in all trees."""
+    """The rows sorted by the leaves they reach in all trees."""
 
     order: Rows
-    apart: Codes  # the first tree that parts a row from the one before it, or TOGETHER
-    rooms: dict[str, _Allowed]  # of the columns that some tree tests
-    places: Array | None  # (rows, trees) numbers of the sets of leaves
+    apart: Codes  # first tree that separates a row from the one before it, or TOGETHER
+    rooms: dict[str, _Allowed]  # for each column that some tree tests
+    places: Array | None  # (rows, trees) number of the set of leaves reached
 
 
 def _met(table: Table, trees: Sequence[Tree], *, keep_places: bool) -> _Met:
@@ -165,10 +168,11 @@ def _met(table: Table, trees: Sequence[Tree], *, keep_places: bool) -> _Met:
 
 
 def _pools(met: _Met, starts: Rows, sizes: Rows, min_cell: int) -> Array:
-    """The number of the pool of each cell.
+    """The pool number of each cell.
 
-    Splitting tree after tree and joining the smallest parts each time is simpler, but more rows then lose a leaf when
-    they move inside their boxes: 5.1 % instead of 4.5 on Adult, 12.7 instead of 10.8 on WBC (60 trees, 5 rows a cell).
+    Splitting by one tree after another and merging the smallest parts each time is simpler, but then more rows lose a
+    leaf when they move inside their boxes: 5.1 % instead of 4.5 % on Adult, 12.7 % instead of 10.8 % on WBC (60 trees,
+    5 rows per cell).
     """
     from leafcover.kernels.forest_cells import pool_cells
 
@@ -179,12 +183,14 @@ def _pools(met: _Met, starts: Rows, sizes: Rows, min_cell: int) -> Array:
 
 
 def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Allowed]:
-    """The rooms before any tree is asked: all there is, of each column that some tree tests."""
+    """The allowed ranges before any tree is applied: the whole domain of each column that some tree tests."""
     tested = {(t.attributes[a].name, t.attributes[a].is_number) for t in trees for a in np.unique(t.tested) if a >= 0}
     for name, is_number in tested:
         if name in table.names and is_number == table[name].is_category:
-            told, here = ("number", "category") if is_number else ("category", table[name].kind)
-            raise TableError(f"Column {name!r} is a {told} where the trees grew, but a {here} here. Read it alike.")
+            grown_as, here = ("number", "category") if is_number else ("category", table[name].kind)
+            raise TableError(
+                f"Column {name!r} is a {grown_as} where the trees grew, but a {here} here. Read it the same way."
+            )
     names, rows = {name for name, _ in tested}, len(table)
     none = np.empty(0)
     return {
@@ -197,7 +203,7 @@ def _rooms(table: Table, trees: Sequence[Tree]) -> dict[str, _Allowed]:
 
 
 def _narrow(rooms: dict[str, _Allowed], tree: Tree, reached: LeafMembership) -> None:
-    """Leave of the rooms what one more tree leaves."""
+    """Narrow the allowed ranges by one more tree."""
     from leafcover.kernels.forest_cells import narrow_ranges
 
     boxes = set_boxes(leaf_boxes(tree), reached)
@@ -210,7 +216,7 @@ def _narrow(rooms: dict[str, _Allowed], tree: Tree, reached: LeafMembership) -> 
 
 
 def _side(room: _Allowed, column: Column, label: Rows, count: int) -> Side:
-    """What the cells allow of a column: all that is left to some row that has a value; without such rows, anything."""
+    """The range each cell allows of a column: the union over its rows with a value; without such rows, everything."""
     known = np.flatnonzero(~column.missing)
     label = label[known]
     if column.is_category:
@@ -224,7 +230,7 @@ def _side(room: _Allowed, column: Column, label: Rows, count: int) -> Side:
 
 
 def _choice(own: Array, named: Bools, levels: int, label: Rows, count: int) -> LevelSet:
-    """Sets 0, 1, ... hold one level each, the next holds all; those of several levels follow."""
+    """The level sets: 0, 1, ... hold one level each, the next holds all levels; sets of several levels follow."""
     first, last = np.full(count, levels), np.full(count, -1)
     np.minimum.at(first, label, own)
     np.maximum.at(last, label, own)
@@ -242,17 +248,17 @@ def _choice(own: Array, named: Bools, levels: int, label: Rows, count: int) -> L
 
 
 def _notes(cells: Cells, sizes: Rows, trees: int, min_cell: int) -> tuple[str, ...]:
-    rows, said = len(cells.label), []
+    rows, notes = len(cells.label), []
     forest = "1 tree" if trees == 1 else f"{trees} trees"
-    small, alone = int(sizes[sizes < min_cell].sum()), int((cells.sizes == 1).sum())
+    small, singletons = int(sizes[sizes < min_cell].sum()), int((cells.sizes == 1).sum())
     if cells.pooled_rows:
-        said.append(
-            f"The leaves of {forest} meet in cells of fewer than {min_cell} rows for {small} of {rows} rows; "
-            f"these are pooled with the most alike. The {cells.pooled_rows} rows of the pools may change their leaf of "
+        notes.append(
+            f"The leaves of {forest} intersect in cells of fewer than {min_cell} rows for {small} of {rows} rows; "
+            f"these cells are pooled with the most similar ones. The {cells.pooled_rows} pooled rows may change their leaf in "
             "some trees."
         )
-    if alone:
-        said.append(f"{alone} of {rows} rows stand alone: no other row shares their leaves of all {forest}.")
+    if singletons:
+        notes.append(f"{singletons} of {rows} rows are singletons: no other row shares their leaves in all {forest}.")
     if cells.count == 1:
-        said.append(f"The leaves of {forest} meet in one cell: all {rows} rows stand together.")
-    return tuple(said)
+        notes.append(f"The leaves of {forest} form one cell with all {rows} rows.")
+    return tuple(notes)

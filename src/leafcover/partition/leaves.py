@@ -1,4 +1,4 @@
-"""Cells from trees: the leaves of one, or the whole table."""
+"""Cells from one tree: its leaves, with small leaves pooled; or the whole table as one cell."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -16,13 +16,13 @@ from leafcover.tree.training import classes_of
 from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
 
 MOST_ROWS = 1_000_000_000  # that a parameter may ask for
-DEGREES = 20  # how far up ancestors are remembered, for siblings and cousins
+DEGREES = 20  # generations of ancestors that are recorded, for siblings and cousins
 
 
 @partition("whole")
 @dataclass(frozen=True)
 class Whole(PartitionMethod):
-    """One cell with every row."""
+    """One cell that contains every row."""
 
     frozen_id: ClassVar[str] = "whole"
 
@@ -45,9 +45,9 @@ class Whole(PartitionMethod):
 class Leaves(PartitionMethod):
     """The leaves of the tree that predicts ``of`` from the other columns, none smaller than ``min_cell`` rows.
 
-    ``min_records`` is C4.5's own minimum of a branch; without it, the larger of 2 and ``min_cell``. A leaf that is
-    smaller all the same is pooled with its siblings. A row with missing values stands with the rows that reach the
-    same leaves.
+    ``min_records`` is C4.5's minimum number of rows in a branch; the default is the larger of 2 and ``min_cell``. A
+    leaf that is still smaller is pooled with its siblings. A row with missing values shares a cell with the rows that
+    reach the same leaves.
     """
 
     frozen_id: ClassVar[str] = "leaves"
@@ -71,7 +71,7 @@ class Leaves(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.min_cell
 
     @property
@@ -81,7 +81,7 @@ class Leaves(PartitionMethod):
 
     @property
     def tree_bins(self) -> int | None:
-        """As the parameter says."""
+        """The number of classes of a numeric target, from the parameters."""
         return self.bins
 
     @property
@@ -103,7 +103,7 @@ class Leaves(PartitionMethod):
 
 
 def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partition:
-    """The cells of a tree that is already grown."""
+    """The cells of a tree that has already been grown."""
     reached = leaf_membership(tree, table)
     sizes = np.bincount(reached.set_of_row, minlength=len(reached))
     number = pool(tree, reached, sizes, min_cell)
@@ -123,19 +123,19 @@ def leaves(table: Table, tree: Tree, *, min_cell: int, classes: Array) -> Partit
 
 
 def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int, small: int) -> tuple[str, ...]:
-    said = []
+    notes = []
     if cells.pooled_rows:
-        said.append(
-            f"{small} rows stand in leaves of the tree for {tree.target!r} smaller than {min_cell} rows; these leaves "
-            f"are pooled with their siblings. The {cells.pooled_rows} rows of the pools may change their leaf."
+        notes.append(
+            f"{small} rows are in leaves of the tree for {tree.target!r} smaller than {min_cell} rows; these leaves "
+            f"are pooled with their siblings. The {cells.pooled_rows} pooled rows may change their leaf."
         )
     if cells.count == 1:
-        said.append(f"The tree for {tree.target!r} has one cell: all {len(table)} rows stand together.")
-    return tuple(said)
+        notes.append(f"The tree for {tree.target!r} has one cell with all {len(table)} rows.")
+    return tuple(notes)
 
 
 def mixed_cells(label: Rows, classes: Array, count: int) -> Bools:
-    """Which cells hold more than one class."""
+    """Which cells contain more than one class."""
     known = classes != MISSING
     low, high = np.full(count, np.iinfo(np.int32).max), np.full(count, -1)
     np.minimum.at(low, label[known], classes[known])
@@ -144,21 +144,21 @@ def mixed_cells(label: Rows, classes: Array, count: int) -> Bools:
 
 
 def _groups(tree: Tree, number: Array, pooled: Bools) -> tuple[Array, ...]:
-    """Per degree, the ancestor of each cell that is one leaf; -1 for pools and for sets of leaves."""
-    alone = np.flatnonzero(number[: len(tree.leaves)] >= 0)  # the first sets are the single leaves
-    alone = alone[~pooled[number[alone]]]
+    """For each degree, the ancestor of each cell that is a single leaf; -1 for pools and sets of leaves."""
+    single = np.flatnonzero(number[: len(tree.leaves)] >= 0)  # the first sets are the single leaves
+    single = single[~pooled[number[single]]]
     found = []
     for degree in range(1, DEGREES + 1):
         group = np.full(len(pooled), -1, np.int64)
-        group[number[alone]] = group_of(tree, degree)[alone]
+        group[number[single]] = group_of(tree, degree)[single]
         found.append(group)
-        if not group.max(initial=-1) > 0:  # everyone has reached the root
+        if not group.max(initial=-1) > 0:  # all have reached the root
             break
     return tuple(found)
 
 
 def _hulls(tree: Tree, reached: LeafMembership, number: Array, count: int) -> dict[str, Side]:
-    """The box of each cell: what all leaves of a set allow, and of a pool what any of its sets allows."""
+    """The box of each cell: the intersection over the leaves of a set, the union over the sets of a pool."""
     box = set_boxes(leaf_boxes(tree), reached)
     used = np.flatnonzero(number >= 0)
     cell = number[used]
@@ -179,7 +179,7 @@ def _hulls(tree: Tree, reached: LeafMembership, number: Array, count: int) -> di
     return sides
 
 
-# Pool leaves that hold too few rows with their siblings, smallest first, then with cousins.
+# Pooling of small leaves: with siblings, smallest first, then with cousins.
 
 
 @dataclass(frozen=True)
@@ -192,19 +192,19 @@ class _Pool:
 
 
 def pool(tree: Tree, reached: LeafMembership, sizes: Rows, min_cell: int) -> Array:
-    """For each set of leaves that some rows reach the number of its pool, each of at least ``min_cell`` rows.
+    """The pool number of each set of leaves that some rows reach; every pool has at least ``min_cell`` rows.
 
-    A set of one leaf stands at that leaf; a set of several stands at the node where their paths part. Sets that nobody
-    reaches have number -1. Only a table of fewer than ``min_cell`` rows can leave a smaller pool: the whole table.
+    A set of one leaf is placed at that leaf, a set of several at the node where their paths diverge. Sets that no row
+    reaches get -1. Only a table of fewer than ``min_cell`` rows has a smaller pool, which is the whole table.
     """
-    if min_cell == 1:  # every set that somebody reaches stands alone
+    if min_cell == 1:  # every set that some row reaches is its own pool
         return np.where(sizes > 0, np.cumsum(sizes > 0) - 1, -1)
     waiting: list[list[_Pool]] = [[] for _ in range(tree.size)]
     leaves = tree.leaves
     for place in np.flatnonzero(sizes).tolist():
         node = _meeting(tree, leaves[reached.leaves_of(place)])
         waiting[node].append(_Pool(int(sizes[place]), (place,)))
-    for node in range(tree.size - 1, -1, -1):  # breadth-first numbers: children before parents
+    for node in range(tree.size - 1, -1, -1):  # nodes are numbered breadth-first, so children come before parents here
         waiting[node] = _enough(waiting[node], min_cell)
         if node:
             waiting[tree.parent[node]].extend(waiting[node])
@@ -216,7 +216,7 @@ def pool(tree: Tree, reached: LeafMembership, sizes: Rows, min_cell: int) -> Arr
 
 
 def _enough(pools: list[_Pool], min_cell: int) -> list[_Pool]:
-    """Join pools until each is large enough or only one is left."""
+    """Merge pools until each is large enough or only one is left."""
     small = sorted((p for p in pools if p.size < min_cell), key=_by_size)
     if not small:
         return pools
@@ -236,10 +236,10 @@ def _by_size(one: _Pool) -> tuple[int, int]:
 
 
 def _meeting(tree: Tree, leaves: Array) -> int:
-    """The lowest node above all of the leaves (the leaf itself when there is one)."""
+    """The lowest common ancestor of the leaves (the leaf itself if there is only one)."""
     nodes = {int(leaf) for leaf in leaves}
     while len(nodes) > 1:
-        deepest = max(nodes)  # breadth-first numbers: a parent's is smaller
+        deepest = max(nodes)  # nodes are numbered breadth-first, so a parent has the smaller number
         nodes.remove(deepest)
         nodes.add(int(tree.parent[deepest]))
     return nodes.pop()

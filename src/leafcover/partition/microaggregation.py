@@ -1,7 +1,7 @@
-"""Groups of at least k similar rows: what microaggregation makes of a table before it takes averages.
+"""Partitions into groups of similar rows, for microaggregation: strata, kd cells, halves, MDAV, V-MDAV, order, k-means.
 
-With ``start`` the groups are made inside the cells of another split: strata, or the cells of a kd tree. A table (or a
-stratum) of fewer than 2k rows is one group.
+With ``start`` the groups are formed inside the cells of another partition, such as strata or the cells of a kd tree. A
+table (or a stratum) of fewer than 2k rows is one group.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -19,19 +19,18 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, canonical_order, column_scales, grow_kd, kd_matrix
 from leafcover.tree.tree import Tree, leaf_boxes
 
-# Rows as points, so that "similar" is a squared distance: numbers in their deviations, categories by their levels.
-#
-# A number is standardised by its mean and sample deviation; a missing one stands at the mean. A category becomes a
-# coordinate for every level, 1/√2 where the row has it: two rows of different levels are then 1 apart, squared, and two
-# of the same level 0. A missing category is a level of its own.
+# Rows become points, so that similarity is a squared Euclidean distance. A number is standardised by its mean and sample
+# standard deviation; a missing one is placed at the mean. A category has one coordinate per level, 1/√2 where the row
+# has that level, so that the squared distance is 1 between different levels and 0 between equal ones. A missing
+# category is a level of its own.
 
 
-MOST_LEVELS = 40  # of a category with a coordinate of their own; the rarer ones share one
-APART = np.sqrt(0.5)  # the coordinate of a level: two of them are 1 apart, squared
+MOST_LEVELS = 40  # levels of a category with their own coordinate; rarer levels share one
+APART = np.sqrt(0.5)  # coordinate of a level; the squared distance between two levels is 1
 
 
 def points(table: Table, names: Sequence[str]) -> Floats:
-    """(rows, coordinates) of some columns; a column that does not vary has none."""
+    """(rows, coordinates) of some columns; a constant column has no coordinate."""
     found = [one for name in names for one in _coordinates(table[name])]
     return np.ascontiguousarray(np.column_stack(found)) if found else np.zeros((len(table), 1))
 
@@ -52,26 +51,26 @@ def _coordinates(column: Column) -> Iterable[Floats]:
 
 
 def standardised(column: Column) -> Floats:
-    """A number less its mean, by its sample deviation; 0 where it is missing, and everywhere when it does not vary."""
+    """A number standardised by its mean and sample deviation; 0 where it is missing, and everywhere if it is constant."""
     known = ~column.missing
     values = column.values[known]
     found = np.zeros(len(column))
     if len(values) < 2 or values.min() == values.max():
         return found
-    values = values / np.abs(values).max()  # the squares of values beyond 1e154 would be infinite
+    values = values / np.abs(values).max()  # squares of values above 1e154 overflow
     found[known] = (values - values.mean()) / values.std(ddof=1)
     return found
 
 
 def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
-    """What to tell of rows without a number: nothing when there are none."""
+    """A message about rows with missing numbers; empty if no row has any."""
     gone = [table[name].missing for name in by if not table[name].is_category]
     rows = int(np.any(gone, axis=0).sum()) if gone else 0
     if not rows:
         return ()
     of = f"{by[0]}" if len(by) == 1 else f"one of {', '.join(by)}"
     verb = "row has" if rows == 1 else "rows have"
-    return (f"{rows} {verb} no value in {of}; to find similar rows it stands at the column's mean.",)
+    return (f"{rows} {verb} no value in {of}; the column mean is used to find similar rows.",)
 
 
 # Strata: rows with the same values of some columns.
@@ -80,9 +79,9 @@ def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
 @partition("strata")
 @dataclass(frozen=True)
 class Strata(PartitionMethod):
-    """Rows that agree in the columns ``by``; strata of fewer than ``min_cell`` rows stand together.
+    """Rows with equal values in the columns ``by``; strata of fewer than ``min_cell`` rows are merged into one.
 
-    When all of these together are still too few, the next smallest stratum joins them.
+    If these are still too few together, the next smallest stratum is merged with them.
     """
 
     frozen_id: ClassVar[str] = "strata"
@@ -100,12 +99,12 @@ class Strata(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.min_cell
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that rows agree in."""
+        """The columns that define the strata."""
         return self.by
 
     def cells(self, table: Table) -> Partition:
@@ -120,15 +119,15 @@ class Strata(PartitionMethod):
         if joined:
             rows = int(sizes[number == number.max()].sum())
             notes = (
-                f"{joined} strata of {', '.join(self.by)} are smaller than {self.min_cell} rows or needed to fill "
-                f"these up; their {rows} rows stand together.",
+                f"{joined} strata of {', '.join(self.by)} are smaller than {self.min_cell} rows or needed to "
+                f"reach that size; their {rows} rows are merged into one cell.",
             )
         cells = Cells(number[label], int(number.max(initial=-1)) + 1)
         return Partition(cells, notes=notes)
 
 
 def together(sizes: Rows, least: int) -> tuple[Rows, int]:
-    """A number for each stratum, small ones sharing the last, and how many share it.
+    """A number for each stratum; small ones share the last number. Also returns how many share it.
 
     >>> together(np.array([5, 1, 9, 1, 4]), 3)
     (array([0, 2, 1, 2, 2]), 3)
@@ -139,14 +138,13 @@ def together(sizes: Rows, least: int) -> tuple[Rows, int]:
         filled = np.cumsum(sizes[order])
         small = max(small, min(int(np.searchsorted(filled, least)) + 1, len(sizes)))
     number = np.full(len(sizes), len(sizes) - small, np.int64)
-    alone = np.sort(order[small:])
-    number[alone] = np.arange(len(alone))
+    separate = np.sort(order[small:])
+    number[separate] = np.arange(len(separate))
     return number, small
 
 
-# Cells from a kd tree: its leaves, cut where the rows are spread most, so that near rows stand together.
-#
-# The perturbation tree of Li and Sarkar (2006) replaces the confidential values of each such cell by their mean.
+# Cells from a kd tree: its leaves, split along the column with the largest spread, so that nearby rows share a cell. The
+# perturbation tree of Li and Sarkar (2006) replaces the sensitive values of each such cell by their mean.
 
 
 @partition("kd")
@@ -154,10 +152,10 @@ def together(sizes: Rows, least: int) -> tuple[Rows, int]:
 class Kd(PartitionMethod):
     """The leaves of the kd tree over the number columns ``by``, none smaller than ``min_child`` rows.
 
-    A node is cut in the column whose variance is largest once columns are divided by ``scale``, at its midrange or
-    median, until it has at most ``leaf_max`` rows. ``scope`` is where a midrange comes from, the node's rows or all;
-    without ``reuse`` a path tests each column once; ``tie`` is the side of values equal to the threshold. A cut that
-    would leave a side too small gives way to the median, then to the next column. A missing value stands at the mean
+    A node is split in the column with the largest variance after division by ``scale``, at its midrange or median,
+    until it has at most ``leaf_max`` rows. ``scope`` says whether a midrange is that of the node's rows or of all rows.
+    Without ``reuse`` a path tests each column at most once. ``tie`` is the side of values equal to the threshold. If a
+    cut would leave a side too small, the median is tried, then the next column. A missing value is placed at the mean
     of its column.
     """
 
@@ -186,12 +184,12 @@ class Kd(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.min_child
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that are cut."""
+        """The columns that the tree tests."""
         return self.by
 
     def cells(self, table: Table) -> Partition:
@@ -211,38 +209,38 @@ class Kd(PartitionMethod):
         return Partition(cells, (found.tree,), self._notes(table, cells.sizes))
 
     def _notes(self, table: Table, sizes: Rows) -> tuple[str, ...]:
-        said = []
+        notes = []
         large = sizes > max(self.leaf_max, 2 * self.min_child - 1)
         if len(sizes) == 1:
-            said.append(f"The kd tree by {', '.join(self.by)} has one cell: all {len(table)} rows stand together.")
+            notes.append(f"The kd tree by {', '.join(self.by)} has one cell with all {len(table)} rows.")
         elif large.any():
-            said.append(
-                f"{sizes[large].sum()} rows stand in cells of the kd tree that are larger than leaf_max "
+            notes.append(
+                f"{sizes[large].sum()} rows are in cells of the kd tree that are larger than leaf_max "
                 f"({self.leaf_max} rows): no further cut leaves {self.min_child} rows on both sides."
             )
-        return (*said, *at_the_mean(table, self.by))
+        return (*notes, *at_the_mean(table, self.by))
 
 
 def _sides(tree: Tree) -> dict[str, Range]:
-    """What each leaf allows of the columns that the tree tests."""
+    """The range each leaf allows of the columns that the tree tests."""
     boxes = leaf_boxes(tree)
     tested = np.unique(tree.tested[tree.tested >= 0]).tolist()
     return {tree.attributes[a].name: Range(boxes.low[:, a], boxes.high[:, a]) for a in tested}
 
 
-# Cells by halving: the rows parted at the median of their first principal component, again and again.
-#
-# After Li and Sarkar (Information Systems Research, 2011). A cut along the direction in which the rows vary most keeps
-# near rows together where a cut of one column, as a kd tree's, parts them. Such cells have no box.
+# Cells by halving: rows are split at the median of their first principal component, recursively, after Li and Sarkar
+# (Information Systems Research, 2011). A cut along the direction of largest variance keeps nearby rows together where a
+# cut of a single column, as in a kd tree, separates them. Such cells have no box.
 
 
 @partition("halves")
 @dataclass(frozen=True)
 class Halves(PartitionMethod):
-    """Halve by the number columns ``by`` until a cell has ``fewer_than`` so many rows; each has at least half as many.
+    """Halve by the number columns ``by`` until a cell has fewer than ``fewer_than`` rows, and at least half as many.
 
-    Columns are divided by ``scale`` first: their standard deviation (z), range, largest size or nothing. Rows with the
-    same values are never parted, so a cell may hold more of those. A missing value stands at the mean of its column.
+    Columns are first divided by ``scale``: their standard deviation (z), range, largest absolute value, or nothing.
+    Rows with equal values are never separated, so a cell may have more of those. A missing value is placed at the mean
+    of its column.
     """
 
     frozen_id: ClassVar[str] = "halves"
@@ -265,7 +263,7 @@ class Halves(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.fewer_than // 2
 
     @property
@@ -290,24 +288,24 @@ class Halves(PartitionMethod):
         return Partition(Cells(label, len(starts)), (), self._notes(table, len(starts)))
 
     def _notes(self, table: Table, count: int) -> tuple[str, ...]:
-        said = []
+        notes = []
         if count == 1:
-            said.append(f"Halving by {', '.join(self.by)} made one cell: all {len(table)} rows stand together.")
-        return (*said, *at_the_mean(table, self.by))
+            notes.append(f"Halving by {', '.join(self.by)} made one cell with all {len(table)} rows.")
+        return (*notes, *at_the_mean(table, self.by))
 
 
 Start: TypeAlias = Whole | Strata | Kd | Halves | Leaves
 WHOLE = Whole()
-EXACT = 100_000  # rows of a cell up to which MDAV is exact unless it is told otherwise
+EXACT = 100_000  # largest cell, in rows, that MDAV groups exactly by default
 
 
 @partition("mdav")
 @dataclass(frozen=True)
 class Mdav(PartitionMethod):
-    """Groups of k by MDAV on the columns ``by``: numbers by their deviations, categories by their levels.
+    """Groups of k rows by MDAV on the columns ``by``: numbers standardised, categories compared by level.
 
-    ``block`` is the most rows of the kd blocks that a cell is cut into first; without it a cell of up to 100,000 rows
-    is grouped exactly and a larger one in blocks of up to 64,000. 0 is exact whatever it costs.
+    ``block`` is the maximum size of the kd blocks that a cell is divided into first. By default a cell of up to 100,000
+    rows is grouped exactly and a larger one in blocks of up to 64,000 rows. 0 always groups exactly, at any cost.
     """
 
     frozen_id: ClassVar[str] = "mdav"
@@ -329,16 +327,16 @@ class Mdav(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that make rows similar, and those of the outer cells."""
+        """The columns that define similarity, and those of the outer cells."""
         return needed(self.start, self.by)
 
     def cells(self, table: Table) -> Partition:
-        """Make the groups inside every outer cell."""
+        """Form the groups inside each outer cell."""
         return grouped(table, self.start, self.by, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
@@ -351,9 +349,9 @@ class Mdav(PartitionMethod):
 @partition("variable-mdav")
 @dataclass(frozen=True)
 class VariableMdav(PartitionMethod):
-    """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group when it is ``gamma`` times nearer to it than to others.
+    """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group if it is ``gamma`` times nearer to it than to others.
 
-    A gamma of about 0.2 suits scattered data, about 1.1 clustered ones. What is left over joins the nearest group.
+    A gamma of about 0.2 suits scattered data, about 1.1 clustered data. Remaining rows join the nearest group.
     """
 
     frozen_id: ClassVar[str] = "variable-mdav"
@@ -375,16 +373,16 @@ class VariableMdav(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that make rows similar, and those of the outer cells."""
+        """The columns that define similarity, and those of the outer cells."""
         return needed(self.start, self.by)
 
     def cells(self, table: Table) -> Partition:
-        """Make the groups inside every outer cell."""
+        """Form the groups inside each outer cell."""
         from leafcover.kernels.microaggregation import vmdav
 
         return grouped(table, self.start, self.by, points(table, self.by), lambda some: vmdav(some, self.k, self.gamma))
@@ -393,9 +391,9 @@ class VariableMdav(PartitionMethod):
 @partition("in-order")
 @dataclass(frozen=True)
 class InOrder(PartitionMethod):
-    """Groups of neighbours in the order of one number: of k each (fixed), or of k to 2k - 1 with the least spread.
+    """Groups of neighbours in the order of one number: k rows each (fixed), or k to 2k - 1 with the least variance.
 
-    The best groups are found exactly (Hansen and Mukherjee). A row without a value stands at the mean.
+    The optimal groups are found exactly (Hansen and Mukherjee). A missing value is placed at the mean.
     """
 
     frozen_id: ClassVar[str] = "in-order"
@@ -414,16 +412,16 @@ class InOrder(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The column that orders rows, and those of the outer cells."""
+        """The column that rows are sorted by, and those of the outer cells."""
         return needed(self.start, (self.by,))
 
     def cells(self, table: Table) -> Partition:
-        """Make the groups inside every outer cell."""
+        """Form the groups inside each outer cell."""
         from leafcover.kernels.microaggregation import fixed_groups, optimal_groups
 
         column = table[self.by]
@@ -444,7 +442,7 @@ class InOrder(PartitionMethod):
 def grouped(
     table: Table, start: Start, by: Sequence[str], where: Floats, labels: Callable[[Floats], Rows]
 ) -> Partition:
-    """Group the points of every outer cell on its own; ``by`` names the columns they come from."""
+    """Group the points of each outer cell separately; ``by`` names the columns they come from."""
     outer = start.cells(table)
     order = np.argsort(outer.cells.label, kind="stable")
     ends = np.cumsum(outer.cells.sizes)
@@ -463,7 +461,7 @@ def grouped(
 
 
 def needed(start: Start, by: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns of the outer cells and those that make rows similar, each once."""
+    """The columns of the outer cells and those that define similarity, each once."""
     return tuple(dict.fromkeys((*start.needs, *by)))
 
 
@@ -475,25 +473,26 @@ def _describe_groups(k: int, start: Start) -> str:
 
 
 def check_k(name: str, k: int) -> None:
-    """Refuse a size of groups that no table has."""
+    """Raise an error for a group size that no table can have."""
     if not 1 <= k <= MOST_ROWS:
         raise ValueOutOfRange(f"{name}.k", k, f"a whole number of rows from 1 to {MOST_ROWS:,}")
 
 
-# Sub-groups by k-means inside cells that are too large, as paper 004 makes them.
+# Sub-groups by k-means inside cells that are too large (Roy, Performance Analysis of Clustering in Privacy Preserving
+# Data Mining).
 
 
-ROUNDS = 100  # of moving centres, at most
+ROUNDS = 100  # maximum number of iterations
 AT_ONCE = 4_000_000  # differences held in memory
 
 
 @partition("k-means")
 @dataclass(frozen=True)
 class KMeans(PartitionMethod):
-    """The cells of ``start``; one of more than ``most`` rows is cut into sub-groups by k-means, none below k rows.
+    """The cells of ``start``; k-means divides a cell of more than ``most`` rows into sub-groups of at least k rows.
 
-    The paper lets a sub-group be a single row, whose value is then published unchanged. Here a sub-group of fewer than
-    k rows joins the one with the nearest centre, smallest first; k = 1 is the paper's way.
+    Roy's method allows a sub-group of a single row, whose value is then published unchanged. Here a sub-group of fewer
+    than k rows is merged with the one that has the nearest centre, smallest first; k = 1 gives Roy's method.
     """
 
     frozen_id: ClassVar[str] = "k-means"
@@ -515,16 +514,16 @@ class KMeans(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """As the parameter says."""
+        """The minimum number of rows, from the parameters."""
         return self.k
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The columns that make rows similar, and those of the outer cells."""
+        """The columns that define similarity, and those of the outer cells."""
         return needed(self.start, self.by)
 
     def cells(self, table: Table) -> Partition:
-        """Cut every cell that is too large."""
+        """Divide each cell that is too large."""
         return grouped(table, self.start, self.by, points(table, self.by), self._labels)
 
     def _labels(self, some: Floats) -> Rows:
@@ -534,7 +533,7 @@ class KMeans(PartitionMethod):
 
 
 def k_means(where: Floats, count: int) -> Rows:
-    """Lloyd's rounds from centres far apart: the point farthest from the mean, then always the one farthest from all.
+    """Lloyd's algorithm, started from the point farthest from the mean, then each time the one farthest from all chosen.
 
     >>> k_means(np.array([[0.0], [0.1], [9.0], [9.2]]), 2)
     array([1, 1, 0, 0])
@@ -543,16 +542,16 @@ def k_means(where: Floats, count: int) -> Rows:
     label = _nearest(where, centres)
     for _ in range(ROUNDS):
         moved = np.array([where[label == c].mean(axis=0) if (label == c).any() else centres[c] for c in range(count)])
-        again = _nearest(where, moved)
+        new_label = _nearest(where, moved)
         centres = moved
-        if (again == label).all():
+        if (new_label == label).all():
             break
-        label = again
+        label = new_label
     return label
 
 
 def joined(where: Floats, label: Rows, least: int) -> Rows:
-    """The same groups, those of fewer than ``least`` rows joined to the one with the nearest centre, smallest first."""
+    """The groups, with those of fewer than ``least`` rows merged into the one with the nearest centre, smallest first."""
     number = np.unique(label, return_inverse=True)[1].ravel()
     while True:
         sizes = np.bincount(number)

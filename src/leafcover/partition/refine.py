@@ -1,7 +1,7 @@
-"""Finer cells: inside each cell one further tree that serves many columns at once, down to a floor.
+"""Refined cells: one more tree inside each cell, grown for several columns at once, down to a minimum size.
 
-The boxes of the outer cells still hold, so rows keep the leaves of the outer tree; what the other columns say of each
-other is kept as far as the floor lets the cells go.
+The boxes of the outer cells still apply, so rows keep the leaves of the outer tree. Associations between the other
+columns are preserved as far as the minimum size permits.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from leafcover.tree.joint import refine_jointly
 @partition("refine")
 @dataclass(frozen=True)
 class Refine(PartitionMethod):
-    """The cells of ``start``, each split further by a tree for the columns ``by``, no part below ``floor`` rows."""
+    """The cells of ``start``, each divided further by a tree for the columns ``by``, no part below ``floor`` rows."""
 
     frozen_id: ClassVar[str] = "refine"
     start: Leaves | Forest | Whole
@@ -38,22 +38,22 @@ class Refine(PartitionMethod):
 
     @property
     def min_rows(self) -> int:
-        """That of the outer cells."""
+        """The same as for the outer cells."""
         return self.start.min_rows
 
     @property
     def tree_target(self) -> str | None:
-        """That of the outer cells."""
+        """The same as for the outer cells."""
         return self.start.tree_target
 
     @property
     def tree_bins(self) -> int | None:
-        """That of the outer cells."""
+        """The same as for the outer cells."""
         return self.start.tree_bins
 
     @property
     def refined_by(self) -> tuple[str, ...]:
-        """As the parameter says."""
+        """The columns refined for, from the parameters."""
         return self.by
 
     @property
@@ -62,11 +62,11 @@ class Refine(PartitionMethod):
         return (*self.start.needs, *self.by)
 
     def cells(self, table: Table) -> Partition:
-        """Make the outer cells and refine them."""
+        """Compute the outer cells and refine them."""
         return self.refined(table, self.start.cells(table))
 
     def refined(self, table: Table, outer: Partition) -> Partition:
-        """The same from outer cells that are already made."""
+        """Refine outer cells that are already computed."""
         columns = [table[name] for name in self.by]
         found = refine_jointly(columns, outer.cells.label, outer.cells.count, floor=self.floor)
         return Partition(refine_cells(outer.cells, found.label, found.count), outer.trees, outer.notes)

@@ -1,7 +1,8 @@
-"""Add independent noise to every number: the simplest noise, with biases that are known.
+"""Additive and multiplicative noise on numbers, and the exact sums that they need.
 
-SAN of the literature: Y = X + e with a deviation of c times the column's own. The mean stays; the variance grows to
-1 + c² times itself, correlations between noisy columns shrink by 1 / (1 + c²), with others by 1 / sqrt(1 + c²).
+Simple additive noise (SAN): Y = X + e, where e has c times the column's standard deviation. The mean is preserved; the
+variance grows by the factor 1 + c²; correlations shrink by 1 / (1 + c²) between two noisy columns and by
+1 / sqrt(1 + c²) between a noisy and an unchanged one.
 """
 
 from collections.abc import Callable, Mapping
@@ -24,10 +25,10 @@ from leafcover.table.table import Column, Grid, Kind
 @perturbation("additive")
 @dataclass(frozen=True)
 class Additive(Perturbation):
-    """Noise of deviation ``spread`` times the column's sample deviation, the same for every row of the table.
+    """Noise with ``spread`` times the column's sample standard deviation, the same for every row of the table.
 
-    Nothing is cut off, since that would bias the mean: values may leave the column's domain and its cells. With
-    ``on_grid`` the noise is rounded to whole steps of the column's grid; dates and times always are.
+    Nothing is truncated, because that would bias the mean: values may leave the column's domain and their cells. With
+    ``on_grid`` the noise is rounded to whole steps of the column's grid; dates and times are always rounded.
     """
 
     frozen_id: ClassVar[str] = "additive"
@@ -54,33 +55,33 @@ class Additive(Perturbation):
 
     @property
     def scope(self) -> Scope:
-        """The deviation of each column over the whole table."""
+        """The standard deviation of each column needs the whole table."""
         return "moments"
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What holds afterwards."""
+        """The guarantees."""
         return free_promises(self.on_grid)
 
     def fit(self, part: Chunk) -> Summary:
-        """Exact sums, so that parts do not matter."""
+        """Exact sums, so that the result does not depend on the chunks."""
         return {column.name: moments_of(column.values[~column.missing]) for column in part.columns}
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """Sums add up."""
+        """Add the sums."""
         return {name: one[name].plus(other[name]) for name in one}
 
     def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """The deviation of each column's noise."""
+        """The standard deviation of each column's noise."""
         return {name: self.spread * moments.deviation for name, moments in summary.items()}
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """Add a draw to every known value."""
-        law = distribution_named(self.distribution)
+        """Add a random number to every known value."""
+        distribution = distribution_named(self.distribution)
         changed = {}
         for column in part.columns:
             known = ~column.missing
-            noise = law.inverse(draws.sub(column.name).uniform(part.rows[known])) * summary[column.name]
+            noise = distribution.inverse(draws.sub(column.name).uniform(part.rows[known])) * summary[column.name]
             values = column.values.copy()
             with np.errstate(over="ignore"):  # what grew too large is refused by broken
                 if (grid := grid_for(column, self.on_grid)) is not None:
@@ -91,7 +92,7 @@ class Additive(Perturbation):
         return changed
 
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Values off their grid or too large; missing values that appeared or went."""
+        """Sentences about values off their grid or too large, and about missing values that appeared or disappeared."""
         return free_broken(before, after, self.on_grid)
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
@@ -115,18 +116,17 @@ class Additive(Perturbation):
             return between(distribution_named(self.distribution), (apart - 0.5) / points, (apart + 0.5) / points)
 
 
-# Multiply every number by independent noise of mean 1: large values move far, small ones little, zero not at all.
-#
-# MN of the literature: Y = X e. The mean stays; the variance grows from s² to s² + c² (m² + s²), where m is the
-# column's mean and c the deviation of e.
+# Multiplicative noise (MN): Y = X e, where e has mean 1 and standard deviation c. Large values move far, small ones
+# little, zero not at all. The mean is preserved; the variance grows from s² to s² + c² (m² + s²), where m is the
+# column's mean.
 
 
 @perturbation("multiplicative")
 @dataclass(frozen=True)
 class Multiplicative(Perturbation):
-    """A factor of mean 1 and deviation ``spread`` for every value.
+    """Multiply every value by a factor with mean 1 and standard deviation ``spread``.
 
-    ``distribution="lognormal"`` keeps every sign; ``"normal"`` may turn it. A zero stays zero under both, and
+    ``distribution="lognormal"`` preserves every sign; ``"normal"`` may flip it. A zero stays zero under both, and
     is counted as fixed. With ``on_grid`` the product is rounded to the column's grid.
     """
 
@@ -155,17 +155,17 @@ class Multiplicative(Perturbation):
 
     @property
     def scope(self) -> Scope:
-        """A row alone."""
+        """Each row is changed independently of the others."""
         return "row"
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What holds afterwards."""
+        """The guarantees."""
         signs = ("no value changes its sign",) if self.distribution == "lognormal" else ()
         return (*signs, "zero stays zero", *free_promises(self.on_grid))
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """Multiply every known value by a draw."""
+        """Multiply every known value by a random factor."""
         changed = {}
         for column in part.columns:
             known = ~column.missing
@@ -175,21 +175,21 @@ class Multiplicative(Perturbation):
                 if (grid := grid_for(column, self.on_grid)) is not None:
                     values[known] = on_points(grid, grid.index(values[known]) * factor)
                 else:
-                    values[known] = values[known] * factor + 0.0  # + 0.0: one zero
+                    values[known] = values[known] * factor + 0.0  # + 0.0 turns -0.0 into 0.0
             changed[column.name] = Changed(values)
         return changed
 
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Values off their grid or too large, zeros and signs that moved; missing values that appeared or went."""
-        said = []
+        """Sentences about values off their grid or too large, changed zeros or signs, and changes of missing values."""
+        found = []
         for column in before.columns:
             old, new = np.sign(column.values), np.sign(after[column.name])
             moved = (old == 0) & (new != 0)
             if self.distribution == "lognormal":
                 moved |= old * new < 0
             if moved.any():
-                said.append(f"column {column.name!r}: {int(moved.sum())} values left zero or changed their sign")
-        return (*said, *free_broken(before, after, self.on_grid))
+                found.append(f"column {column.name!r}: {int(moved.sum())} values left zero or changed their sign")
+        return (*found, *free_broken(before, after, self.on_grid))
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The probability of each released value: of its grid point, else of a millionth of the column's largest."""
@@ -197,7 +197,7 @@ class Multiplicative(Perturbation):
 
     @property
     def _width(self) -> float:
-        """The deviation of the factor's logarithm."""
+        """The standard deviation of the factor's logarithm."""
         return sqrt(log(1 + self.spread**2))
 
     def _factor(self, u: Floats) -> Floats:
@@ -215,7 +215,7 @@ class Multiplicative(Perturbation):
         else:
             step = max(max(abs(end) for end in column.domain) / FINE, SMALLEST_STEP)
             size, to = old / step, new / step
-        still = size == 0  # too small to be told from zero on this grid
+        still = size == 0  # indistinguishable from zero on this grid
         chance = (to == 0).astype(np.float64)
         size, to = size[~still], to[~still]
         ends = [(np.copysign(1.0, size) * to + half) / np.abs(size) for half in (-0.5, 0.5)]
@@ -231,33 +231,33 @@ class Multiplicative(Perturbation):
             return np.log(np.maximum(factor, 0.0)) / self._width + self._width / 2
 
 
-# What noises share that move numbers past every box: where a value may land, and what can still be promised.
+# Shared by both kinds of noise, which ignore boxes: the grid of new values, and the guarantees that remain.
 
 
-MOST_SPREAD = 10.0  # more noise than this leaves nothing of a column
+MOST_SPREAD = 10.0  # more noise than this destroys a column
 SMALLEST_STEP = 2.0**-1074  # a range of the smallest floats has no smaller part
 FARTHEST = 2.0**62  # points of a grid that can still be counted
 
 
 def grid_for(column: Column, on_grid: bool) -> Grid | None:
-    """The grid on which new values land; a date between two dates cannot be written."""
+    """The grid of the new values; a date between two dates cannot be written."""
     return column.grid if on_grid or column.kind != "number" else None
 
 
 def on_points(grid: Grid, points: Array) -> Floats:
-    """The values of points, which may be too far away for a whole number of 64 bits."""
-    return grid.value(np.rint(points)) + 0.0  # + 0.0: one zero
+    """The values of grid points, whose numbers may exceed a 64-bit integer."""
+    return grid.value(np.rint(points)) + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
 def free_promises(on_grid: bool) -> tuple[str, ...]:
-    """What holds afterwards; nothing is said of the lowest and the highest value, which noise goes beyond."""
+    """The guarantees. The minimum and maximum are not among them, because noise exceeds them."""
     return (*(("every value is on its grid",) if on_grid else ()), "missing stays missing")
 
 
 def free_likelihood(
     part: Chunk, released: Mapping[str, Array], chance: Callable[[Column, Floats, Floats], Floats]
 ) -> Floats:
-    """Per row the product over columns of the chance of its released value; 0 where one of both is missing."""
+    """For each row, the product over columns of the probability of its released value; 0 if just one is missing."""
     total = np.ones(len(part))
     for column in part.columns:
         new = released[column.name]
@@ -268,30 +268,29 @@ def free_likelihood(
 
 
 def free_broken(before: Chunk, after: Mapping[str, Array], on_grid: bool) -> tuple[str, ...]:
-    """Values that left their grid or grew too large; missing values that appeared or went."""
-    said = []
+    """Sentences about values off their grid or too large, and about missing values that appeared or disappeared."""
+    found = []
     for column in before.columns:
         new = after[column.name]
         if lost := missing_moved(column, new):
-            said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
+            found.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
         known = new[~np.isnan(new)]
         grid = grid_for(column, on_grid)
         large = ~np.isfinite(known) if grid is None else ~(np.abs(known) < FARTHEST * grid.step)
         if large.any():
-            said.append(f"column {column.name!r}: {int(large.sum())} values grew too large to be written")
+            found.append(f"column {column.name!r}: {int(large.sum())} values grew too large to be written")
         elif grid is not None and (off := int((grid.value(grid.index(known)) != known).sum())):
-            said.append(f"column {column.name!r}: {off} values left their grid")
-    return tuple(said)
+            found.append(f"column {column.name!r}: {off} values left their grid")
+    return tuple(found)
 
 
-# Count, sum and sum of squares of numbers, exact: parts merge to the same figures however a table is cut.
-#
-# Sums of floats depend on their order in the last digit, and then so would every noisy value. A float64 is a whole
-# number of 53 bits times a power of two, so sums are kept as whole numbers of the smallest power there is.
+# Exact count, sum and sum of squares, which merge to the same figures however a table is divided into chunks. The last
+# digit of a sum of floats depends on their order, and so would every noisy value. A float64 is a 53-bit integer times a
+# power of two, so sums are held as integers in units of the smallest such power.
 
 
 BITS = 53  # of a float64
-LOWEST = -1073  # exponent of the smallest number, as frexp tells it
+LOWEST = -1073  # exponent of the smallest number, as frexp returns it
 UNIT = LOWEST - BITS  # every float64 is a whole multiple of 2 ** UNIT
 LIMB = 18  # bits of a piece: 2 ** 16 products of two pieces add up to less than 2 ** 53
 CHUNK = 2**16
@@ -311,12 +310,12 @@ class ExactMoments:
     squares: int  # in units of 2 ** (2 * UNIT)
 
     def plus(self, other: "ExactMoments") -> "ExactMoments":
-        """The moments of both together."""
+        """The merged moments."""
         return ExactMoments(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
     @property
     def mean(self) -> float:
-        """The mean; 0 when there is nothing."""
+        """The mean; 0 if there are no numbers."""
         return _ratio(abs(self.total), max(self.count, 1), UNIT) * (-1 if self.total < 0 else 1)
 
     @property
@@ -343,13 +342,13 @@ def moments_of(values: Floats) -> ExactMoments:
 
 
 def _shifted(above: Array, pieces: Floats, times: int) -> int:
-    """The sum of pieces, each moved up by its exponent."""
+    """The sum of pieces, each shifted by its exponent."""
     sums = np.bincount(above, pieces)
     return sum(int(sums[power]) << (times * int(power)) for power in np.flatnonzero(sums))
 
 
 def _ratio(top: int, bottom: int, exponent: int, *, root: bool = False) -> float:
-    """top / bottom * 2 ** exponent, or its square root, from whole numbers of far more digits than a float has."""
+    """top / bottom * 2 ** exponent, or its square root, from integers with far more digits than a float."""
     shift = 2 * ((140 + bottom.bit_length() - top.bit_length()) // 2)
     found = (top << shift if shift >= 0 else top >> -shift) // bottom
     power = exponent - shift

@@ -1,8 +1,8 @@
-"""Move a number inside the box of its cell, on its column's grid.
+"""Bounded noise: move a number inside the box of its cell, on its column's grid.
 
-A row keeps its leaf, so the tree grown on the released table can be the same tree. LINAPT, LIAPT and TIAPT of the
-Framework (paper 001) are this one noise: for a column that no test on the way to the leaf asks about, the box is
-open and the range is the column's domain.
+A row keeps its leaf, so the tree grown on the released table can be the same tree. LINAPT, LIAPT and TIAPT of Islam and
+Brankovic (2004), "A Framework for Privacy Preserving Classification in Data Mining", are all this perturbation: for a
+column that no test on the path to the leaf uses, the box is open and the range is the column's domain.
 """
 
 from collections.abc import Mapping
@@ -18,14 +18,14 @@ from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary,
 from leafcover.rng import Draws
 from leafcover.table.table import Column, Kind
 
-# The laws a number's noise may follow: mean 0, standard deviation 1, known by cdf and inverse cdf.
+# Noise distributions with mean 0 and standard deviation 1, given by cdf and inverse cdf.
 
 
 DistributionName: TypeAlias = Literal["normal", "uniform", "laplace"]
 
 
 class Distribution(Protocol):
-    """Any symmetric law scaled to standard deviation 1; give an object with these two methods to use your own."""
+    """A symmetric distribution with standard deviation 1. To use your own, pass an object with these two methods."""
 
     def cdf(self, x: Floats) -> Floats:
         """The probability of at most x."""
@@ -35,7 +35,7 @@ class Distribution(Protocol):
 
 
 class Normal:
-    """The bell of paper 001."""
+    """The normal distribution of Islam and Brankovic (2004)."""
 
     def cdf(self, x: Floats) -> Floats:
         """The probability of at most x."""
@@ -47,7 +47,7 @@ class Normal:
 
 
 class Uniform:
-    """Flat between -sqrt(3) and sqrt(3)."""
+    """Uniform between -sqrt(3) and sqrt(3)."""
 
     def cdf(self, x: Floats) -> Floats:
         """The probability of at most x."""
@@ -59,7 +59,7 @@ class Uniform:
 
 
 class Laplace:
-    """Two exponentials back to back."""
+    """The Laplace distribution."""
 
     def cdf(self, x: Floats) -> Floats:
         """The probability of at most x."""
@@ -74,82 +74,83 @@ class Laplace:
         return np.where(u < 0.5, -size, size)
 
 
-_LAWS: dict[str, Distribution] = {"normal": Normal(), "uniform": Uniform(), "laplace": Laplace()}
+_DISTRIBUTIONS: dict[str, Distribution] = {"normal": Normal(), "uniform": Uniform(), "laplace": Laplace()}
 
 
-def distribution_named(law: DistributionName | Distribution) -> Distribution:
-    """The law of a name, or the law itself."""
-    if isinstance(law, str):
-        if law not in _LAWS:
-            raise NameUnknown("noise law", law, _LAWS)
-        return _LAWS[law]
-    return law
+def distribution_named(distribution: DistributionName | Distribution) -> Distribution:
+    """The distribution of a name; a distribution is returned unchanged."""
+    if isinstance(distribution, str):
+        if distribution not in _DISTRIBUTIONS:
+            raise NameUnknown("noise distribution", distribution, _DISTRIBUTIONS)
+        return _DISTRIBUTIONS[distribution]
+    return distribution
 
 
-def between(law: Distribution, low: Floats, high: Floats) -> Floats:
-    """The probability of more than low and at most high, told by the nearer tail, where rounding takes nothing away.
+def between(distribution: Distribution, low: Floats, high: Floats) -> Floats:
+    """The probability of more than low and at most high, computed in the nearer tail to avoid cancellation.
 
     >>> between(Normal(), np.array([-1.0, 9.0]), np.array([1.0, np.inf]))
     array([6.82689492e-01, 1.12858841e-19])
     """
     upper = low > 0
-    return law.cdf(np.where(upper, -low, high)) - law.cdf(np.where(upper, -high, low))
+    return distribution.cdf(np.where(upper, -low, high)) - distribution.cdf(np.where(upper, -high, low))
 
 
-# How noise is made to stay between two ends: drawn again, mirrored, wrapped round, or cut off.
-#
-# Everything is counted in points from the low end: a value at ``place`` among ``size`` points (0 .. size - 1) moves by
-# noise of deviation ``spread`` points. ``size`` may be a count of grid points or of ranks.
+# How noise is kept between two ends: redrawn, mirrored, wrapped around, or clipped. Positions are counted in points from
+# the low end: a value at ``place`` among ``size`` points (0 .. size - 1) moves by noise with a standard deviation of
+# ``spread`` points. ``size`` may be a number of grid points or of ranks.
 
 
-LEAST = 1e-200  # of a deviation, in points: less cannot move a value, and a distance of 1e100 points stays finite
+LEAST = 1e-200  # limits of a standard deviation, in points: less cannot move a value, and 1e100 points stay finite
 
 Boundary: TypeAlias = Literal["redraw", "reflect", "wrap", "clip"]
 
 
-def fitted(place: Floats, size: Floats, spread: Floats, u: Floats, law: Distribution, boundary: Boundary) -> Rows:
-    """The new place of each value, a whole number from 0 to size - 1."""
+def fitted(
+    place: Floats, size: Floats, spread: Floats, u: Floats, distribution: Distribution, boundary: Boundary
+) -> Rows:
+    """The new position of each value, an integer from 0 to size - 1."""
     if boundary == "redraw":
-        return _redrawn(place, size, spread, u, law)
-    step = np.rint(law.inverse(u) * spread)
+        return _redrawn(place, size, spread, u, distribution)
+    step = np.rint(distribution.inverse(u) * spread)
     new = place + step
     if boundary == "wrap":
         new = np.mod(new, size)
     elif boundary == "reflect":
         new = np.mod(new, 2 * size)
-        new = np.minimum(new, 2 * size - 1 - new)  # mirrors stand half a point outside the ends
+        new = np.minimum(new, 2 * size - 1 - new)  # the mirrors are half a point outside the ends
     return np.clip(new, 0, size - 1).astype(np.int64)
 
 
-def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, law: Distribution) -> Rows:
-    """Draw until inside, without a loop: one uniform through the inverse cdf of the law between the ends.
+def _redrawn(place: Floats, size: Floats, spread: Floats, u: Floats, distribution: Distribution) -> Rows:
+    """Draw from the distribution truncated to the ends, by one uniform number and the inverse cdf.
 
-    Rounding to the nearest point first and drawing again when outside is the same law as this.
+    Rounding to the nearest point and redrawing until the point is inside gives the same distribution.
     """
     safe = np.maximum(spread, LEAST)
-    low, high = law.cdf((-0.5 - place) / safe), law.cdf((size - 0.5 - place) / safe)
-    new = place + np.rint(law.inverse(low + u * (high - low)) * safe)
+    low, high = distribution.cdf((-0.5 - place) / safe), distribution.cdf((size - 0.5 - place) / safe)
+    new = place + np.rint(distribution.inverse(low + u * (high - low)) * safe)
     return np.clip(new, 0, size - 1).astype(np.int64)
 
 
 def probability(
-    place: Floats, to: Floats, size: Floats, spread: Floats, law: Distribution, boundary: Boundary
+    place: Floats, to: Floats, size: Floats, spread: Floats, distribution: Distribution, boundary: Boundary
 ) -> Floats:
     """The probability that a value at ``place`` is released at ``to``."""
     safe = np.maximum(spread, LEAST)
 
     def between(point: Floats) -> Floats:
-        return law.cdf((point - place + 0.5) / safe) - law.cdf((point - place - 0.5) / safe)
+        return distribution.cdf((point - place + 0.5) / safe) - distribution.cdf((point - place - 0.5) / safe)
 
     if boundary == "redraw":
-        inside = law.cdf((size - 0.5 - place) / safe) - law.cdf((-0.5 - place) / safe)
+        inside = distribution.cdf((size - 0.5 - place) / safe) - distribution.cdf((-0.5 - place) / safe)
         return between(to) / np.maximum(inside, 1e-300)
     if boundary == "clip":
-        below = law.cdf((0.5 - place) / safe)
-        above = 1.0 - law.cdf((size - 1.5 - place) / safe)
+        below = distribution.cdf((0.5 - place) / safe)
+        above = 1.0 - distribution.cdf((size - 1.5 - place) / safe)
         ends = np.where(to <= 0, below, np.where(to >= size - 1, above, between(to)))
         return np.where(size <= 1, 1.0, ends)
-    # How many times round the noise can go before less than 1e-12 is left; the widest row decides.
+    # The number of wraps after which less than 1e-12 of the probability is left, for the widest row.
     turns = int(np.ceil(8.0 * float(np.max(spread / size, initial=0.0)))) + 1
     total = np.zeros(len(place))
     for turn in range(-turns, turns + 1):
@@ -160,17 +161,18 @@ def probability(
     return total
 
 
-FINE = 2.0**20  # points into which a range without a grid is divided, so that one law serves both
+FINE = 2.0**20  # points into which a range without a grid is divided, so that the same code serves both
 
 
 @perturbation("bounded")
 @dataclass(frozen=True)
 class Bounded(Perturbation):
-    """Noise of deviation ``spread`` times the allowed range, kept inside box and domain.
+    """Noise with a standard deviation of ``spread`` times the allowed range, kept inside box and domain.
 
-    ``scale="range"`` measures the range in the column's own units, as the paper does; ``"rank"`` moves the value among
-    the column's sorted values inside the box, so that skew, zeros and other heaps survive. ``innocent`` says whether
-    columns that a leaf does not test move in all cells or only in cells with more than one class.
+    ``scale="range"`` measures the range in the column's units, as Islam and Brankovic (2004) do; ``"rank"`` moves the
+    value among the column's sorted values inside the box, which preserves skew, zeros and other frequent values.
+    ``innocent`` says whether columns that a leaf does not test are perturbed in all cells or only in cells with more
+    than one class.
     """
 
     frozen_id: ClassVar[str] = "bounded"
@@ -201,16 +203,16 @@ class Bounded(Perturbation):
 
     @property
     def scope(self) -> Scope:
-        """A row alone for a range; how often each value occurs for ranks."""
+        """The row for a range; the frequency of each value for ranks."""
         return "row" if self.scale == "range" else "counts"
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What holds afterwards."""
+        """The guarantees."""
         return ("every value stays in its box and domain and on its grid", "missing stays missing")
 
     def fit(self, part: Chunk) -> Summary:
-        """For ranks, the distinct values of each column and how often they occur."""
+        """For ranks, the distinct values of each column and their frequencies."""
         if self.scale == "range":
             return None
         found = {}
@@ -219,13 +221,13 @@ class Bounded(Perturbation):
         return found
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """Counts add up."""
+        """Add the counts."""
         if self.scale == "range":
             return None
         return {name: _merged(one[name], other[name]) for name in one}
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """Move every known value that its cell lets move."""
+        """Move every known value that is not fixed by its cell."""
         changed = {}
         for column in part.columns:
             moving = self._moving(part, column)
@@ -250,7 +252,7 @@ class Bounded(Perturbation):
         return total
 
     def _moving(self, part: Chunk, column: Column) -> Bools:
-        """Rows whose value may move at all."""
+        """The rows whose value may move."""
         moving = ~column.missing
         if self.innocent == "heterogeneous" and part.cells.mixed is not None:
             low, high = part.ranges(column.name)
@@ -267,15 +269,15 @@ class Bounded(Perturbation):
 
 
 class _Rail(NamedTuple):
-    """The points each value may move on: where it stands, how many there are, and what they mean."""
+    """The points each value may move to: its own position, their number, and the values they represent."""
 
-    place: Array  # of the value itself, from 0
-    size: Array  # how many points
-    spread: Array  # deviation of the noise, in points
-    first: Array  # the number of point 0, of the grid or among all ranks; for a fine range its low end
-    last: Array  # of a fine range its high end
-    column: Column | None  # whose grid the points are; None for ranks and fine ranges
-    ranks: tuple[Array, Array] | None  # distinct values and how many values lie below each
+    place: Array  # position of the value itself, from 0
+    size: Array  # number of points
+    spread: Array  # standard deviation of the noise, in points
+    first: Array  # index of point 0 in the grid or among all ranks; low end of a range without a grid
+    last: Array  # high end of a range without a grid
+    column: Column | None  # column whose grid is used; None for ranks and ranges without a grid
+    ranks: tuple[Array, Array] | None  # distinct values, and the number of values below each
 
     @classmethod
     def of_range(cls, values: Floats, low: Floats, high: Floats, column: Column, spread: float) -> "_Rail":
@@ -307,7 +309,7 @@ class _Rail(NamedTuple):
         return cls(middle - first, size, spread * (size - 1), first.astype(np.float64), last, None, (distinct, below))
 
     def value(self, new: Rows) -> Floats:
-        """What the new places mean."""
+        """The values at the new positions."""
         if self.column is not None and self.column.grid is not None:
             return self.column.grid.value(new + self.first.astype(np.int64))
         if self.ranks is not None:
@@ -317,18 +319,18 @@ class _Rail(NamedTuple):
         share = new / np.maximum(self.size - 1, 1.0)
         return np.clip(self.first * (1 - share) + self.last * share, self.first, self.last)
 
-    def chance(self, released: Floats, law: Distribution, boundary: Boundary) -> Floats:
+    def chance(self, released: Floats, distribution: Distribution, boundary: Boundary) -> Floats:
         """The probability of each released value (0 where it lies outside)."""
         if self.ranks is not None:
-            return self._chance_of_ranks(released, law, boundary)
+            return self._chance_of_ranks(released, distribution, boundary)
         if self.column is not None and self.column.grid is not None:
             to: Array = self.column.grid.index(released) - self.first
         else:
             to = np.rint(_share(released, self.first, self.last) * (FINE - 1))
         inside = (to >= 0) & (to < self.size)
-        return np.where(inside, probability(self.place, to, self.size, self.spread, law, boundary), 0.0)
+        return np.where(inside, probability(self.place, to, self.size, self.spread, distribution, boundary), 0.0)
 
-    def _chance_of_ranks(self, released: Floats, law: Distribution, boundary: Boundary) -> Floats:
+    def _chance_of_ranks(self, released: Floats, distribution: Distribution, boundary: Boundary) -> Floats:
         """A value's probability is that of all ranks that share it."""
         distinct, below = self.ranks  # type: ignore[misc]  # only called when there are ranks
         at = np.clip(np.searchsorted(distinct, released), 0, len(distinct) - 1)
@@ -336,19 +338,21 @@ class _Rail(NamedTuple):
         inside = (distinct[at] == released) & (start >= 0) & (stop < self.size)
         if boundary == "redraw":  # one difference of the cdf covers the whole run of ranks
             safe = np.maximum(self.spread, 1e-300)
-            ends = [law.cdf((end - self.place) / safe) for end in (start - 0.5, stop + 0.5, -0.5, self.size - 0.5)]
+            ends = [
+                distribution.cdf((end - self.place) / safe) for end in (start - 0.5, stop + 0.5, -0.5, self.size - 0.5)
+            ]
             return np.where(inside, (ends[1] - ends[0]) / np.maximum(ends[3] - ends[2], 1e-300), 0.0)
         total = np.zeros(len(released))
         for i in np.flatnonzero(inside):
             points = np.arange(start[i], stop[i] + 1, dtype=np.float64)
             one = np.ones(len(points))
             args = (self.place[i] * one, points, self.size[i] * one, self.spread[i] * one)
-            total[i] = probability(*args, law, boundary).sum()
+            total[i] = probability(*args, distribution, boundary).sum()
         return total
 
 
 def _share(values: Array, first: Array, last: Array) -> Array:
-    """Where values lie between two ends, from 0 to 1; halves first, since 1e308 less -1e308 is too much for a float."""
+    """The relative position of values between two ends, from 0 to 1; halved first because 1e308 - (-1e308) overflows."""
     width = last / 2 - first / 2
     return np.where(width > 0, (values / 2 - first / 2) / np.where(width > 0, width, 1.0), 0.0)
 

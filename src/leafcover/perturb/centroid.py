@@ -1,6 +1,8 @@
-"""Every value of a cell becomes the cell's centroid: what microaggregation and the perturbation tree release.
+"""Replace every value by the centroid of its cell, as microaggregation and the perturbation tree do.
 
-The mean or median of numbers, the commonest category. Nothing is drawn: who knows the cells knows what is released.
+The centroid is the mean or median of numbers and the mode of categories. Nothing is random: an attacker who knows the
+cells and their values knows what is released. An independent check confirms that released values are centroids of
+large enough groups.
 """
 
 from collections.abc import Mapping
@@ -20,11 +22,11 @@ from leafcover.table.table import Column, Grid
 @perturbation("centroid")
 @dataclass(frozen=True)
 class Centroid(Perturbation):
-    """The mean (or median) of the numbers of a cell, the commonest of its categories, for every row that has a value.
+    """The mean (or median) of the numbers of a cell, or the mode of its categories, for every row that has a value.
 
-    No released centroid rests on fewer than ``least`` known values: cells that know fewer of a column pool them, those
-    of one outer cell and with similar values first. A mean is released as it is; with ``on_grid`` it is rounded to the
-    column's grid. Dates and times always are.
+    No released centroid is based on fewer than ``least`` known values: cells with fewer known values of a column are
+    pooled, those of the same outer cell and with similar values first. A mean is released unrounded; with ``on_grid``
+    it is rounded to the column's grid. Dates and times are always rounded.
     """
 
     frozen_id: ClassVar[str] = "centroid"
@@ -41,7 +43,7 @@ class Centroid(Perturbation):
 
     @property
     def average(self) -> Literal["mean", "median"]:
-        """Which average replaces the numbers of a cell."""
+        """The average that replaces the numbers of a cell."""
         return self.number
 
     def describe(self, *, detailed: bool = True) -> str:
@@ -50,7 +52,7 @@ class Centroid(Perturbation):
 
     @property
     def why_fixed(self) -> str:
-        """The value is the average."""
+        """The value equals the average."""
         return methods()("fixed-average")
 
     @property
@@ -60,24 +62,24 @@ class Centroid(Perturbation):
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What holds afterwards."""
-        alone = f"every released value is a centroid of at least {self.least} known values"
-        kept = () if self.number == "median" or self.on_grid else ("the mean of every group of numbers stays",)
-        return (alone, *kept, "missing stays missing")
+        """The guarantees."""
+        least_size = f"every released value is a centroid of at least {self.least} known values"
+        kept = () if self.number == "median" or self.on_grid else ("the mean of every group of numbers is preserved",)
+        return (least_size, *kept, "missing stays missing")
 
     def fit(self, part: Chunk) -> Summary:
-        """The centroids of whole cells, and the values of cells that know too few."""
+        """The centroids of whole cells, and the values of cells with too few known values."""
         from leafcover.kernels.permute import rows_by_cell
 
         order, starts = rows_by_cell(part.cells.label, part.cells.count)
         return {column.name: self._middles(part, column, order, starts) for column in part.columns}
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """Each cell stands in one of the two."""
+        """Each cell is in one of the two chunks."""
         return {name: _merged(one[name], other[name]) for name in one}
 
     def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """The centroid of every cell, those that know too few pooled."""
+        """The centroid of every cell, with cells of too few known values pooled."""
         outer = cells.groups[0] if cells.groups else np.zeros(cells.count, np.int64)
         return {name: self._pooled(name, middles, outer) for name, middles in summary.items()}
 
@@ -92,19 +94,19 @@ class Centroid(Perturbation):
         return changed
 
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Groups that are too small, show several values, or moved away from what they knew."""
-        said: list[str] = []
+        """Sentences about groups that are too small, have several released values, or a wrong centroid."""
+        found: list[str] = []
         for column in before.columns:
             new = after[column.name]
             if lost := missing_moved(column, new):
-                said.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
+                found.append(f"column {column.name!r}: {lost} values became or ceased to be missing")
                 continue
             means = self.number == "mean" and not self.on_grid and column.kind == "number"
-            said += not_centred(column, new, before.cells, self.least, means=means)
-        return tuple(said)
+            found += not_centred(column, new, before.cells, self.least, means=means)
+        return tuple(found)
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Values that are their centroid."""
+        """Values that equal their centroid."""
         return {c.name: ~c.missing & (c.values == summary[c.name][part.cells.label]) for c in part.columns}
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
@@ -118,7 +120,7 @@ class Centroid(Perturbation):
         return possible.astype(np.float64)
 
     def observable_class(self, part: Chunk) -> Rows:
-        """Rows with the same centroids that miss the same columns cannot be told apart."""
+        """Rows with the same centroids and the same missing columns are indistinguishable."""
         summary = self.finalize(self.fit(part), part.cells)
         codes = {c.name: np.unique(summary[c.name], return_inverse=True)[1].ravel() + 1 for c in part.columns}
         full = [c for c in part.columns if not c.missing.any()]
@@ -133,7 +135,7 @@ class Centroid(Perturbation):
 
     @property
     def is_exchangeable(self) -> bool:
-        """Rows with the same centroids are as likely as each other."""
+        """Rows with the same centroids are equally likely."""
         return True
 
     def _middles(self, part: Chunk, column: Column, order: Rows, starts: Rows) -> "_Middles":
@@ -163,7 +165,7 @@ class Centroid(Perturbation):
         if values.dtype.kind != "f":
             return modes_of_cells(order, starts, values)
         counted, steps = values, 1.0
-        if grid is not None and grid.decimals:  # in steps of the grid, whose sums are exact
+        if grid is not None and grid.decimals:  # in grid steps, whose sums are exact
             counted, steps = np.where(np.isnan(values), np.nan, grid.index(values)), 10.0**grid.decimals
         known, centre = centres_of_cells(order, starts, counted, steps, self.number == "median")
         if grid is not None and rounded:
@@ -179,8 +181,8 @@ class Centroid(Perturbation):
         if len(values) < self.least:
             if middles.joins < 0:
                 raise PlanError(
-                    f"Column {name!r} has {len(values)} known values, fewer than the {self.least} that an average must "
-                    "rest on. Choose a smaller k, drop the column, or choose another noise for it."
+                    f"Column {name!r} has {len(values)} known values, fewer than the {self.least} that an average "
+                    "needs. Choose a smaller k, drop the column, or choose another perturbation for it."
                 )
             values = np.concatenate([values, middles.joining])
             cell = np.concatenate([cell, np.full(len(middles.joining), middles.joins)])
@@ -194,16 +196,16 @@ class Centroid(Perturbation):
 
 
 class _Middles(NamedTuple):
-    """What is known of a column before small cells are pooled."""
+    """The known values of a column before small cells are pooled."""
 
-    known: Rows  # (cells,) how many known values
+    known: Rows  # (cells,) number of known values
     centre: Array  # (cells,) their centroid
-    few: Array  # the values of cells that know too few
+    few: Array  # the values of cells with too few known values
     cell: Rows  # the cell of each of them
-    joins: int  # of the cells that know enough, the one that knows the fewest, the lowest of several; -1: none
+    joins: int  # the smallest cell that has enough known values, the lowest number if several; -1: no such cell
     joining: Array  # its values
     grid: Grid | None  # of the column
-    rounded: bool  # whether a centroid is a point of it
+    rounded: bool  # whether centroids are rounded to it
 
 
 def _merged(one: _Middles, other: _Middles) -> _Middles:
@@ -222,10 +224,10 @@ def _merged(one: _Middles, other: _Middles) -> _Middles:
 
 
 def pools(known: Rows, centre: Array, outer: Array, least: int) -> Rows:
-    """For each cell that knows fewer than ``least`` values the number of its pool, -1 for the others.
+    """The pool number of each cell with fewer than ``least`` known values; -1 for the others.
 
-    Cells are pooled by neighbours in the order of their centroids, inside one outer cell as far as those fill a pool.
-    What is left over of an outer cell joins its last pool; outer cells that fill none are pooled with each other.
+    Neighbours in the order of centroids are pooled, inside one outer cell as far as they suffice for a pool. The rest
+    of an outer cell joins its last pool; outer cells without any full pool are pooled with each other.
 
     >>> pools(np.array([2, 2, 9, 2, 1]), np.array([5.0, 1.0, 0.0, 1.2, 5.1]), np.zeros(5, np.int64), 3)
     array([ 1,  0, -1,  0,  1])
@@ -248,7 +250,7 @@ def pools(known: Rows, centre: Array, outer: Array, least: int) -> Rows:
 
 
 def _filled(known: Rows, cells: Rows, least: int, number: Rows, count: int) -> int:
-    """Number cells in their order, a new number whenever one has enough; the next number. Too few get none."""
+    """Number cells in order, with a new number once a pool has enough, and return the next number. The rest get -1."""
     held, start, first = 0, 0, count
     for place, cell in enumerate(cells.tolist(), 1):
         held += int(known[cell])
@@ -260,18 +262,18 @@ def _filled(known: Rows, cells: Rows, least: int, number: Rows, count: int) -> i
     return count
 
 
-# Whether released values are centroids of large enough groups, found without the code that made them.
+# Check that released values are centroids of large enough groups, independently of the code above.
 
 
-# What rounding may take, as a share of a group's largest number: at once, for each value, in single precision.
+# Rounding tolerances, relative to a group's largest number: fixed, per value, in single precision.
 DOUBLE, EACH, SINGLE = 2.0**-45, 2.0**-53, 2.0**-23
-SMALLEST = 2.0**-1060  # below which floats lose their digits
+SMALLEST = 2.0**-1060  # floats below this lose precision
 
 
 def not_centred(column: Column, after: Array, cells: Cells, least: int, *, means: bool) -> list[str]:
-    """Sentences about groups that are too small, show several values, or a value that is not their middle.
+    """Sentences about groups that are too small, have several released values, or a wrong centroid.
 
-    A number must lie between those of its group; with ``means`` it must be their mean.
+    A number must lie within the range of its group; with ``means`` it must be the mean.
     """
     rows = np.flatnonzero(~column.missing)
     if not len(rows):
@@ -281,24 +283,24 @@ def not_centred(column: Column, after: Array, cells: Cells, least: int, *, means
     sizes = np.bincount(group)
     released = np.zeros(len(sizes), new.dtype)
     released[group] = new
-    said = []
+    found = []
     if small := int((sizes[sizes > 0] < least).sum()):
-        said.append(f"column {column.name!r}: {small} centroids rest on fewer than {least} known values")
+        found.append(f"column {column.name!r}: {small} centroids are based on fewer than {least} known values")
     if several := int((new != released[group]).sum()):
-        said.append(f"column {column.name!r}: {several} values are not the centroid of their group")
+        found.append(f"column {column.name!r}: {several} values are not the centroid of their group")
     elif column.is_category:
         if rare := int((_most_held(group, old) > np.bincount(group, old == new)).sum()):
-            said.append(f"column {column.name!r}: {rare} groups show a category that is not their commonest")
+            found.append(f"column {column.name!r}: {rare} groups have a category that is not their mode")
     elif away := int(_moved(group, old, released, means).sum()):
-        what = "is not their mean" if means else "lies outside their own"
-        said.append(f"column {column.name!r}: {away} groups show a number that {what}")
-    return said
+        what = "is not their mean" if means else "lies outside their range"
+        found.append(f"column {column.name!r}: {away} groups have a number that {what}")
+    return found
 
 
 def groups_of(label: Rows, count: int, least: int, new: Array) -> Rows:
-    """The group of each known value: its cell, or the values of cells that know too few which show the same.
+    """The group of each known value: its cell, or, for cells with too few known values, those with the same release.
 
-    When all of these are too few, the cell with the next fewest belongs to them.
+    If these are still too few together, the next smallest cell is added.
 
     >>> groups_of(np.array([0, 0, 0, 1, 2, 2, 2, 2]), 3, 3, np.zeros(8))
     array([3, 3, 3, 3, 2, 2, 2, 2])
@@ -317,7 +319,7 @@ def groups_of(label: Rows, count: int, least: int, new: Array) -> Rows:
 
 
 def _moved(group: Rows, old: Floats, released: Floats, means: bool) -> Bools:
-    """Which groups show a number outside their own, or not their mean."""
+    """Which groups have a released number outside their range, or one that is not their mean."""
     from leafcover.kernels.permute import rows_by_cell
 
     sizes = np.bincount(group)
@@ -326,8 +328,8 @@ def _moved(group: Rows, old: Floats, released: Floats, means: bool) -> Bools:
     ordered = old[order]
     low, high = (end.reduceat(ordered, starts[:-1][there]) for end in (np.minimum, np.maximum))
     shown, largest = released[there], np.maximum(np.abs(low), np.abs(high))
-    away = np.maximum(low / 2 - shown / 2, shown / 2 - high / 2)  # halves: 1e308 twice is too much
-    if means:  # what lies above the mean and what lies below cancel
+    away = np.maximum(low / 2 - shown / 2, shown / 2 - high / 2)  # halved first: twice 1e308 overflows
+    if means:  # deviations above and below the mean cancel
         rest = np.bincount(group, (old / 2 - released[group] / 2) / sizes[group])[there]
         away = np.maximum(away, np.abs(rest))
     out: Bools = away > (DOUBLE + EACH * sizes[there]) * largest + SMALLEST
@@ -337,7 +339,7 @@ def _moved(group: Rows, old: Floats, released: Floats, means: bool) -> Bools:
 
 
 def _most_held(group: Rows, codes: Array) -> Rows:
-    """How many of a group hold its commonest category."""
+    """The frequency of each group's mode."""
     levels = int(codes.max()) + 1
     pairs, counts = np.unique(group * levels + codes, return_counts=True)
     most = np.zeros(int(group.max()) + 1, np.int64)
@@ -346,7 +348,7 @@ def _most_held(group: Rows, codes: Array) -> Rows:
 
 
 def _of_single_precision(values: Floats) -> Bools:
-    """Which numbers read as a column of single precision writes them; such a column cannot hold a mean better.
+    """Which numbers are exact in single precision; a column stored that way cannot hold a mean more precisely.
 
     >>> _of_single_precision(np.array([0.1, 1 / 3, 0.33333334]))
     array([ True, False,  True])

@@ -1,7 +1,9 @@
-"""Draw a category anew from the law of its cell: its own shares (PPT), with siblings (DETECTIVE), all leaves (ALPT).
+"""Resample a category from its cell's distribution: own frequencies (PPT), with siblings (DETECTIVE), all leaves (ALPT).
 
-DETECTIVE (paper 000): with probability p a row takes the majority value of a sibling leaf, else a value of its own
-leaf by its share there. PPT and ALPT are paper 001's laws for a class.
+DETECTIVE: with probability p a row takes the majority value of a sibling leaf, otherwise a value drawn by its frequency
+in the row's own leaf. See Islam and Brankovic (2005), "DETECTIVE: A Decision Tree Based Categorical Value Clustering
+and Perturbation Technique for Preserving Privacy in Data Mining". PPT and ALPT perturb a class; see Islam and Brankovic
+(2004), "A Framework for Privacy Preserving Classification in Data Mining".
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,12 +33,12 @@ from leafcover.table.table import Kind
 @perturbation("redraw")
 @dataclass(frozen=True)
 class Redraw(Perturbation):
-    """A new value for every row, by the law of its cell.
+    """Draw a new value for every row from the distribution of its cell.
 
-    ``distribution="shares"`` draws by the shares of the cell; ``"all-leaves"`` gives every row its cell's majority
-    except with the table's overall minority share (ALPT); ``"own"`` keeps the row's own value. ``siblings`` is
-    DETECTIVE's p, shared among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also among leaves
-    further away, each degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability,
+    ``distribution="shares"`` uses the frequencies of the cell; ``"all-leaves"`` gives every row its cell's majority,
+    except with a probability equal to the table's overall minority share (ALPT); ``"own"`` keeps the row's own value.
+    ``siblings`` is DETECTIVE's p, divided among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also
+    among more distant leaves, each degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability,
     any other value.
     """
 
@@ -55,28 +57,28 @@ class Redraw(Perturbation):
         if not 1 <= self.cousins <= 20:
             raise ValueOutOfRange("Redraw.cousins", self.cousins, "a degree from 1 (siblings only) to 20")
         if self.distribution == "all-leaves" and self.siblings:
-            raise PlanError("Redraw(distribution='all-leaves') covers other leaves itself. Leave siblings at 0.")
+            raise PlanError("Redraw(distribution='all-leaves') already includes other leaves. Leave siblings at 0.")
 
     def describe(self, *, detailed: bool = True) -> str:
         """What happens to a value."""
-        said = [methods()("redraw", distribution=self.distribution)]
+        parts = [methods()("redraw", distribution=self.distribution)]
         for name, share in (("redraw-siblings", self.siblings), ("redraw-others", self.others)):
             if share:
-                said.append(methods()(name, share=f"{share:g}" if detailed else "none"))
-        return ", ".join(said)
+                parts.append(methods()(name, share=f"{share:g}" if detailed else "none"))
+        return ", ".join(parts)
 
     @property
     def scope(self) -> Scope:
-        """The counts of every cell."""
+        """The counts of every cell are needed."""
         return "counts"
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What holds afterwards."""
+        """The guarantees."""
         return ("every value is a level of its column that its box allows", "missing stays missing")
 
     def fit(self, part: Chunk) -> Summary:
-        """How often each level occurs in each cell."""
+        """The frequency of each level in each cell."""
         found = {}
         for column in part.columns:
             known = ~column.missing
@@ -86,46 +88,46 @@ class Redraw(Perturbation):
         return found
 
     def merge(self, one: Summary, other: Summary) -> Summary:
-        """Counts add up."""
+        """Add the counts."""
         return {name: one[name] + other[name] for name in one}
 
     def finalize(self, summary: Summary, cells: Cells) -> Summary:
-        """The law of every cell."""
+        """The distribution of every cell."""
         return {
-            name: None if self.distribution == "own" else self._law_of_cells(counts, cells)
+            name: None if self.distribution == "own" else self._distribution_of_cells(counts, cells)
             for name, counts in summary.items()
         }
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """Draw every known value."""
+        """Resample every known value."""
         changed = {}
         for column in part.columns:
             known = np.flatnonzero(~column.missing)
-            law = self._law_of_rows(part, summary, column.name, known)
+            distribution = self._distribution_of_rows(part, summary, column.name, known)
             values = column.values.copy()
-            values[known] = drawn(law, draws.sub(column.name).uniform(part.rows[known]))
+            values[known] = drawn(distribution, draws.sub(column.name).uniform(part.rows[known]))
             changed[column.name] = Changed(values)
         return changed
 
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Values that left their place; missing values that appeared or went."""
+        """Sentences about values outside their box, and about missing values that appeared or disappeared."""
         return left_their_place(before, after)
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
-        """The law's probability of each released value."""
+        """The probability of each released value."""
         total = np.ones(len(part))
         for column in part.columns:
             new = released[column.name]
             total[column.missing != (new < 0)] = 0.0
             known = np.flatnonzero(~column.missing & (new >= 0))
-            total[known] *= chance(self._law_of_rows(part, summary, column.name, known), new[known])
+            total[known] *= chance(self._distribution_of_rows(part, summary, column.name, known), new[known])
         return total
 
     def observable_class(self, part: Chunk) -> Rows:
-        """Which columns are missing; a redrawn value may leave the cell it was drawn for."""
+        """Which columns are missing. The cell is not observable, because a resampled value may leave it."""
         return by_missing(np.zeros(len(part), np.int64), part.columns)
 
-    def _law_of_rows(self, part: Chunk, summary: Summary, name: str, rows: Rows) -> "RowDistributions":
+    def _distribution_of_rows(self, part: Chunk, summary: Summary, name: str, rows: Rows) -> "RowDistributions":
         column = next(c for c in part.columns if c.name == name)
         allowed = part.allowed(name)
         return RowDistributions(
@@ -137,7 +139,7 @@ class Redraw(Perturbation):
             allowed=None if allowed is None else allowed[rows],
         )
 
-    def _law_of_cells(self, counts: Array, cells: Cells) -> Floats:
+    def _distribution_of_cells(self, counts: Array, cells: Cells) -> Floats:
         if self.distribution == "all-leaves":
             return all_leaves(counts)
         shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -149,7 +151,7 @@ class Redraw(Perturbation):
 
 
 class RowDistributions(NamedTuple):
-    """The law of each row: that of its cell (or its own value), then any other value, then the box."""
+    """The distribution of each row: its cell's (or its own value), then any other value, then limited to the box."""
 
     cell: Floats | None  # (cells, levels) probability of each level; None: the row keeps its own value
     label: Rows  # (rows,)
@@ -172,40 +174,40 @@ class RowDistributions(NamedTuple):
             mass[rows, own] -= self.others / (self.levels - 1)
         if self.allowed is not None:
             mass = mass * self.allowed[part]
-            nothing = mass.sum(axis=1) <= 0  # the box leaves none of the law's values: the row keeps its own
+            nothing = mass.sum(axis=1) <= 0  # the box excludes every possible value: the row keeps its own
             mass[nothing, own[nothing]] = 1.0
         return mass / mass.sum(axis=1, keepdims=True)
 
 
 def with_siblings(shares: Floats, counts: Array, groups: tuple[Array, ...], p: float) -> Floats:
-    """DETECTIVE's law: p spread over the majority values of sibling leaves, the rest over the leaf's own shares.
+    """DETECTIVE's distribution: p over the majority values of sibling leaves, 1 - p over the leaf's own frequencies.
 
     >>> counts = np.array([[8, 2], [0, 5]])
     >>> with_siblings(counts / counts.sum(axis=1, keepdims=True), counts, (np.array([0, 0]),), 0.2)
     array([[0.64, 0.36],
            [0.2 , 0.8 ]])
     """
-    present = counts.sum(axis=1) > 0  # an empty leaf is nobody's sibling
+    present = counts.sum(axis=1) > 0  # an empty leaf counts as no sibling
     majority = np.zeros(shares.shape)
     majority[np.flatnonzero(present), counts[present].argmax(axis=1)] = 1.0
-    seen, law, weight = majority.copy(), np.zeros(shares.shape), np.zeros(len(shares))
+    seen, distribution, weight = majority.copy(), np.zeros(shares.shape), np.zeros(len(shares))
     for degree, group in enumerate(groups):
         member = group >= 0
         together = np.zeros((int(group.max(initial=0)) + 1, shares.shape[1]))
         np.add.at(together, group[member], majority[member])
         around = np.where(member[:, None], together[np.where(member, group, 0)], seen)
-        new = around - seen  # leaves of this degree that no nearer degree had
+        new = around - seen  # leaves of this degree and no nearer one
         found = new.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            law += np.where(found[:, None] > 0, 0.5**degree * new / found[:, None], 0.0)
+            distribution += np.where(found[:, None] > 0, 0.5**degree * new / found[:, None], 0.0)
         weight += np.where(found > 0, 0.5**degree, 0.0)
         seen = around
-    share = np.where(weight > 0, p, 0.0)[:, None]  # no siblings: p counts as 0
-    return (1 - share) * shares + share * law / np.maximum(weight, 1e-300)[:, None]
+    share = np.where(weight > 0, p, 0.0)[:, None]  # no siblings: p is 0
+    return (1 - share) * shares + share * distribution / np.maximum(weight, 1e-300)[:, None]
 
 
 def all_leaves(counts: Array) -> Floats:
-    """ALPT's law: the cell's majority, or with the table's overall minority share one of the others.
+    """ALPT's distribution: the cell's majority, or one of the others with the table's overall minority share.
 
     >>> all_leaves(np.array([[3, 1], [4, 0]]))
     array([[0.875, 0.125],
@@ -219,35 +221,35 @@ def all_leaves(counts: Array) -> Floats:
     everyone = np.tile(counts.sum(axis=0, dtype=np.float64), (len(counts), 1))
     everyone[rows, majority] = 0.0
     chosen = np.where(minority.sum(axis=1, keepdims=True) > 0, minority, everyone)
-    law = p * chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
-    law[rows, majority] = 1.0 - law.sum(axis=1)
-    return law
+    distribution = p * chosen / np.maximum(chosen.sum(axis=1, keepdims=True), 1)
+    distribution[rows, majority] = 1.0 - distribution.sum(axis=1)
+    return distribution
 
 
-BLOCK = 4_000_000  # probabilities that are spelled out at once, to bound memory
+BLOCK = 4_000_000  # probabilities computed at once, to limit memory
 
 
-def _blocks(law: RowDistributions) -> Iterator[slice]:
-    rows = max(1, BLOCK // max(law.levels, 1))
-    return (slice(start, start + rows) for start in range(0, len(law.own), rows))
+def _blocks(distribution: RowDistributions) -> Iterator[slice]:
+    rows = max(1, BLOCK // max(distribution.levels, 1))
+    return (slice(start, start + rows) for start in range(0, len(distribution.own), rows))
 
 
-def drawn(law: RowDistributions, u: Floats) -> Array:
-    """One level a row, by inverse cdf of the row's law."""
+def drawn(distribution: RowDistributions, u: Floats) -> Array:
+    """One level for each row, by the inverse cdf of the row's distribution."""
     new = np.empty(len(u), np.int32)
-    for part in _blocks(law):
-        mass = law.masses(part)
+    for part in _blocks(distribution):
+        mass = distribution.masses(part)
         below = np.cumsum(mass, axis=1)
-        # Rounding must not leave a uniform above the last level that has mass.
+        # Rounding must not put a uniform number above the last level with positive probability.
         last = mass.shape[1] - 1 - (mass[:, ::-1] > 0).argmax(axis=1)
         new[part] = np.minimum((below <= u[part, None]).sum(axis=1), last)
     return new
 
 
-def chance(law: RowDistributions, released: Array) -> Floats:
+def chance(distribution: RowDistributions, released: Array) -> Floats:
     """The probability of each released level."""
     total = np.empty(len(released))
-    for part in _blocks(law):
-        mass = law.masses(part)
+    for part in _blocks(distribution):
+        mass = distribution.masses(part)
         total[part] = mass[np.arange(len(mass)), released[part]]
     return total

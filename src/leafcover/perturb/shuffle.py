@@ -1,7 +1,8 @@
 """Permute the values of a column, or of a block of columns together, among the rows of each cell.
 
-The Random Perturbation Technique (RPT) of the Framework for a class, and the noise of ``cover``. Every count of
-every cell stays exact; which row has which value is a uniform random permutation.
+This is the Random Perturbation Technique (RPT) that Islam and Brankovic (2004) use for a class, and the perturbation of
+the recipe ``cover``. Every count in every cell is preserved exactly; the assignment of values to rows is a uniform random
+permutation.
 """
 
 from collections.abc import Mapping
@@ -28,11 +29,11 @@ from leafcover.rng import Draws
 @perturbation("shuffle")
 @dataclass(frozen=True)
 class Shuffle(Perturbation):
-    """Shuffle inside each cell; a block's columns move together.
+    """Permute values inside each cell; the columns of a block move together.
 
-    ``missing="stays"``: a missing value stays with its row, the others are shuffled among rows that miss the same
-    columns of the block. ``missing="moves"``: missing is a value like any other, so where values are missing says
-    nothing about the row.
+    ``missing="stays"``: a missing value stays with its row; the others are permuted among rows with the same missing
+    columns of the block. ``missing="moves"``: missing is treated as a value, so that a missing value in the release
+    reveals nothing about its row beyond the cell.
     """
 
     frozen_id: ClassVar[str] = "shuffle"
@@ -41,7 +42,7 @@ class Shuffle(Perturbation):
 
     @property
     def moves_missing(self) -> bool:
-        """As the parameter says."""
+        """Whether ``missing`` is "moves"."""
         return self.missing == "moves"
 
     def describe(self, *, detailed: bool = True) -> str:
@@ -50,35 +51,35 @@ class Shuffle(Perturbation):
 
     @property
     def scope(self) -> Scope:
-        """A row may take its value from any row of its cell."""
+        """The whole cell is needed: a row may take its value from any row of its cell."""
         return "cell"
 
     @property
     def guarantees(self) -> tuple[str, ...]:
-        """What holds afterwards."""
+        """The guarantees."""
         counts = "each cell holds the same values as before, block by block"
         return (counts,) if self.missing == "moves" else (counts, "missing stays missing")
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
-        """Take each row's block from a row of its cell."""
+        """Take the values of each row's block from a row of its cell."""
         source = shuffle(self.observable_class(part), draws.words(part.rows))
         return {c.name: Changed(c.values[source], part.rows[source]) for c in part.columns}
 
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
-        """Whether each cell still holds the same values."""
+        """Sentences about cells that no longer contain the same values."""
         label = self.observable_class(before)
-        said = [
+        found = [
             f"column {c.name!r}: a cell lost or gained values"
             for c in before.columns
             if not _same_values(label, c.values, after[c.name])
         ]
         if self.missing == "stays":
             moved = [c.name for c in before.columns if missing_moved(c, after[c.name])]
-            said += [f"column {name!r}: missing values moved" for name in moved]
-        return tuple(said)
+            found += [f"column {name!r}: missing values moved" for name in moved]
+        return tuple(found)
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
-        """Values that nearly every row of the cell has."""
+        """Values shared by nearly every row of the cell."""
         from leafcover.kernels.permute import has_majority_value, rows_by_cell
 
         label = self.observable_class(part)
@@ -89,7 +90,7 @@ class Shuffle(Perturbation):
         }
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
-        """The share of the row's cell that shows the released block."""
+        """The share of the rows in the cell that have the released block."""
         label = self.observable_class(part)
         ours = np.column_stack([label, *(_comparable(c.values) for c in part.columns)])
         theirs = np.column_stack([label, *(_comparable(released[c.name]) for c in part.columns)])
@@ -102,12 +103,12 @@ class Shuffle(Perturbation):
 
     @property
     def is_exchangeable(self) -> bool:
-        """Every row of a cell is as likely as any other to have got a value."""
+        """All rows of a cell are equally likely to receive a value."""
         return True
 
 
 def shuffle(label: Rows, words: Array) -> Rows:
-    """For each row the row of the same label it takes its value from, by one random word a row.
+    """For each row, the row with the same label that it takes its value from; uses one random word per row.
 
     >>> shuffle(np.array([0, 1, 0, 0]), np.array([7, 1, 9, 3], np.uint64))
     array([3, 1, 0, 2])
@@ -125,11 +126,11 @@ def _comparable(values: Array) -> Array:
     """Bits that are equal exactly when the values are (a missing number is one value)."""
     if values.dtype.kind != "f":
         return values.astype(np.int64)
-    return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)  # + 0.0: one zero
+    return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)  # + 0.0 turns -0.0 into 0.0
 
 
 def _same_values(label: Rows, before: Array, after: Array) -> bool:
-    """Whether each cell holds the same values, in any order (wrong with probability 2^-64 a cell)."""
+    """Whether each cell contains the same values, in any order (wrong with probability 2^-64 per cell)."""
     from leafcover.kernels.permute import hash_by_cell
 
     count = int(label.max()) + 1 if len(label) else 0

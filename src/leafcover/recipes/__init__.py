@@ -1,6 +1,6 @@
-"""Recipes: each published method, and our own, as a function that writes a plan for a table.
+"""Recipes: functions that write a plan for a table, one for each published method and for our own.
 
-``leafcover.recipes.cover(table, target="income")``; a recipe of a plugin is found by its name, too.
+``leafcover.recipes.cover(table, target="income")``; a plugin's recipe is found by its name too.
 """
 
 from collections.abc import Callable

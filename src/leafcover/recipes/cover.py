@@ -1,7 +1,8 @@
-"""``cover``, our own recipe: cells refined for many columns, blocks of columns shuffled inside them.
+"""``cover``, our own recipe: cells refined for many columns, and blocks of columns permuted inside them.
 
-Each value is hidden among at least k rows that obey the same rule; every marginal and every count of every cell stays
-exact; no impossible pair is made inside a block.
+Each cell has at least k rows if the table has. Permutation preserves every marginal and every count in every cell
+exactly, and the combinations of values inside a block. This does not make the released table k-anonymous; what an
+attacker learns is measured. The module also finds the blocks: pairs of columns that are associated inside cells.
 """
 
 from collections.abc import Sequence
@@ -25,9 +26,9 @@ from leafcover.tree.histogram import quantile_codes
 from leafcover.tree.joint import level_codes
 
 MOST_K = 1_000_000
-LARGE = 5_000  # rows from which a table can afford the larger k
-LEAST_EXPLAINED = 0.01  # share of a column's entropy inside the leaves that its own tree must explain
-SAMPLE = 20_000  # rows on which that is tried
+LARGE = 5_000  # tables with at least this many rows get the larger k
+LEAST_EXPLAINED = 0.01  # minimum share of a column's entropy inside the leaves that its own tree explains
+SAMPLE = 20_000  # rows on which that is estimated
 
 
 @recipe("cover")
@@ -42,18 +43,19 @@ def cover(
     refine: Names | None = None,
     bins: int | None = None,
 ) -> Plan:
-    """Cells of the target's tree, refined for other columns, never below k rows; every block shuffled on its own.
+    """Cells of the target's tree, refined for other columns, never below k rows; each block is permuted separately.
 
-    k is 20, or 10 below 5,000 rows. With ``within=forest`` cells begin where the leaves of ``n_trees`` SysFor trees for
-    the target meet (60 if not given), instead of with the leaves of one tree: more of its rules are kept, and less is
-    left to refine for other columns. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or "none") override what is found.
+    k is 20 by default, or 10 below 5,000 rows. With ``within=forest`` the initial cells are intersections of the leaves
+    of ``n_trees`` SysFor trees for the target (60 by default) instead of the leaves of one tree: this preserves more
+    rules of the target and leaves less to refine for other columns. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or
+    "none") override the automatic choice.
     """
     target = column_name("target", target)
     k = (20 if len(table) >= LARGE else 10) if k is None else k
     if not 2 <= k <= MOST_K:
         raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")
     made: dict[PartitionMethod, Partition] = {}
-    # Tests that leave 2k rows, cells of 2k to 4k: with k the nearest released row was one's own twice as often.
+    # Branches of at least 2k rows give cells of 2k to 4k. With k, the nearest released row was a person's own twice as often.
     leaves = _leaves(target, within, n_trees, k, bins)
     made[leaves] = leaves.cells(table)
     by = _chosen(table, made[leaves].cells, 2 * k) if refine is None else _named(refine, table)
@@ -74,7 +76,7 @@ def cover(
 def _leaves(
     target: str, within: Literal["tree", "forest"], n_trees: int | None, k: int, bins: int | None
 ) -> Leaves | Forest:
-    """The cells to begin with: no test may leave fewer than 2k rows in its branches."""
+    """The initial cells: every branch of a test has at least 2k rows."""
     if within == "forest":
         return Forest(of=target, n_trees=n_trees or 60, min_cell=k, min_records=max(2 * k, 10), bins=bins)
     if n_trees is not None:
@@ -83,7 +85,7 @@ def _leaves(
 
 
 def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:
-    """The columns whose own trees explain something of them inside the target's leaves."""
+    """The columns whose own trees explain part of their variation inside the target's leaves."""
     from leafcover.tree.joint import explained_shares
 
     every = max(1, -(-len(table) // SAMPLE))
@@ -106,7 +108,7 @@ def _is_none(given: Names) -> bool:
 
 
 def _blocks(given: Names, free: Sequence[str], table: Table) -> list[tuple[str, ...]]:
-    """Blocks as the user wrote them; every other column alone."""
+    """The blocks that the user gave; every other column is a block of its own."""
     blocks = given.split(",") if isinstance(given, str) else given
     written = [] if _is_none(given) else [block.split("+") for block in blocks]
     found = [tuple(name.strip() for name in block if name.strip()) for block in written]
@@ -115,44 +117,42 @@ def _blocks(given: Names, free: Sequence[str], table: Table) -> list[tuple[str, 
         if name not in table.names:
             raise NameUnknown("column", name, table.names, "for a block")
         if name not in free:
-            raise PlanError(f"Column {name!r} cannot stand in a block: it is the target or stays unchanged.")
+            raise PlanError(f"Column {name!r} cannot be in a block: it is the target or stays unchanged.")
         if name in taken:
-            raise PlanError(f"Column {name!r} stands in two blocks. Name it once.")
+            raise PlanError(f"Column {name!r} is in two blocks. Name it once.")
         taken.add(name)
     return [block for block in found if block] + [(name,) for name in free if name not in taken]
 
 
-# Columns that belong together: those that still tell much of each other inside the cells.
-#
-# A shuffle inside cells destroys what two columns say of each other there. So what counts is the association *within*
-# the final cells, beyond what chance alone would show in cells so small; pairs with the largest share are shuffled
-# together.
+# Which columns to permute together: those that are still associated inside the cells. Permuting columns separately
+# destroys their association inside cells. So the association is measured *within* the final cells, beyond what chance
+# produces in cells of this size, and the most strongly associated pairs are permuted together.
 
 
-NUMBER_GROUPS = 8  # a number is compared in this many groups
-LEAST = 0.10  # share of the smaller entropy inside cells that two columns must share
-MOST_COLUMNS = 2  # in a block: a pair that is released together is a true pair, so blocks stay small
-CHANCE_ROUNDS = 20  # shuffles that show what chance alone would give
-DEVIATIONS = 4.0  # beyond chance, else the pair counts as unrelated
-LEAST_BITS = 0.02  # entropy a row that a column must still have inside cells
-MOST_WORK = 2_000_000  # pairs of columns times rows; beyond that whole cells are left out, evenly
+NUMBER_GROUPS = 8  # number of groups that a number is divided into
+LEAST = 0.10  # minimum mutual information inside cells, as a share of the smaller entropy
+MOST_COLUMNS = 2  # columns in a block; a pair released together is a true pair, so blocks are small
+CHANCE_ROUNDS = 20  # permutations that estimate the association by chance
+DEVIATIONS = 4.0  # beyond chance; otherwise the pair counts as unrelated
+LEAST_BITS = 0.02  # minimum entropy per row of a column inside cells
+MOST_WORK = 2_000_000  # column pairs times rows; beyond that, cells are sampled evenly
 
 
 @dataclass(frozen=True, eq=False)
 class CellAssociation:
-    """The share of the smaller entropy that each pair of columns shares inside cells, beyond chance."""
+    """The mutual information of each pair of columns inside cells beyond chance, as a share of the smaller entropy."""
 
     names: tuple[str, ...]
-    share: Floats  # (columns, columns), symmetric, 0 where it may be chance
+    share: Floats  # (columns, columns), symmetric; 0 where chance may explain it
 
 
 def found_blocks(table: Table, names: Sequence[str], cells: Cells, *, k: int) -> list[tuple[str, ...]]:
-    """The columns in blocks of at most two, strongest pairs first; a near-unique column stays alone.
+    """The columns in blocks of at most two, strongest pairs first; a nearly unique column has a block of its own.
 
-    A partner of a near-unique column could be read off it: whoever knows the one would know the other.
+    An attacker who knows the value of a nearly unique column could look up the other value of its block.
     """
-    alone = {name for name in names if _distinct(table, name) * k > len(table)}
-    found = association(table, [name for name in names if name not in alone], cells)
+    nearly_unique = {name for name in names if _distinct(table, name) * k > len(table)}
+    found = association(table, [name for name in names if name not in nearly_unique], cells)
     partner: dict[str, str] = {}
     pairs = np.argwhere(np.triu(found.share >= LEAST, 1))
     for i, j in sorted(pairs.tolist(), key=lambda pair: -found.share[pair[0], pair[1]]):
@@ -175,7 +175,7 @@ def _distinct(table: Table, name: str) -> int:
 
 
 def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssociation:
-    """Measure every pair on whole cells, as many as the work allows."""
+    """Measure every pair on whole cells, on as many as the work limit allows."""
     from leafcover.kernels.joint import pair_bits, value_bits
     from leafcover.kernels.permute import rows_by_cell
 
@@ -186,17 +186,17 @@ def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssocia
     order, starts = rows_by_cell(label, int(label.max()) + 1)
     counts = np.arange(int(np.diff(starts).max()) + 1, dtype=np.float64)
     terms = counts * np.log2(np.maximum(counts, 1))
-    growth = np.diff(terms, prepend=0.0)  # what the n-th row of a value adds to n log2 n
+    growth = np.diff(terms, prepend=0.0)  # increment of n log2 n for the n-th row of a value
     whole = value_bits(np.zeros(len(rows), np.int32), 1, order, starts, growth)
-    alone = np.array([value_bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
-    entropy = whole - alone  # bits over all rows
+    single = np.array([value_bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
+    entropy = whole - single  # bits over all rows
     same = np.arange(len(rows), dtype=np.int64)
 
     def information(source: Rows) -> Floats:
         pairs = pair_bits(codes, sizes, order, starts, source, growth)
-        return pairs + whole - alone[:, None] - alone[None, :]
+        return pairs + whole - single[:, None] - single[None, :]
 
-    rng = np.random.default_rng(0)  # fixed: the plan depends on the table alone
+    rng = np.random.default_rng(0)  # fixed seed: the plan depends only on the table
     chance = np.array(
         [information(shuffle(label, rng.integers(0, 2**64, len(rows), dtype=np.uint64))) for _ in range(CHANCE_ROUNDS)]
     )
@@ -216,7 +216,7 @@ def _sampled(cells: Cells, columns: int) -> tuple[Rows, Rows]:
 
 
 def _codes(table: Table, names: Sequence[str], rows: Rows) -> tuple[Codes, Rows]:
-    """Columns as codes from 0, missing as one more."""
+    """Columns as codes from 0, with one more code for missing."""
     found, sizes = [], []
     for name in names:
         column = table[name]

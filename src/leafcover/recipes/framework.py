@@ -1,4 +1,12 @@
-"""The Framework (paper 001), DETECTIVE (paper 000) and the Random Technique (paper 002) as plans."""
+"""Published perturbation methods as plans: Framework, DETECTIVE, Random Technique, Forest Framework, SAN and MN.
+
+- Framework: Islam and Brankovic (2004), "A Framework for Privacy Preserving Classification in Data Mining".
+- DETECTIVE: Islam and Brankovic (2005), "DETECTIVE: A Decision Tree Based Categorical Value Clustering and Perturbation
+  Technique for Preserving Privacy in Data Mining".
+- Random Technique and Forest Framework: Fletcher and Islam (2015), "An anonymization technique using intersected
+  decision trees".
+- Simple additive noise (SAN) and multiplicative noise (MN), the usual baselines.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
@@ -19,9 +27,9 @@ from leafcover.table.table import Column, Table, column_name
 ClassNoise: TypeAlias = Literal["rpt", "ppt", "alpt"]
 Scale: TypeAlias = Literal["auto", "range", "rank"]
 
-MOST_CLASSES = 300  # levels of a category that gets a tree of its own
-HEAP = 0.05  # a value held by more than this share of rows is a heap
-SKEW = 1.0  # beyond this the range is mostly empty and range noise would fill it
+MOST_CLASSES = 300  # maximum number of levels of a category with its own tree
+HEAP = 0.05  # a value in more than this share of rows is a heap
+SKEW = 1.0  # with a larger skewness the range is mostly empty, and noise by range would fill it
 
 
 @recipe("framework")
@@ -41,19 +49,19 @@ def framework(
     preserve_leaf: bool = True,
     bins: int | None = None,
 ) -> Plan:
-    """The Framework of paper 001 with DETECTIVE for categories, and sound defaults.
+    """The Framework of Islam and Brankovic (2004) with DETECTIVE for categories, and safer defaults.
 
-    No leaf smaller than ``min_cell`` rows stands alone; skewed or heaped numbers move by ranks.
+    Leaves smaller than ``min_cell`` rows are pooled; skewed or heaped numbers are perturbed by ranks.
     """
     target = column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
-    noise = Noises(
+    changes = _Perturbations(
         Bounded(spread=spread, boundary=boundary, innocent=innocent),
         Redraw(siblings=siblings, cousins=cousins, others=others),
         class_noise,
         scale,
     )
-    return Plan(*steps_within(table, target, within, noise, keep=preserve_leaf))
+    return Plan(*steps_within(table, target, within, changes, keep=preserve_leaf))
 
 
 @recipe("framework-paper")
@@ -71,7 +79,7 @@ def framework_paper(
     preserve_leaf: bool = True,
     bins: int | None = None,
 ) -> Plan:
-    """The Framework as printed: range noise, every leaf on its own however small. Small leaves hide little."""
+    """The Framework as published: noise by range, and no pooling of leaves. Small leaves give little protection."""
     plan = framework(
         table,
         target=target,
@@ -99,12 +107,14 @@ def detective(
     others: float = 0.0,
     min_cell: int = 5,
 ) -> Plan:
-    """DETECTIVE of paper 000: each category within the leaves of its own tree; numbers are left as they are."""
+    """DETECTIVE, Islam and Brankovic (2005): each category within the leaves of its own tree; numbers are unchanged."""
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
         raise PlanError("DETECTIVE changes categories, and the table has none that vary. Choose another recipe.")
-    many = Redraw(distribution="own", others=siblings)  # no tree to speak of: any other value, as likely as a sibling's
+    many = Redraw(
+        distribution="own", others=siblings
+    )  # too many levels for a tree: any other value, with the probability of a sibling's
     steps = [
         Step(c.name, within=_own_leaves(table, c.name, min_cell), perturb=redraw)
         if len(c.levels) <= MOST_CLASSES
@@ -116,7 +126,7 @@ def detective(
 
 @recipe("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary: Boundary = "redraw") -> Plan:
-    """The Random Technique of paper 002, a benchmark: uniform noise on everything, whatever the patterns."""
+    """The Random Technique of Fletcher and Islam (2015), a baseline: uniform perturbation that ignores patterns."""
     columns = free_columns(table, None)
     numbers = [c.name for c in columns if not c.is_category]
     categories = [c.name for c in columns if c.is_category]
@@ -131,46 +141,48 @@ def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary
 
 
 @dataclass(frozen=True)
-class Noises:
-    """What happens to numbers, to categories and to the class."""
+class _Perturbations:
+    """The perturbations of numbers, of categories and of the class."""
 
     numbers: Bounded
     categories: Redraw
     target: ClassNoise
-    scale: Scale  # by which numbers move: "auto" by ranks where they are skewed or heaped
+    scale: Scale  # scale of the noise on numbers; "auto": by ranks if they are skewed or heaped
 
 
-def steps_within(table: Table, target: str, within: Leaves | Forest, noise: Noises, *, keep: bool = True) -> list[Step]:
-    """Numbers and the class move within the cells, categories by their own trees; ``keep``: not out of the cells."""
+def steps_within(
+    table: Table, target: str, within: Leaves | Forest, changes: _Perturbations, *, keep: bool = True
+) -> list[Step]:
+    """Perturb numbers and the class within the cells, categories within their own trees and, with ``keep``, the cells."""
     numbers = [c for c in free_columns(table, target) if not c.is_category]
-    by_rank = {c.name for c in numbers if noise.scale == "rank" or (noise.scale == "auto" and _needs_ranks(c))}
+    by_rank = {c.name for c in numbers if changes.scale == "rank" or (changes.scale == "auto" and _needs_ranks(c))}
     ranges = [c.name for c in numbers if c.name not in by_rank]
     ranks = [c.name for c in numbers if c.name in by_rank]
-    steps = [Step(ranges, within=within, perturb=replace(noise.numbers, scale="range"))] if ranges else []
-    steps += [Step(ranks, within=within, perturb=replace(noise.numbers, scale="rank"))] if ranks else []
+    steps = [Step(ranges, within=within, perturb=replace(changes.numbers, scale="range"))] if ranges else []
+    steps += [Step(ranks, within=within, perturb=replace(changes.numbers, scale="rank"))] if ranks else []
     categories = [c for c in free_columns(table, target) if c.is_category]
     steps += [
         Step(
             c.name,
             within=_own_leaves(table, c.name, within.min_cell),
-            perturb=noise.categories,
+            perturb=changes.categories,
             keep=[within] if keep else [],
         )
         for c in categories
         if len(c.levels) <= MOST_CLASSES
     ]
-    # A category with more levels has no tree to speak of: its values change places within the cells.
+    # A category with more levels gets no tree: its values are permuted within the cells.
     steps += [Step(c.name, within=within, perturb=Shuffle()) for c in categories if len(c.levels) > MOST_CLASSES]
     if table.roles.get(target) != "unchanged":
-        steps.append(_class_step(table[target], within, noise.target))
+        steps.append(_class_step(table[target], within, changes.target))
     return steps
 
 
 def _own_leaves(table: Table, name: str, min_cell: int) -> Leaves:
-    """The leaves of a category's own tree; of a large table no finer than one leaf in fifty thousand rows.
+    """The leaves of a category's own tree; in a large table, branches of at least one in fifty thousand rows.
 
-    A category that nothing explains would otherwise get a tree of half a million leaves: a million rows and 30 levels
-    took 20 s instead of 3.
+    A category that no column explains would otherwise get a tree of half a million leaves: a million rows and 30 levels
+    took 20 s instead of 3 s.
     """
     finest = len(table) // 50_000
     return Leaves(of=name, min_cell=min_cell, min_records=finest if finest > max(2, min_cell) else None)
@@ -188,9 +200,9 @@ def _class_step(target: Column, within: Leaves | Forest, noise: ClassNoise) -> S
 
 
 def _needs_ranks(column: Column) -> bool:
-    """Whether a number is so skewed or heaped that noise on its range would not look like it."""
+    """Whether a number is so skewed or heaped that noise by range would distort its distribution."""
     known = column.values[~column.missing]
-    # By a power of two, which changes no digit: the squares of values beyond 1e154 would be infinite.
+    # Scale by a power of two, which is exact: squares of values above 1e154 overflow.
     known = np.ldexp(known, -int(np.frexp(np.abs(known).max(initial=0.0))[1]))
     spread = known.std()
     if spread == 0:
@@ -198,9 +210,6 @@ def _needs_ranks(column: Column) -> bool:
     skewed = abs(float((((known - known.mean()) / spread) ** 3).mean())) > SKEW
     heaped = np.unique(known, return_counts=True)[1].max() > HEAP * len(known)
     return skewed or bool(heaped)
-
-
-# The Forest Framework (paper 002) as a plan: values move only where the leaves of many trees meet.
 
 
 @recipe("forest")
@@ -224,11 +233,12 @@ def forest(
     confidence: float = 0.25,
     bins: int | None = None,
 ) -> Plan:
-    """The Forest Framework of paper 002: a SysFor forest of ``n_trees``, every row kept in its leaf of every tree.
+    """The Forest Framework of Fletcher and Islam (2015): every row keeps its leaf in every tree of a SysFor forest.
 
     That holds for cells of at least ``min_cell`` rows; smaller ones are pooled, and their rows may change some of their
-    leaves. ``min_cell=1`` keeps every rule of every tree and leaves most rows alone in their cell. ``goodness``,
-    ``separation``, ``min_records`` and ``confidence`` are the forest's; the noises are those of ``framework``.
+    leaves. ``min_cell=1`` preserves every rule of every tree and leaves most rows as singletons. ``n_trees``,
+    ``goodness``, ``separation``, ``min_records`` and ``confidence`` are parameters of the forest; the perturbations are
+    those of ``framework``.
     """
     target = column_name("target", target)
     within = Forest(
@@ -241,25 +251,23 @@ def forest(
         confidence=confidence,
         bins=bins,
     )
-    noise = Noises(
+    changes = _Perturbations(
         Bounded(spread=spread, boundary=boundary, innocent=innocent),
         Redraw(siblings=siblings, cousins=cousins, others=others),
         class_noise,
         scale,
     )
-    return Plan(*steps_within(table, target, within, noise))
-
-
-# Noise on every number, whatever the patterns: the two methods most others are compared with.
+    return Plan(*steps_within(table, target, within, changes))
 
 
 @recipe("additive")
 def additive(table: Table, *, spread: float = 0.5, columns: Names | None = None) -> Plan:
-    """Simple additive noise (SAN): ``spread`` times a column's deviation is added to each of its values.
+    """Simple additive noise (SAN) with ``spread`` times the standard deviation of each column.
 
-    Means stay. Variances grow by 1 + spread², correlations shrink, values leave the range they had. It hides little: a
-    row stays near where it was, so the nearest row is often the person's own; outliers stay outliers. Categories leave
-    as they came in. ``columns`` ("a,b") names the columns; without it all numbers, dates and times but weights move.
+    Means are preserved. Variances grow by the factor 1 + spread², correlations shrink, and values leave their original
+    range. It protects little: a row stays near its original values, so the nearest row is often the person's own, and
+    outliers stay outliers. Categories are unchanged. ``columns`` ("a,b") names the columns; by default all numbers,
+    dates and times except weights are perturbed.
     """
     names = chosen_columns(table, columns, "additive", ("number", "date", "time"))
     return Plan(Step(names, within=Whole(), perturb=Additive(spread=spread)))
@@ -267,11 +275,11 @@ def additive(table: Table, *, spread: float = 0.5, columns: Names | None = None)
 
 @recipe("multiplicative")
 def multiplicative(table: Table, *, spread: float = 0.2, columns: Names | None = None) -> Plan:
-    """Multiplicative noise (MN): each value times a lognormal factor of mean 1 and deviation ``spread``.
+    """Multiplicative noise (MN): each value times a lognormal factor with mean 1 and standard deviation ``spread``.
 
-    Means and signs stay. Variances grow, most where values are large. It hides little: zeros and small values hardly
-    move, and a row stays near where it was. Categories, dates and times leave as they came in. ``columns`` ("a,b")
-    names the columns; without it all numbers but weights move.
+    Means and signs are preserved. Variances grow, most where values are large. It protects little: zeros and small
+    values hardly change, and a row stays near its original values. Categories, dates and times are unchanged.
+    ``columns`` ("a,b") names the columns; by default all numbers except weights are perturbed.
     """
     names = chosen_columns(table, columns, "multiplicative", ("number",))
     return Plan(Step(names, within=Whole(), perturb=Multiplicative(spread=spread)))

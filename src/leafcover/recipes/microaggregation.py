@@ -1,4 +1,4 @@
-"""Recipes that put the average of at least k similar rows in the place of values."""
+"""Microaggregation recipes: values are replaced by the average of at least k similar rows."""
 
 from typing import Literal, TypeAlias
 
@@ -32,10 +32,10 @@ def microaggregate(
 ) -> Plan:
     """Groups of at least k similar rows by MDAV; each value becomes the average of its group, a category its mode.
 
-    All numbers are changed unless ``columns`` names others (categories too: MDAV-generic), all at once unless
-    ``groups`` says which stand together ("a+b,c+d"; "each" for one by one). ``strata`` ("a,b") are never crossed as far
-    as they have k rows. ``gamma`` says how readily V-MDAV lets groups grow (0.2 if not given; about 1.1 suits clustered
-    data). ``block`` is the size of kd blocks for large tables, 0 for none.
+    All numbers are changed unless ``columns`` names others (categories too: MDAV-generic). They are grouped jointly
+    unless ``groups`` says otherwise ("a+b,c+d"; "each" for one column at a time). Groups do not cross ``strata``
+    ("a,b") that have at least k rows. ``gamma`` controls how readily V-MDAV groups grow (0.2 by default; about 1.1
+    suits clustered data). ``block`` is the size of kd blocks for large tables, 0 for exact groups.
     """
     _check_k("microaggregate", k)
     for name, value, needed in (("gamma", gamma, "v-mdav"), ("block", block, "mdav")):
@@ -43,7 +43,7 @@ def microaggregate(
             raise PlanError(f"{name} is a setting of method={needed}, but the method is {method}. Leave one out.")
     kinds = NUMBERS if columns is None else (*NUMBERS, "category")
     names = chosen_columns(table, columns, "microaggregate", kinds, without=_strata(strata, table))
-    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    centroid = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
 
     def within(together: tuple[str, ...]) -> Mdav | VariableMdav:
@@ -51,7 +51,7 @@ def microaggregate(
             return VariableMdav(together, k=k, gamma=0.2 if gamma is None else gamma, start=start)
         return Mdav(together, k=k, start=start, block=block)
 
-    return Plan(*(Step(one, within=within(one), perturb=noise) for one in _together(groups, names)))
+    return Plan(*(Step(one, within=within(one), perturb=centroid) for one in _together(groups, names)))
 
 
 @recipe("microaggregate-univariate")
@@ -65,15 +65,16 @@ def microaggregate_univariate(
     average: Average = "mean",
     on_grid: bool = False,
 ) -> Plan:
-    """Each number by itself: neighbours in its order, k to 2k - 1 with the least spread, become their average.
+    """Univariate microaggregation: k to 2k - 1 neighbours in the order of each number become their average.
 
-    Little is lost and little is hidden: whoever knows k finds a person by the groups of several columns together.
+    Little information is lost and little is protected: the groups of several columns together often single out a
+    person to an attacker who knows k.
     """
     _check_k("microaggregate-univariate", k)
     names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS, without=_strata(strata, table))
-    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    centroid = Centroid(number=average, least=k, on_grid=on_grid)
     start = _start(strata, table, names, k)
-    return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), perturb=noise) for name in names))
+    return Plan(*(Step(name, within=InOrder(name, k=k, sizes=sizes, start=start), perturb=centroid) for name in names))
 
 
 @recipe("perturbation-tree")
@@ -96,20 +97,20 @@ def perturbation_tree(
     on_grid: bool = False,
     preset: Literal["table-4.1", "table-5.1"] | None = None,
 ) -> Plan:
-    """Paper 004: kd cells by the numbers, the confidential ones averaged in each; no cell below k rows, 3 if not given.
+    """The perturbation tree: sensitive numbers averaged in kd cells of at least k rows (3 by default).
 
-    Confidential are the ``columns`` named, else those with that role, else all numbers. The tree asks for all numbers
-    or for the ``others`` alone; with ``own_tree`` each confidential column has a tree of its own that does not ask for
-    it. A cell of more than ``leaf`` rows (the larger of k and 3, if not given) is cut. ``groups`` makes groups of k
-    inside the cells, by MDAV or by k-means as in the paper. With ``tree=halves`` rows are parted at the median of their
-    first principal component instead; ``cut``, ``scope``, ``reuse`` and ``tie`` are a kd tree's alone. A ``preset`` is
-    the setting of one of the paper's tables.
+    See Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining. The sensitive attributes are the
+    ``columns`` named, or those with that role, or all numbers. The tree tests all numbers or only the ``others``; with
+    ``own_tree`` each sensitive column has a tree of its own that does not test it. A cell of more than ``leaf`` rows
+    (by default the larger of k and 3) is split. ``groups`` forms groups of k inside the cells, by MDAV or by k-means as
+    Roy does. With ``tree=halves`` rows are split at the median of their first principal component instead; ``cut``,
+    ``scope``, ``reuse`` and ``tie`` apply to a kd tree only. A ``preset`` is the setting of one of Roy's tables.
     """
     given = (k, leaf, tree, own_tree, cut, scope, reuse, tie)
     if preset is not None and given != (None, None, "kd", False, "midrange", "node", True, "left"):
         raise PlanError(f"preset={preset} sets k, leaf, tree, own_tree, cut, scope, reuse and tie. Leave these out.")
     if tree == "halves" and (cut, scope, reuse, tie) != ("midrange", "node", True, "left"):
-        raise PlanError("cut, scope, reuse and tie are a kd tree's, but tree=halves was chosen. Leave one out.")
+        raise PlanError("cut, scope, reuse and tie apply to a kd tree, but tree=halves was chosen. Leave one out.")
     if preset == "table-4.1":
         k, leaf = 2, 3
     if preset == "table-5.1":
@@ -124,16 +125,16 @@ def perturbation_tree(
     marked = [name for name in numbers if name in sensitive]
     if columns is None and sensitive and not marked:
         raise PlanError(
-            "Recipe 'perturbation-tree' averages numbers, but what is confidential is none that varies: "
+            "Recipe 'perturbation-tree' averages numbers, but no sensitive attribute is a number that varies: "
             f"{', '.join(sensitive)}. Name columns=..., or use another recipe."
         )
     names = marked if columns is None and marked else chosen_columns(table, columns, "perturbation-tree", NUMBERS)
     asked = [name for name in numbers if split_on == "all" or name not in names]
-    noise = Centroid(number=average, least=k, on_grid=on_grid)
+    centroid = Centroid(number=average, least=k, on_grid=on_grid)
 
     def within(by: list[str]) -> PartitionMethod:
         if not by:
-            raise PlanError("No number is left for the tree to ask for. Use split_on=all, or name fewer columns.")
+            raise PlanError("No number is left for the tree to test. Use split_on=all, or name fewer columns.")
         cells: Kd | Halves = Kd(
             tuple(by), scale=unit, cut=cut, scope=scope, reuse=reuse, leaf_max=leaf or max(k, 3), min_child=k, tie=tie
         )
@@ -146,12 +147,12 @@ def perturbation_tree(
         return KMeans(tuple(names), most=max(k, 3), k=k, start=cells)
 
     if own_tree:
-        return Plan(*(Step(name, within([n for n in asked if n != name]), noise) for name in names))
-    return Plan(Step(names, within(asked), noise))
+        return Plan(*(Step(name, within([n for n in asked if n != name]), centroid) for name in names))
+    return Plan(Step(names, within(asked), centroid))
 
 
 def _check_k(recipe: str, k: int) -> None:
-    """An average of one row is the row."""
+    """Raise an error unless k is at least 2: the average of one row is the row."""
     if not 2 <= k <= MOST_ROWS:
         raise ValueOutOfRange(f"{recipe}'s k", k, f"a whole number of rows from 2 to {MOST_ROWS:,}")
 
@@ -163,12 +164,12 @@ def _start(strata: Names | None, table: Table, names: list[str], k: int) -> Stra
         return Whole()
     for name in by:
         if name in names:
-            raise PlanError(f"Column {name!r} makes strata, so its groups would not change it. Name it once.")
+            raise PlanError(f"Column {name!r} defines strata, so its groups would not change it. Name it once.")
     return Strata(tuple(by), min_cell=k)
 
 
 def _strata(strata: Names | None, table: Table) -> list[str]:
-    """The columns whose values keep rows apart."""
+    """The columns that define strata."""
     if strata is None:
         return []
     by = listed_names(strata, table)
@@ -192,5 +193,5 @@ def _together(groups: Names | None, names: list[str]) -> list[tuple[str, ...]]:
         if name not in names:
             raise NameUnknown("column", name, names, "among those that are changed")
     if len(set(taken)) < len(taken):
-        raise PlanError(f"A column stands in two groups: {groups}. Name each once.")
+        raise PlanError(f"A column is in two groups: {groups}. Name each once.")
     return found + [(name,) for name in names if name not in taken]

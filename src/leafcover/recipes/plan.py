@@ -1,7 +1,8 @@
-"""Steps and plans: plain data, checked when written and again against the table.
+"""Steps and plans: plain data, checked when created and again against the table.
 
-A step takes some columns, says which rows share a cell, and changes values only within each cell. A plan is a list of
-steps that all read the original table; each column is written once.
+A step names some columns, says which rows share a cell, and changes values only within each cell. A plan is a list of
+steps that all read the original table; each column is written once. The module also encodes plans for the derivation of
+draws, and selects the columns that a recipe may change.
 """
 
 import json
@@ -28,7 +29,7 @@ class Step:
     perturb : Perturbation
         How values change within a cell, such as ``Shuffle()``.
     keep : sequence of PartitionMethod, optional
-        Further trees whose leaves the rows must not leave: a category resampled within the leaves of its own tree can
+        Further trees whose leaves the rows must keep: a category resampled within the leaves of its own tree can
         be kept inside the leaves of the target's tree.
 
     Examples
@@ -73,13 +74,13 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """The cells that a recipe made of a table while it wrote a plan, so that a run need not make them again."""
+    """The cells that a recipe computed while it wrote a plan, so that a run need not recompute them."""
 
     table: Table
     partitions: Mapping[PartitionMethod, Partition]
 
     def of(self, table: Table) -> Mapping[PartitionMethod, Partition]:
-        """The cells, if the table has the very values they were made from."""
+        """The cells, if the table has the values they were computed from."""
         return self.partitions if table is self.table or table.equals(self.table) else {}
 
 
@@ -94,12 +95,12 @@ class Plan:
     recipe : str, optional
         The recipe that wrote the plan.
     target : str, optional
-        The column whose rules the plan keeps.
+        The column whose rules the plan preserves.
     settings : mapping, optional
-        What the recipe was given, so that it can write the plan for other rows of the table; None for a plan that was
+        The settings of the recipe, so that it can write the plan for other rows of the table; None for a plan that was
         read from a file or written by hand.
     made : Made, optional
-        The cells the recipe made on the way.
+        The cells that the recipe computed.
     """
 
     steps: tuple[Step, ...]
@@ -144,13 +145,13 @@ class Plan:
 
     @property
     def bins(self) -> int | None:
-        """Into how many classes the trees for a numeric target put it; None when the target has classes of its own."""
+        """The number of classes that trees divide a numeric target into; None for a categorical target."""
         found = (one.tree_bins for one in self.partitions if one.tree_target == self.target)
         return next((bins for bins in found if bins), None)
 
 
 def check(plan: Plan, table: Table) -> None:
-    """Refuse a plan that does not fit the table."""
+    """Raise an error if the plan does not fit the table."""
     for number, step in enumerate(plan.steps, 1):
         needed = (*step.columns, *(name for one in step.partitions for name in one.needs))
         for name in needed:
@@ -159,17 +160,19 @@ def check(plan: Plan, table: Table) -> None:
         called = type(step.perturb).__name__
         if step.keep and not step.perturb.keeps_boxes:
             raise PlanError(
-                f"Step {number} is to keep the leaves of another tree, which {called} does not do. "
+                f"Step {number} keeps the leaves of another tree, which {called} cannot do. "
                 f"Leave out keep, or use {_named(p for p in PERTURBATIONS if PERTURBATIONS[p].keeps_boxes)}."
             )
         for name in step.columns:
             if (kind := table[name].kind) not in step.perturb.kinds:
                 raise PlanError(
-                    f"Step {number} changes column {name!r} by {called}, which does not take a {kind}. "
+                    f"Step {number} changes column {name!r} by {called}, which does not accept a {kind}. "
                     f"Use {_named(p for p in PERTURBATIONS if kind in PERTURBATIONS[p].kinds)}, or change the kind."
                 )
             if table.roles.get(name) == "unchanged":
-                raise PlanError(f"Step {number} changes column {name!r}, which is to stay unchanged. Drop one of them.")
+                raise PlanError(
+                    f"Step {number} changes column {name!r}, which has the role unchanged. Drop one of them."
+                )
 
 
 def _named(names: Iterable[str]) -> str:
@@ -177,15 +180,12 @@ def _named(names: Iterable[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-# The plan as bytes, for the derivation of draws.
-
-
 def canonical(plan: Plan) -> bytes:
-    """The plan as bytes that tell plans apart, for the derivation of draws.
+    """The plan as bytes that identify it, for the derivation of draws.
 
-    Frozen ids stand for partitions, perturbations and their parameters, so that a renamed class or parameter, or
-    another file format, changes no released value. A parameter that is None is left out, so that one can be added
-    later.
+    Frozen ids represent partitions, perturbations and their parameters, so that a renamed class or parameter, or
+    another file format, changes no released value. A parameter that is None is left out, so that new parameters
+    can be added later.
     """
     steps = [
         [list(step.columns), _frozen(step.within), _frozen(step.perturb), [_frozen(one) for one in step.keep]]
@@ -195,7 +195,7 @@ def canonical(plan: Plan) -> bytes:
 
 
 def _frozen(value: Any) -> list[Any]:
-    """An object by its frozen id, or else the name of its class, and its parameters by theirs."""
+    """An object as its frozen id, or otherwise its class name, and its parameters in the same way."""
     known = {f.name: f.metadata.get("frozen_id", f.name) for f in fields(value)} if is_dataclass(value) else {}
     given = {known.get(name, name): content for name, content in getattr(value, "__dict__", {}).items()}
     return [
@@ -209,14 +209,11 @@ def _number(content: Any) -> Any:
     return int(content) if isinstance(content, float) and content.is_integer() else content
 
 
-# Which columns a recipe may change.
-
-
-Names: TypeAlias = str | list[str]  # of columns: a list, or a text with commas, as a command line gives it
+Names: TypeAlias = str | list[str]  # column names: a list, or comma-separated text from a command line
 
 
 def listed_names(names: Names, table: Table) -> list[str]:
-    """The columns that a list, or a text with commas, names; a text that is a column's whole name is that column."""
+    """The columns named by a list or by comma-separated text; text equal to a column's name means that column."""
     if isinstance(names, str):
         return [names] if names in table.names else [n.strip() for n in names.split(",") if n.strip()]
     return list(names)
@@ -239,9 +236,9 @@ def _varies(column: Column) -> bool:
 def chosen_columns(
     table: Table, columns: Names | None, recipe: str, kinds: tuple[str, ...], *, without: Sequence[str] = ()
 ) -> list[str]:
-    """The columns that are named (a list, or a text "a,b"), or all of some kinds that a recipe may change but weights.
+    """The columns named (a list, or text "a,b"), or by default all of some kinds that a recipe may change except weights.
 
-    ``without`` names columns that have another task, and are meant only when they are named.
+    ``without`` names columns with another purpose, which are included only if they are named.
     """
     if columns is None:
         free = [c for c in free_columns(table) if table.roles.get(c.name) != "weight" and c.name not in without]
@@ -253,7 +250,7 @@ def chosen_columns(
         return found
     names = listed_names(columns, table)
     if not names:
-        raise PlanError(f"Recipe {recipe!r} is given no column. Name them as columns=a,b, or leave the setting out.")
+        raise PlanError(f"Recipe {recipe!r} got no column. Name them as columns=a,b, or leave the setting out.")
     for name in names:
         if name not in table.names:
             raise NameUnknown("column", name, table.names, f"for recipe {recipe!r}")

@@ -1,4 +1,4 @@
-"""Plans as TOML: read with every key checked, written so that reading gives the same plan back.
+"""Plan files in TOML: every key is checked on reading, and a written plan reads back as the same plan.
 
 Partitions that several steps share are written once, under a name that the steps refer to:
 
@@ -71,7 +71,7 @@ def plan_text(plan: Plan) -> str:
 
 
 def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
-    """A method as a table: its name, and every parameter that is not the default."""
+    """A method as a TOML table: its name, and every parameter that differs from its default."""
     name = known.name_of(type(method))
     if name is None:
         raise PlanError(f"{type(method).__name__} has no name in a plan file. Register it, or use: {', '.join(known)}.")
@@ -92,7 +92,7 @@ def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
 
 
 def _toml(value: Any) -> str:
-    """A value on one line; TOML and JSON write text, numbers and lists the same way but for one character."""
+    """A value on one line. TOML and JSON write text, numbers and lists the same way except for one character."""
     if isinstance(value, dict):
         return "{ " + ", ".join(f"{key} = {_toml(content)}" for key, content in value.items()) + " }"
     if isinstance(value, list):
@@ -122,7 +122,7 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 
 
 def parse_plan(text: str) -> Plan:
-    """The plan a text describes; an unknown key is an error."""
+    """Parse a plan; an unknown key is an error."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -169,7 +169,7 @@ def _step(table: Any, shared: Mapping[str, PartitionMethod], where: str) -> Step
 
 
 def _partition(given: Any, shared: Mapping[str, PartitionMethod], where: str) -> PartitionMethod:
-    """A partition of its own, or a shared one by its name."""
+    """A partition written in place, or a shared one by its name."""
     if isinstance(given, str):
         if given not in shared:
             raise NameUnknown("shared partition", given, shared, f"in {where} of the plan")
@@ -179,7 +179,7 @@ def _partition(given: Any, shared: Mapping[str, PartitionMethod], where: str) ->
 
 
 def _method(table: Any, known: Mapping[str, type[Any]], where: str) -> Any:
-    """The partition or perturbation that a table describes, its types checked by pydantic."""
+    """The partition or perturbation that a TOML table describes; pydantic checks the types."""
     what = known.what if isinstance(known, Registry) else "partition"
     if not isinstance(table, dict) or "method" not in table:
         raise PlanError(f"{where}: a table with method = ... is needed. Got {table!r}.")
@@ -212,7 +212,7 @@ def _takes_partition(hint: Any) -> bool:
 
 
 def _nested(table: Any, hint: Any, key: str) -> PartitionMethod:
-    """A partition inside whose cells another one works."""
+    """A partition inside whose cells another partition is formed."""
     kinds = tuple(one for one in _alternatives(hint) if isinstance(one, type))
     fitting = {name: kind for name, kind in PARTITIONS.items() if issubclass(kind, kinds)}
     if isinstance(table, dict) and table.get("method") in PARTITIONS and table["method"] not in fitting:

@@ -1,4 +1,4 @@
-"""Recipes: functions that write a plan for a table, by name, with what they keep and hide and where they come from."""
+"""The registry of recipes: what each preserves and protects, where it comes from, and checks of its parameters."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from leafcover.registry import Registry
 from leafcover.table.frames import as_table
 from leafcover.table.table import Table, column_name
 
-UNCHECKED = ("target",)  # what a recipe looks at itself
+UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe and what the list says of it; the words of a built-in one are in the catalogue ``recipes``."""
+    """A recipe and its description; descriptions of built-in recipes are in the catalogue ``recipes``."""
 
     name: str
     make: Callable[..., Plan]
@@ -29,27 +29,27 @@ class Recipe:
 
     @property
     def source(self) -> str:
-        """Who published it, when and under which title."""
+        """The publication: author, year and title."""
         return self.source_text or _words(self.name, "source")
 
     @property
     def keeps(self) -> str:
-        """What a release by it keeps."""
+        """What a release preserves."""
         return self.keeps_text or _words(self.name, "keeps")
 
     @property
     def hides(self) -> str:
-        """What a release by it hides."""
+        """What a release protects."""
         return self.hides_text or _words(self.name, "hides")
 
     @property
     def parameters(self) -> Mapping[str, Parameter]:
-        """What ``--set`` may give, by name."""
+        """The parameters that ``--set`` accepts, by name."""
         return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", "target")}
 
     @property
     def needs_target(self) -> bool:
-        """Whether the recipe asks for a target."""
+        """Whether the recipe needs a target."""
         return "target" in signature(self.make).parameters
 
 
@@ -65,17 +65,17 @@ RECIPES: Registry[Recipe] = Registry(
 def recipe(
     name: str, *, source: str = "", keeps: str = "", hides: str = ""
 ) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
-    """Register a function that writes a plan as a recipe.
+    """Register a function that writes a plan, as a recipe.
 
-    The function takes a table and keyword parameters with types and defaults; their types are checked, and the plan is
-    signed with the recipe's name, its target and the settings it was given.
+    The function takes a table and keyword parameters with types and defaults; their types are checked, and the plan
+    records the recipe's name, its target and its settings.
 
     Parameters
     ----------
     name : str
-        What ``--recipe`` and plan files call it.
+        The name in ``--recipe`` and in plan files.
     source, keeps, hides : str
-        Where it comes from (author, year, title), what it keeps and what it hides, for the list of recipes and reports.
+        The publication (author, year, title), what it preserves and what it protects, for the list and for reports.
     """
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
@@ -105,7 +105,7 @@ def _checked(name: str, hint: Any, parameter: str, value: Any) -> Any:
 def plan_for(
     table: Table, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
 ) -> Plan:
-    """The plan a recipe writes for a table; ``settings`` may be text, as a command line gives it."""
+    """The plan that a recipe writes for a table; ``settings`` may be text from a command line."""
     table, chosen = as_table(table), RECIPES.named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:
@@ -119,7 +119,7 @@ def plan_for(
 
 
 def _setting(recipe: Recipe, name: str, value: Any) -> Any:
-    """A parameter's value, read by the type the recipe declares."""
+    """A parameter's value, converted to the type that the recipe declares."""
     if name not in recipe.parameters:
         raise NameUnknown("parameter", name, recipe.parameters, f"of recipe {recipe.name!r}")
     hint = get_type_hints(recipe.make)[name]
@@ -128,13 +128,10 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
     return checked(f"Parameter {name} of recipe {recipe.name!r}", hint, value, from_text=True)
 
 
-# The value of a parameter, held against the type that was declared for it.
-
-
 def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any:
-    """A value as its type has it, or one line that says what is wrong.
+    """A value converted to its declared type, or a one-line error.
 
-    ``from_text``: a command line gives everything as text; elsewhere a text is no number, and a truth value neither.
+    ``from_text``: the value is text from a command line. Otherwise text and truth values are not accepted as numbers.
 
     >>> checked("k", int | None, "5", from_text=True), checked("spread", float, 1)
     (5, 1.0)
@@ -142,15 +139,15 @@ def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any
     from pydantic import TypeAdapter, ValidationError
 
     if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
-        value = value.item()  # a number of numpy's
+        value = value.item()  # a NumPy number
     if isinstance(value, tuple):
         value = list(value)
     parts = _parts(hint)
     if not from_text:
         if isinstance(value, bool) and bool not in parts:
-            raise PlanError(f"{what} must be {_said(parts)}. Got {value!r}.")
+            raise PlanError(f"{what} must be {_describe(parts)}. Got {value!r}.")
         if isinstance(value, str) and str not in parts and not any(isinstance(part, str) for part in parts):
-            raise PlanError(f"{what} must be {_said(parts)}. Got {value!r}.")
+            raise PlanError(f"{what} must be {_describe(parts)}. Got {value!r}.")
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
@@ -158,12 +155,12 @@ def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any
 
 
 def _parts(hint: Any) -> tuple[Any, ...]:
-    """The types and the words that a hint allows."""
+    """The types and literal values that a type hint allows."""
     if get_origin(hint) in (Union, UnionType):
         return tuple(part for one in get_args(hint) for part in _parts(one))
     return get_args(hint) if get_origin(hint) is Literal else (hint,)
 
 
-def _said(parts: tuple[Any, ...]) -> str:
+def _describe(parts: tuple[Any, ...]) -> str:
     words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "none"}
     return " or ".join(words.get(part, str(part)) for part in parts)

@@ -248,7 +248,7 @@ def leaks(subject: ReportContext) -> Iterator[tuple[str, str]]:
     share = subject.rules.share
     others = subject.rules.count(min(step.smallest for step in found) - 1)
     lines = [say("averages-collusion", exact="yes" if all(step.means for step in found) else "no", others=others)]
-    if split := max(step.parted for step in found):
+    if split := max(step.split_by_missingness for step in found):
         lines.append(say("averages-missing", share=share(split)))
     if (one := most_alike(found)).alike:
         lines.append(say("averages-equal", share=share(one.alike), column=one.column))

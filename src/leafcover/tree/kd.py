@@ -87,7 +87,7 @@ def kd_matrix(table: Table, by: Sequence[str]) -> tuple[Floats, Floats]:
     """The columns as a matrix (rows, columns), and the divisor that restores the original values of each column.
 
     A column with a grid is expressed in grid steps, so that the midpoint of 0.1 and 0.7 is exactly on the grid. Missing
-    values are replaced by the mean of the known ones, or by 0 if there are none.
+    values are replaced by the mean of the known ones, or by 0 without any.
     """
     matrix, steps = np.empty((len(table), len(by))), np.ones(len(by))
     for c, name in enumerate(by):

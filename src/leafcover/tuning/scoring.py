@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Rows
 from leafcover.engine.attacker import evidence_of
-from leafcover.engine.evaluate import again
+from leafcover.engine.evaluate import rerun
 from leafcover.errors import TableError
 from leafcover.metrics.disclosure.attribute_inference import inferences
 from leafcover.metrics.disclosure.record_linkage import informed, linkage
@@ -69,7 +69,7 @@ class BaselineScore:
 def score(task: Task, candidate: Candidate, run: int) -> Score:
     """Release all but one fold by a recipe, then measure."""
     plan = plan_for(task.table, candidate.recipe, target=task.target, settings=candidate.settings)
-    made = again(task.table, plan, released_rows(task, run), seed=_seed(task, candidate, run))
+    made = rerun(task.table, plan, released_rows(task, run), seed=_seed(task, candidate, run))
     pair = made.pair
     found = agreement([pair], targets=[task.target, *task.other_targets], bins=task.bins or BINS, floors=0)
     target = _for_target(found, task.target)

@@ -230,7 +230,7 @@ class Averages:
     smallest: int  # rows of the smallest group: all but one can together compute the last one's values
     median: int
     at_smallest: float  # rows in groups of that size
-    parted: float  # rows whose missing values leave an anonymity set smaller than the smallest group
+    split_by_missingness: float  # rows whose missing values leave an anonymity set smaller than the smallest group
     means: bool  # whether averages are means: a median discloses less
     rows: int
 
