@@ -21,7 +21,7 @@ from leafcover.metrics.models import learning
 from leafcover.metrics.utility.clusters import COUNTS, clusters
 from leafcover.metrics.utility.information_loss import information_loss
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
+from leafcover.keyed_random import Key
 from leafcover.table.io import sample
 
 RUNS = 20

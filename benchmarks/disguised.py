@@ -37,7 +37,7 @@ def schemes(names):
 def trees(rows=ROWS):
     """CPU seconds and nodes, by rules and by mechanism."""
     from leafcover.randomized_response import Scheme, StoppingRules, disguise, grow_tree
-    from leafcover.rng import Draws
+    from leafcover.keyed_random import Draws
 
     grow_tree(people(1000), Scheme(), target="class")  # compile
     six_deep = StoppingRules(min_support=0, deviations=0, significance=1, max_depth=6)
@@ -60,7 +60,7 @@ def trees(rows=ROWS):
 def disguising(rows=ROWS):
     """CPU seconds to draw numbers and to randomise one column."""
     from leafcover.randomized_response import Kary, UnrelatedQuestion, Warner
-    from leafcover.rng import Draws
+    from leafcover.keyed_random import Draws
 
     draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
     generator = np.random.default_rng(2)

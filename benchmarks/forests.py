@@ -33,7 +33,7 @@ from leafcover.metrics.utility.forest import (
 from leafcover.metrics.utility.rules import Rule, allowance
 from leafcover.metrics.utility.trees import with_classes
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
+from leafcover.keyed_random import Key
 from leafcover.table.io import sample
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow

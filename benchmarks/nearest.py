@@ -56,7 +56,7 @@ def adult_cover():
     from leafcover.engine.run import run
     from leafcover.metrics.neighbors import scaled
     from leafcover.recipes import plan_for
-    from leafcover.rng import Key
+    from leafcover.keyed_random import Key
     from leafcover.table.io import read, sample
 
     table = read(sample("adult"))

@@ -22,7 +22,7 @@ from leafcover.randomized_response.additive_noise import (
     reconstruct,
 )
 from leafcover.randomized_response.additive_tree import grow_reconstructed
-from leafcover.rng import Draws, Key
+from leafcover.keyed_random import Draws, Key
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import errors_on
 

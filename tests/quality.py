@@ -8,9 +8,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from leafcover.engine.evaluate import pair_from
 from leafcover.engine.run import run
+from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.record_linkage import linkage
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
 
 
 @dataclass(frozen=True)

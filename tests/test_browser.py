@@ -7,9 +7,9 @@ import pytest
 
 from leafcover.engine.evaluate import compared_to, measure_all
 from leafcover.engine.run import run
+from leafcover.keyed_random import Key
 from leafcover.recipes import plan_for
-from leafcover.reporting.page import report
-from leafcover.rng import Key
+from leafcover.reporting.html_page import report
 from tests.tables import mixed
 
 FACES = ("internal", "external", "published", "elsewhere")

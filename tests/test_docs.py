@@ -13,7 +13,7 @@ from leafcover.cli.main import application
 from leafcover.partition.base import PARTITIONS
 from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes import RECIPES
-from leafcover.survey.schema import Question, Survey
+from leafcover.survey.questionnaire import Question, Survey
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"

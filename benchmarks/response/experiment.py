@@ -18,7 +18,7 @@ from leafcover.randomized_response import (
     grow_tree,
     pruned,
 )
-from leafcover.rng import Draws, Key
+from leafcover.keyed_random import Draws, Key
 from leafcover.table.io import sample
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import errors_on, leaf_of

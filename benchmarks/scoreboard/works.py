@@ -12,7 +12,7 @@ from benchmarks.scoreboard.outside import outside
 
 from leafcover.engine.run import run
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
+from leafcover.keyed_random import Key
 from leafcover.table.table import Column, Table
 
 TARGET = "income"

@@ -17,13 +17,15 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from leafcover import errors
-    from leafcover.api import Loaded, Released, load, measure, read, release, verify
+    from leafcover.api import load, measure, read, release, verify
     from leafcover.errors import LeafcoverError
+    from leafcover.keyed_random import Key
     from leafcover.metrics.registry import MEASURES
     from leafcover.metrics.suite import Measures
     from leafcover.partition.forest import Forest
+    from leafcover.partition.kd_tree import Halves, Kd
     from leafcover.partition.leaves import Leaves, Whole
-    from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
+    from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.partition.refine import Refine
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
     from leafcover.recipes.registry import recipe
-    from leafcover.rng import Key
+    from leafcover.released import Loaded, Released
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
     from leafcover.table.table import Table
@@ -46,14 +48,14 @@ _HOMES = {
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
     "Forest": "leafcover.partition.forest",
-    "Halves": "leafcover.partition.microaggregation",
+    "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
     "KMeans": "leafcover.partition.microaggregation",
-    "Kd": "leafcover.partition.microaggregation",
-    "Key": "leafcover.rng",
+    "Kd": "leafcover.partition.kd_tree",
+    "Key": "leafcover.keyed_random",
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.partition.leaves",
-    "Loaded": "leafcover.api",
+    "Loaded": "leafcover.released",
     "MEASURES": "leafcover.metrics.registry",
     "Mdav": "leafcover.partition.microaggregation",
     "Measures": "leafcover.metrics.suite",
@@ -61,7 +63,7 @@ _HOMES = {
     "Plan": "leafcover.recipes.plan",
     "Redraw": "leafcover.perturb.redraw",
     "Refine": "leafcover.partition.refine",
-    "Released": "leafcover.api",
+    "Released": "leafcover.released",
     "Shuffle": "leafcover.perturb.shuffle",
     "Step": "leafcover.recipes.plan",
     "Strata": "leafcover.partition.microaggregation",

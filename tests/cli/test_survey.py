@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from leafcover.survey.client import Client, number_of, survey_secret
+from leafcover.survey.questionnaire import read_survey
 from leafcover.survey.results import export, read_answers
-from leafcover.survey.schema import read_survey
 from tests.cli.helpers import leafcover, refused
 from tests.survey.kept import kept
 from tests.survey.people import from_codes, people, reported, texts

@@ -7,10 +7,10 @@ import leafcover as lc
 from leafcover.engine.attacker import Known, evidence_of
 from leafcover.engine.evaluate import pair_from
 from leafcover.engine.run import run
+from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.record_linkage import informed, linkage
 from leafcover.metrics.pair import pair_of
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
 from leafcover.table.io import read
 from tests.data import table_path
 from tests.tables import category, mixed, number, table

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from leafcover.engine.run import run
 from leafcover.errors import LeafcoverError
+from leafcover.keyed_random import Key
 from leafcover.partition.forest import Forest
 from leafcover.recipes import plan_for
 from leafcover.recipes.plan_file import parse_plan, plan_text
-from leafcover.rng import Key
 from leafcover.table.io import read
 from leafcover.tree.predict import leaf_membership
 from tests.cli.helpers import leafcover

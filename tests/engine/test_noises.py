@@ -9,9 +9,9 @@ from leafcover.engine.attacker import Known, evidence_of
 from leafcover.engine.evaluate import pair_from
 from leafcover.engine.run import run
 from leafcover.errors import NameUnknown, PlanError
+from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.record_linkage import informed, linkage
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
 from leafcover.table.table import Column, Grid, Table
 from tests.tables import category, mixed, mixed_tables, number
 

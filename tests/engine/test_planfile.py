@@ -8,6 +8,7 @@ import pytest
 import leafcover as lc
 from leafcover.engine.run import fingerprint, run
 from leafcover.errors import LeafcoverError, PlanError
+from leafcover.keyed_random import Key
 from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.partition.refine import Refine
@@ -19,7 +20,6 @@ from leafcover.perturb.shuffle import Shuffle
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan, Step, check
 from leafcover.recipes.plan_file import parse_plan, plan_text
-from leafcover.rng import Key
 from leafcover.table.io import read, write
 from tests.data import table_path
 from tests.tables import category, mixed, table

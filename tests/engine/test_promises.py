@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from leafcover.engine.run import run
 from leafcover.errors import InvariantViolated, PlanError
+from leafcover.keyed_random import Key
 from leafcover.perturb.base import Changed
 from leafcover.perturb.bounded import Bounded
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
 from leafcover.table.io import read
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import leaf_membership

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.metrics.disclosure.attribution import attribution, few_keys
+from leafcover.metrics.disclosure.reconstruction import attribution, few_keys
 from leafcover.metrics.pair import pair_of
 from tests.metrics.attacks import awkward_pairs, check_sound, with_control
 from tests.metrics.pairs import apart, copy_of, reordered

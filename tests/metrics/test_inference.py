@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from leafcover.engine.evaluate import pair_from
 from leafcover.engine.run import run
 from leafcover.errors import NameUnknown, ValueOutOfRange
+from leafcover.keyed_random import Key
 from leafcover.metrics import neighbors as people
 from leafcover.metrics.disclosure.attribute_inference import (
     MOST_LEVELS,
@@ -25,7 +26,6 @@ from leafcover.metrics.disclosure.attribute_inference import (
 )
 from leafcover.metrics.pair import pair_of
 from leafcover.recipes import plan_for
-from leafcover.rng import Key
 from leafcover.table.io import read
 from tests.data import table_path
 from tests.metrics.attacks import awkward_pairs, check_sound, with_control

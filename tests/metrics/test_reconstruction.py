@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from leafcover.errors import NameUnknown
-from leafcover.metrics.disclosure.attribution import reconstruction
+from leafcover.metrics.disclosure.reconstruction import reconstruction
 from leafcover.metrics.estimates import wilson
 from leafcover.metrics.pair import pair_of
 from tests.metrics.attacks import awkward_pairs, check_sound

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from leafcover.cells import LevelSet, Range
 from leafcover.engine.run import run
 from leafcover.errors import LeafcoverError, PlanError, TableError
+from leafcover.keyed_random import Key
 from leafcover.partition.base import allowed_ranges
 from leafcover.partition.forest import Forest, meeting
 from leafcover.partition.leaves import Whole, leaves
@@ -19,7 +20,6 @@ from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
 from leafcover.recipes.plan import Plan, Step
-from leafcover.rng import Key
 from leafcover.table.io import read, sample
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import leaf_membership

@@ -7,18 +7,8 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import LeafcoverError
-from leafcover.partition.microaggregation import (
-    Halves,
-    InOrder,
-    Kd,
-    KMeans,
-    Mdav,
-    Strata,
-    VariableMdav,
-    joined,
-    k_means,
-    points,
-)
+from leafcover.partition.kd_tree import Halves, Kd
+from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav, joined, k_means, points
 from tests.data import table_path
 from tests.tables import category, mixed, mixed_tables, number, table
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown
-from leafcover.partition.microaggregation import Kd
+from leafcover.partition.kd_tree import Kd
 from tests.kd_tables import TABLE_41, number_tables, settings_of_trees
 from tests.tables import category, mixed, number, table
 

@@ -17,9 +17,9 @@ from leafcover.engine.attacker import Known, groups_of
 from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
 from leafcover.kernels.microaggregation import centres_of_cells, modes_of_cells
 from leafcover.kernels.permute import rows_by_cell
+from leafcover.keyed_random import Draws
 from leafcover.perturb.base import Changed, Chunk
 from leafcover.perturb.centroid import Centroid
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid
 from tests.cli.helpers import leafcover
 from tests.tables import category, mixed, number, table

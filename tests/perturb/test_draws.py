@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from leafcover.errors import LeafcoverError, TableError
-from leafcover.rng import Draws, Key, key_from_file, key_text
+from leafcover.keyed_random import Draws, Key, key_from_file, key_text
 
 ROWS = np.arange(200_000)
 

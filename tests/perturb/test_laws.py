@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from leafcover.keyed_random import Draws, Key
 from leafcover.partition.leaves import Leaves, Whole
 from leafcover.partition.refine import Refine
 from leafcover.perturb.additive import Additive, Multiplicative
@@ -16,7 +17,6 @@ from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
-from leafcover.rng import Draws, Key
 from tests.tables import mixed
 
 NUMBERS, CATEGORIES = ("age", "pay", "noise"), ("job", "town")

@@ -9,10 +9,10 @@ from scipy.stats import kstest
 import leafcover as lc
 from leafcover.cells import one_cell
 from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
+from leafcover.keyed_random import Draws, Key
 from leafcover.perturb.additive import Multiplicative
 from leafcover.perturb.base import Chunk
 from leafcover.recipes.plan import check
-from leafcover.rng import Draws, Key
 from leafcover.table.table import Column, Grid
 from tests.tables import category, number, table
 

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from leafcover.keyed_random import Draws, Key
 from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner
-from leafcover.rng import Draws, Key
 
 DRAWS = Draws(Key.from_seed(31).secret)
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.randomized_response import Groups, Kary, OneCoin, UnrelatedQuestion, Warner, matrix
 from leafcover.randomized_response.mechanism import inverse
-from leafcover.rng import Draws
 from tests.naive_response import probabilities_of
 from tests.randomized_response.mechanisms import CHANNELS, DRAWS, any_mechanism, as_cells, as_codes
 

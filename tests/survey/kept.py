@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from leafcover.survey.client import Answer
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storage import open_store
 
 

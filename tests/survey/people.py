@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from leafcover.keyed_random import Draws
 from leafcover.randomized_response import disguise
 from leafcover.randomized_response.estimate import recoded
-from leafcover.rng import Draws
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.results import table_of
-from leafcover.survey.schema import Survey
 from leafcover.table.table import Table
 
 DRAWS = Draws(bytes(range(32)))

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
-from leafcover.rng import Key, key_text
-from leafcover.survey.schema import Survey, survey_from
+from leafcover.keyed_random import Key, key_text
+from leafcover.survey.questionnaire import Survey, survey_from
 from tests.survey.surveys import HABITS
 
 KEY = Key(bytes(range(32)))

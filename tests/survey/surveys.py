@@ -1,6 +1,6 @@
 """Surveys that tests ask."""
 
-from leafcover.survey.schema import Survey, survey_from
+from leafcover.survey.questionnaire import Survey, survey_from
 
 HABITS = """
 title = "Habits at work"

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from leafcover.survey.client import body, length, token
-from leafcover.survey.schema import Survey, survey_from
+from leafcover.survey.questionnaire import Survey, survey_from
 from leafcover.survey.server.app import application
 from leafcover.survey.storage import open_store
 from tests.survey.surveys import HABITS, habits

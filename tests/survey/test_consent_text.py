@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from leafcover.messages import catalogue
 from leafcover.survey.consent_text import about_all, about_question, before_send, sent_words, threat_model, why_no_sum
 from leafcover.survey.design import as_text, design
-from leafcover.survey.schema import Survey, survey_from
+from leafcover.survey.questionnaire import Survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, habits, one_coin
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "survey_texts.txt"

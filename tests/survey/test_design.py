@@ -16,7 +16,7 @@ from leafcover.randomized_response.estimate import DEVIATIONS
 from leafcover.randomized_response.mechanism import posterior
 from leafcover.survey.consent_text import about_all
 from leafcover.survey.design import WeightMoments, answers_needed, as_text, belief, design, half_width, moments, product
-from leafcover.survey.schema import Survey, survey_from
+from leafcover.survey.questionnaire import Survey, survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import ONE_COIN, habits, one_coin
 

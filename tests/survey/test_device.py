@@ -9,7 +9,7 @@ from scipy.stats import chisquare
 from leafcover.randomized_response import matrix
 from leafcover.randomized_response.mechanism import ALL_WORDS
 from leafcover.survey.client import Among, Flip, Harmless, coins_of, disguised
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from tests.survey.surveys import habits, one_coin
 
 

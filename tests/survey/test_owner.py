@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from leafcover.survey.client import Answer, disguised, width
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.server import admin as session
 from leafcover.survey.server.app import application
 from leafcover.survey.storage import open_store

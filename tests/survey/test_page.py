@@ -12,7 +12,7 @@ from leafcover.messages import catalogue
 from leafcover.survey.client import as_json, coins_of
 from leafcover.survey.design import design
 from leafcover.survey.pages import environment, offline_page, owner_page, page_of
-from leafcover.survey.schema import survey_from
+from leafcover.survey.questionnaire import survey_from
 from tests.survey.surveys import HABITS, every_coin, habits, one_coin
 
 say = catalogue("survey")

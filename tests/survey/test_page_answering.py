@@ -5,7 +5,7 @@ import json
 import pytest
 
 from leafcover.survey.client import length, received
-from leafcover.survey.schema import survey_from
+from leafcover.survey.questionnaire import survey_from
 from tests.survey.surveys import HABITS, habits, one_coin
 from tests.test_browser import contrast
 

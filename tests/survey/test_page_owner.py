@@ -4,7 +4,7 @@ import pytest
 
 from leafcover.survey.design import design
 from leafcover.survey.pages import owner_page
-from leafcover.survey.schema import survey_from
+from leafcover.survey.questionnaire import survey_from
 from tests.survey.surveys import HABITS, habits
 
 WHITE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='{}' height='300'/>"

@@ -2,7 +2,7 @@ import pytest
 
 from leafcover.errors import LeafcoverError
 from leafcover.randomized_response import Kary, OneCoin, UnrelatedQuestion, Warner
-from leafcover.survey.schema import read_survey, survey_from
+from leafcover.survey.questionnaire import read_survey, survey_from
 from tests.survey.surveys import HABITS, ONE_COIN, every_coin, habits, one_coin
 
 

@@ -6,6 +6,7 @@ from scipy import stats
 
 from leafcover.errors import LeafcoverError, PlanError, TableError
 from leafcover.randomized_response import estimate
+from leafcover.survey.questionnaire import survey_from
 from leafcover.survey.results import (
     LEAST_ANSWERS,
     by_group,
@@ -19,7 +20,6 @@ from leafcover.survey.results import (
     wilson,
 )
 from leafcover.survey.results import as_json as groups_json
-from leafcover.survey.schema import survey_from
 from tests.survey.people import from_codes, people, reported
 from tests.survey.surveys import habits, one_coin
 

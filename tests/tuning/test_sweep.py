@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
+from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.suite import plain, schema
 from leafcover.metrics.utility.prediction import agreement
-from leafcover.rng import Draws, Key
 from leafcover.tuning.report import report
 from leafcover.tuning.scoring import Task, majority_answer, other_targets, released_count, released_rows
 from leafcover.tuning.store import read_scores

@@ -73,7 +73,7 @@ def measure(
     from leafcover.engine.files import external_report
     from leafcover.engine.manifest import load_record
     from leafcover.recipes.plan_file import read_plan
-    from leafcover.reporting.page import require_report
+    from leafcover.reporting.html_page import require_report
 
     _check_files(original, released, control, json_file, report, force)
     if report is not None:

@@ -12,9 +12,9 @@ from leafcover.cli.options import Date, Reading, Title, refuse_unknown, with_rea
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.api import Released
     from leafcover.engine.manifest import ReleasePaths
     from leafcover.recipes.plan import Plan
+    from leafcover.released import Released
 
 
 TableFile = Annotated[
@@ -80,7 +80,7 @@ def release(
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.reporting.page import require_report
+    from leafcover.reporting.html_page import require_report
 
     paths = ReleasePaths(out if out is not None else _beside(table))
     check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
@@ -296,7 +296,7 @@ def demo(
     from leafcover.api import release as release_table
     from leafcover.engine.files import check_outputs, external_report
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.reporting.page import require_report
+    from leafcover.reporting.html_page import require_report
     from leafcover.table.io import sample
 
     require_report()

@@ -14,7 +14,7 @@ from leafcover.cli.tree import TreeFormat
 from leafcover.errors import NameUnknown, OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.survey.schema import Survey
+    from leafcover.survey.questionnaire import Survey
     from leafcover.survey.server.app import Certificate
     from leafcover.table.table import Table
 
@@ -48,7 +48,7 @@ def new(
     quiet: Quiet = False,
 ) -> None:
     """Write an example survey file with every key explained, as a starting point."""
-    from leafcover.survey.schema import example
+    from leafcover.survey.questionnaire import example
     from leafcover.table.atomic import atomic_write
 
     if file.suffix != ".toml":
@@ -76,7 +76,7 @@ def design(
     """Show what an answer reveals about a person, and how many answers the required precision needs."""
     from leafcover.survey.design import as_text
     from leafcover.survey.design import design as designed
-    from leafcover.survey.schema import read_survey
+    from leafcover.survey.questionnaire import read_survey
 
     found = designed(read_survey(file), error=error, share=share, answers=answers)
     typer.echo(json.dumps(found.as_json(), ensure_ascii=False) if as_json else as_text(found))
@@ -102,8 +102,8 @@ def estimate(
     as_json: Json = False,
 ) -> None:
     """Estimate the share of every answer with a 95% interval. Needs at least a hundred answers."""
+    from leafcover.survey.questionnaire import read_survey
     from leafcover.survey.results import read_answers, results, results_text
-    from leafcover.survey.schema import read_survey
 
     survey = read_survey(file)
     literals = dict(_literal(survey, words) for words in where)
@@ -139,7 +139,7 @@ def tokens(
 ) -> None:
     """Create one-time links, one per line, in a private file. Each link lets one person answer once."""
     from leafcover.survey.client import MOST_TOKENS, secret_place, survey_secret, token
-    from leafcover.survey.schema import read_survey
+    from leafcover.survey.questionnaire import read_survey
     from leafcover.table.atomic import atomic_write
 
     survey = read_survey(file)
@@ -181,7 +181,7 @@ def export(
 ) -> None:
     """Export the randomised answers as a table, in random order, without ids and days."""
     from leafcover.survey import results as answers
-    from leafcover.survey.schema import read_survey
+    from leafcover.survey.questionnaire import read_survey
     from leafcover.table.atomic import check_output_path
 
     survey = read_survey(file)
@@ -280,7 +280,7 @@ def serve(
 ) -> None:
     """Serve the survey, collect answers that the browser has randomised, and show the owner live estimates."""
     from leafcover.survey.client import secret_place, survey_secret
-    from leafcover.survey.schema import read_survey
+    from leafcover.survey.questionnaire import read_survey
     from leafcover.survey.server.app import checked_installed, is_loopback, listening
     from leafcover.survey.server.app import serve as run
     from leafcover.survey.storage import open_store
@@ -322,7 +322,7 @@ def page(
 ) -> None:
     """Write the survey as one file that works offline until it sends, and print its hash for publication."""
     from leafcover.survey.pages import offline_page
-    from leafcover.survey.schema import read_survey
+    from leafcover.survey.questionnaire import read_survey
     from leafcover.table.atomic import atomic_write
 
     asked = read_survey(survey)
@@ -391,8 +391,8 @@ def tree(
 ) -> None:
     """Grow a tree that predicts one question from the others, and estimate its accuracy."""
     from leafcover.randomized_response.tree import StoppingRules
+    from leafcover.survey.questionnaire import read_survey
     from leafcover.survey.results import read_answers, results, tree_of
-    from leafcover.survey.schema import read_survey
 
     survey = read_survey(file)
     rules = StoppingRules(criterion.value, min_support=min_support, significance=significance)

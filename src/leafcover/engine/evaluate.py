@@ -21,6 +21,7 @@ from leafcover.engine.attacker import (
 )
 from leafcover.engine.run import Progress, Release, run
 from leafcover.errors import LeafcoverError, RiskTooHigh, TableError
+from leafcover.keyed_random import Draws, Key
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference, attacked_columns, inferences
 from leafcover.metrics.disclosure.linkability import ColumnSets, column_sets
@@ -34,7 +35,6 @@ from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
-from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import row_hashes
 from leafcover.table.table import Table, without_unused_levels
 

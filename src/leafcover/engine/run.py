@@ -12,10 +12,10 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
 from leafcover.errors import InvariantViolated, TableError
+from leafcover.keyed_random import Draws, Key
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
-from leafcover.rng import Draws, Key
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.table import Column, Table

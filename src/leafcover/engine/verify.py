@@ -13,10 +13,10 @@ from leafcover.engine.files import read_pairs, sha256_of
 from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
+from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes.plan import Made, Plan
 from leafcover.recipes.plan_file import parse_plan
-from leafcover.rng import Key
 from leafcover.table.io import read
 from leafcover.table.table import Column, Table, without_unused_levels
 

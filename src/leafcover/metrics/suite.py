@@ -14,7 +14,6 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
-from leafcover.metrics.disclosure.attribution import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
 from leafcover.metrics.disclosure.interval_disclosure import (
     Averages,
@@ -31,6 +30,7 @@ from leafcover.metrics.disclosure.linkability import ColumnSets, column_sets
 from leafcover.metrics.disclosure.membership_inference import Membership, membership
 from leafcover.metrics.disclosure.nearest_record import Candidates, Distances, Sers, candidates, distances, sers
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
+from leafcover.metrics.disclosure.reconstruction import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.record_linkage import Evidence, Informed, Linkage, distance_linkage, informed
 from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
 from leafcover.metrics.estimates import Attack, Estimate, Risk, known

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import nan
-from typing import ClassVar, TypeVar
+from typing import ClassVar, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -75,6 +75,7 @@ PARTITIONS: Registry[type[PartitionMethod]] = Registry(
     "leafcover.partition.leaves",
     "leafcover.partition.forest",
     "leafcover.partition.refine",
+    "leafcover.partition.kd_tree",
     "leafcover.partition.microaggregation",
 )
 
@@ -89,6 +90,11 @@ def partition(name: str) -> Callable[[Method], Method]:
         return method
 
     return register
+
+
+def is_partition(value: object) -> TypeGuard[PartitionMethod]:
+    """Whether something is a way to group rows."""
+    return isinstance(value, PartitionMethod)
 
 
 def methods() -> Catalogue:

@@ -16,9 +16,9 @@ import numpy as np
 from leafcover.arrays import Array, Floats
 from leafcover.cells import Cells
 from leafcover.errors import ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
 from leafcover.perturb.bounded import FINE, DistributionName, Normal, between, distribution_named
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid, Kind
 
 

@@ -3,15 +3,15 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells, LevelSet, Range, intersect_labels
+from leafcover.keyed_random import Draws
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Kind
 
 # What a perturbation needs to change a row: the row; merged counts or moments; its whole cell; the whole table.
@@ -190,6 +190,11 @@ def perturbation(name: str) -> Callable[[Method], Method]:
         return method
 
     return register
+
+
+def is_perturbation(value: object) -> TypeGuard[Perturbation]:
+    """Whether something is a way to change values."""
+    return isinstance(value, Perturbation)
 
 
 def methods() -> Catalogue:

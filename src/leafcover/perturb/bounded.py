@@ -14,8 +14,8 @@ from scipy.special import ndtr, ndtri
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, perturbation
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Kind
 
 # Noise distributions with mean 0 and standard deviation 1, given by cdf and inverse cdf.

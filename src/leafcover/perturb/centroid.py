@@ -14,8 +14,8 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
 from leafcover.cells import Cells, intersect_labels
 from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Grid
 
 

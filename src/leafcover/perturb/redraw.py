@@ -15,6 +15,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.perturb.base import (
     Changed,
     Chunk,
@@ -26,7 +27,6 @@ from leafcover.perturb.base import (
     methods,
     perturbation,
 )
-from leafcover.rng import Draws
 from leafcover.table.table import Kind
 
 

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.keyed_random import Draws
 from leafcover.perturb.base import (
     FIXED_PROBABILITY,
     Changed,
@@ -23,7 +24,6 @@ from leafcover.perturb.base import (
     missing_moved,
     perturbation,
 )
-from leafcover.rng import Draws
 
 
 @perturbation("shuffle")

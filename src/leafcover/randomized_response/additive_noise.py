@@ -14,8 +14,8 @@ from scipy.special import ndtr, ndtri
 
 from leafcover.arrays import Bools, Codes, Floats
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.randomized_response.mechanism import Privacy
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Table
 
 NOTHING = 1e-5  # the probability of noise beyond ``reach`` on either side, for unbounded noise

@@ -13,8 +13,8 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Bools, Codes, Floats
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.randomized_response.mechanism import Mechanism, Privacy
-from leafcover.rng import Draws
 from leafcover.table.table import Column, Table
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Words
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.rng import Draws
+from leafcover.keyed_random import Draws
 
 # Secret coins, one per row, from a cryptographic keystream that can be read at any row.
 #

@@ -14,6 +14,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Codes, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.keyed_random import Draws
 from leafcover.randomized_response.mechanism import (
     LEAST_DISTANCE,
     Privacy,
@@ -29,7 +30,6 @@ from leafcover.randomized_response.mechanism import (
     only_column,
     posterior,
 )
-from leafcover.rng import Draws
 
 
 @dataclass(frozen=True)
@@ -316,7 +316,7 @@ class UnrelatedQuestion:
 class OneCoin:
     """Several two-level columns and one coin: all true with probability ``theta``, else all flipped.
 
-    >>> from leafcover.rng import Draws
+    >>> from leafcover.keyed_random import Draws
     >>> record = np.array([[0], [1], [1]], np.int32)
     >>> OneCoin(0.0, columns=3).apply(record, Draws(bytes(32))).ravel().tolist()
     [1, 0, 0]

@@ -4,8 +4,9 @@ from typing import Literal, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import PartitionMethod
+from leafcover.partition.kd_tree import Halves, Kd
 from leafcover.partition.leaves import MOST_ROWS, Whole
-from leafcover.partition.microaggregation import Halves, InOrder, Kd, KMeans, Mdav, Strata, VariableMdav
+from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
 from leafcover.perturb.centroid import Centroid
 from leafcover.recipes.plan import Names, Plan, Step, chosen_columns, listed_names
 from leafcover.recipes.registry import recipe

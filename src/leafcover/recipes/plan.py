@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError
-from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.perturb.base import PERTURBATIONS, Perturbation
+from leafcover.partition.base import Partition, PartitionMethod, is_partition
+from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
 from leafcover.table.table import Column, Table
 
 
@@ -57,9 +57,9 @@ class Step:
             raise PlanError("A step names no column. Give it at least one.")
         if len(set(names)) < len(names):
             raise PlanError(f"A step names a column twice: {', '.join(names)}. Name each once.")
-        if not isinstance(within, PartitionMethod):
+        if not is_partition(within):
             raise PlanError(f"within must be a partition, such as Leaves(of=...). Got {type(within).__name__}.")
-        if not isinstance(perturb, Perturbation):
+        if not is_perturbation(perturb):
             raise PlanError(f"perturb must be a perturbation, such as Shuffle(). Got {type(perturb).__name__}.")
         object.__setattr__(self, "columns", names)
         object.__setattr__(self, "within", within)

@@ -26,7 +26,7 @@ from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
-from leafcover.partition.base import PARTITIONS, PartitionMethod
+from leafcover.partition.base import PARTITIONS, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
 from leafcover.recipes.registry import RECIPES, checked
@@ -80,7 +80,7 @@ def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
         content = getattr(method, one.name)
         if content is None or (one.default is not MISSING and content == one.default):
             continue
-        if isinstance(content, PartitionMethod):
+        if is_partition(content):
             content = _table(content, PARTITIONS)
         elif not isinstance(content, str | int | float | tuple | list):
             raise PlanError(

@@ -13,10 +13,10 @@ from typing import Literal
 from leafcover.engine.evaluate import above_control
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
-from leafcover.metrics.disclosure.attribution import ReconstructionAttack
 from leafcover.metrics.disclosure.interval_disclosure import Intervals
 from leafcover.metrics.disclosure.k_anonymity import KAnonymity
 from leafcover.metrics.disclosure.nearest_record import Low
+from leafcover.metrics.disclosure.reconstruction import ReconstructionAttack
 from leafcover.metrics.disclosure.record_linkage import Crowd, Informed
 from leafcover.metrics.disclosure.singling_out import FEWEST as MIN_CONTROL_ROWS
 from leafcover.metrics.estimates import Attack, Risk

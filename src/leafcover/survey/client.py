@@ -29,11 +29,11 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.keyed_random import Key, key_from_file, key_text
 from leafcover.messages import catalogue
 from leafcover.randomized_response import Kary, OneCoin, UnrelatedQuestion, Warner
 from leafcover.randomized_response.mechanism import ALL_WORDS
-from leafcover.rng import Key, key_from_file, key_text
-from leafcover.survey.schema import Question, Survey
+from leafcover.survey.questionnaire import Question, Survey
 from leafcover.table.atomic import atomic_write
 
 say = catalogue("survey")

@@ -10,7 +10,7 @@ from typing import Any
 
 from leafcover.messages import catalogue
 from leafcover.randomized_response import DisguisedColumns, Kary, OneCoin, UnrelatedQuestion, Warner
-from leafcover.survey.schema import Question, Survey, strength
+from leafcover.survey.questionnaire import Question, Survey, strength
 
 MOST_TIMES = 1_000_000  # a larger factor would mean nothing to a reader
 HARDLY_A_LIMIT = 100
@@ -22,7 +22,7 @@ say = catalogue("survey")
 def about_question(survey: Survey, question: Question) -> str:
     """How the answer to one question is sent.
 
-    >>> from leafcover.survey.schema import survey_from
+    >>> from leafcover.survey.questionnaire import survey_from
     >>> asked = survey_from('title = "T"\\n[[questions]]\\nname = "a"\\ntext = "A?"\\nchoices = ["no", "yes"]')
     >>> about_question(asked, asked.questions[0]).split(",")[0]
     'Your true answer is sent in 3 of 4 cases'

@@ -17,8 +17,8 @@ from leafcover.messages import catalogue
 from leafcover.randomized_response.estimate import DEVIATIONS, DisguisedColumns, code_of
 from leafcover.randomized_response.mechanism import inverse, matrix
 from leafcover.survey.consent_text import MOST_TIMES, percent_upwards, times, upwards, why_no_sum
+from leafcover.survey.questionnaire import Question, Survey, cost, strength
 from leafcover.survey.results import side_by_side
-from leafcover.survey.schema import Question, Survey, cost, strength
 
 FINEST = 1e-6  # a higher precision would need more people than there are
 PAIRS_SHOWN = 10

@@ -25,7 +25,7 @@ from leafcover.survey.consent_text import (
     times,
     upwards,
 )
-from leafcover.survey.schema import Question, Survey
+from leafcover.survey.questionnaire import Question, Survey
 
 __all__ = ["Page", "offline_page", "page_of"]
 
@@ -97,7 +97,7 @@ def owner_page(name: str, **content: Any) -> Page:
 def page_of(survey: Survey, *, send_to: str = "/answers", offline: bool = False) -> Page:
     """The respondent's page of a survey; the same survey and address give the same bytes.
 
-    >>> from leafcover.survey.schema import survey_from
+    >>> from leafcover.survey.questionnaire import survey_from
     >>> asked = survey_from('title = "T"\\n[[questions]]\\nname = "a"\\ntext = "A?"\\nchoices = ["no", "yes"]')
     >>> page_of(asked).policy.split("; ")[0]
     "default-src 'none'"

@@ -22,7 +22,7 @@ from leafcover.messages import catalogue
 from leafcover.randomized_response import JointDistribution, ProportionEstimate, estimate, joint
 from leafcover.randomized_response.estimate import DEVIATIONS, of_weights, recoded_column, weights
 from leafcover.randomized_response.tree import StoppingRules, accuracy, grow_tree
-from leafcover.survey.schema import Question, Survey
+from leafcover.survey.questionnaire import Question, Survey
 from leafcover.survey.storage.base import Store
 from leafcover.table.identifiers import splitmix64
 from leafcover.table.io import read, write

@@ -14,6 +14,7 @@ from leafcover.arrays import MISSING, Rows
 from leafcover.engine.attacker import evidence_of
 from leafcover.engine.evaluate import rerun
 from leafcover.errors import TableError
+from leafcover.keyed_random import Draws
 from leafcover.metrics.disclosure.attribute_inference import inferences
 from leafcover.metrics.disclosure.record_linkage import informed, linkage
 from leafcover.metrics.estimates import Estimate, Risk, share_of
@@ -21,7 +22,6 @@ from leafcover.metrics.models import BINS, MOST, MOST_TESTS, answers, classes_fo
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.metrics.utility.prediction import Agreement, Agreements, agreement
 from leafcover.recipes import plan_for
-from leafcover.rng import Draws
 from leafcover.table.table import Table
 from leafcover.tree.training import attribute_names
 from leafcover.tuning.grid import Candidate, Value

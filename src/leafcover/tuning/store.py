@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 
 from leafcover import __version__
 from leafcover.errors import LeafcoverError, TableError
+from leafcover.keyed_random import Key
 from leafcover.metrics.suite import plain
-from leafcover.rng import Key
 from leafcover.table.atomic import atomic_write
 from leafcover.tuning.grid import Candidate
 from leafcover.tuning.scoring import BaselineScore, Score

@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 from leafcover import __version__
 from leafcover.engine.run import fingerprint, refuse_identifiers
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
+from leafcover.keyed_random import Draws, Key
 from leafcover.messages import catalogue
 from leafcover.metrics.models import scikit_learn
 from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES
-from leafcover.rng import Draws, Key
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Table, column_name
 from leafcover.tree.training import classes_of

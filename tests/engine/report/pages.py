@@ -9,12 +9,12 @@ import numpy as np
 
 from leafcover.engine.evaluate import compared_to, measure_all, pair_from
 from leafcover.engine.run import run
+from leafcover.keyed_random import Key
 from leafcover.recipes import plan_for
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import verdicts
-from leafcover.reporting.page import report
-from leafcover.rng import Key
+from leafcover.reporting.html_page import report
 from tests.tables import category, number, table
 
 RARE, EXTREME, MIDDLE = "Zyx-unheard-of", 987654.0, 43.217

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from leafcover.engine.evaluate import compared_to, measure_all, pair_from
+from leafcover.keyed_random import Key
 from leafcover.messages import ENGLISH, catalogue
 from leafcover.reporting import columns, models, risks, trees
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from leafcover.rng import Key
 from tests.engine.report.pages import released
 from tests.tables import mixed
 

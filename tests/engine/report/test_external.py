@@ -12,7 +12,7 @@ from leafcover.engine.manifest import external
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.reporting.disclosure_rules import FEWEST
-from leafcover.reporting.page import report
+from leafcover.reporting.html_page import report
 from tests.engine.report.pages import RARE, RECIPES, page, planted, released
 from tests.tables import category, mixed, table
 

@@ -15,13 +15,13 @@ from leafcover.engine.evaluate import (
     refuse_above,
 )
 from leafcover.errors import RiskTooHigh
+from leafcover.keyed_random import Key
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, conclusion, verdicts
 from leafcover.reporting.overview import overview
-from leafcover.rng import Key
 from tests.engine.report.pages import context_of, released, verdict
 from tests.tables import mixed
 

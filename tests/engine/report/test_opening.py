@@ -16,12 +16,12 @@ from fluent.syntax import FluentParser, ast
 import leafcover
 import leafcover as lc
 from leafcover.engine.evaluate import pair_from
+from leafcover.keyed_random import Key
 from leafcover.messages import catalogue
 from leafcover.recipes import RECIPES
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.overview import opening
-from leafcover.rng import Key
 from tests.engine.report.pages import measured, page, planted, released, text_of
 
 say = catalogue("report")

@@ -10,12 +10,12 @@ import pytest
 
 from leafcover.engine.evaluate import Comparison, measure_all, pair_from
 from leafcover.errors import LeafcoverError
+from leafcover.keyed_random import Key
 from leafcover.messages import catalogue
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.utility.forest import LeafShares, RuleShares
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from leafcover.reporting.page import report
-from leafcover.rng import Key
+from leafcover.reporting.html_page import report
 from tests.engine.report.pages import outline, page, released, text_of
 from tests.metrics.pairs import copy_of
 from tests.tables import category, mixed, number, table
@@ -311,6 +311,8 @@ def test_without_jinja_or_matplotlib_one_line_says_what_to_install(monkeypatch):
     original = mixed(1, rows=100)
     release = released(original, target="class")
     real = find_spec
-    monkeypatch.setattr("leafcover.reporting.page.find_spec", lambda name: None if name == "jinja2" else real(name))
+    monkeypatch.setattr(
+        "leafcover.reporting.html_page.find_spec", lambda name: None if name == "jinja2" else real(name)
+    )
     with pytest.raises(LeafcoverError, match=r"^Install leafcover\[report\] .*jinja2 is missing"):
         page(original, release)

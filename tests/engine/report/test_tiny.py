@@ -9,7 +9,7 @@ from leafcover.engine.evaluate import Comparison, measure_all
 from leafcover.messages import catalogue
 from leafcover.metrics.pair import pair_of
 from leafcover.reporting.disclosure_rules import FEW
-from leafcover.reporting.page import report
+from leafcover.reporting.html_page import report
 from tests.engine.report.pages import measured, outline, page, released, text_of
 from tests.metrics.pairs import awkward, copy_of
 from tests.tables import category, number, table

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.keyed_random import Draws, Key
 from leafcover.randomized_response.additive_noise import GaussianNoise, LaplaceNoise, Noisy, UniformNoise, add_noise
-from leafcover.rng import Draws, Key
 from tests.tables import category, number, table
 
 DRAWS = Draws(Key.from_seed(3).secret)

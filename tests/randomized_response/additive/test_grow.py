@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
+from leafcover.keyed_random import Draws, Key
 from leafcover.randomized_response.additive_noise import GaussianNoise, Noisy, UniformNoise, add_noise
 from leafcover.randomized_response.additive_tree import (
     AdditiveTreeSettings,
@@ -23,7 +24,6 @@ from leafcover.randomized_response.additive_tree import (
     pruned,
     split_rows,
 )
-from leafcover.rng import Draws, Key
 from leafcover.tree.export import rules, text
 from leafcover.tree.predict import errors_on
 from tests import naive_additive as naive

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import leafcover as lc
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
+from leafcover.keyed_random import Draws, Key
 from leafcover.randomized_response.additive_noise import (
     GaussianNoise,
     LaplaceNoise,
@@ -20,7 +21,6 @@ from leafcover.randomized_response.additive_noise import (
     rounds_by_halves,
     transition_matrix,
 )
-from leafcover.rng import Draws, Key
 from tests import naive_additive as naive
 from tests.tables import number, table
 

@@ -22,8 +22,8 @@ from leafcover.errors import LeafcoverError, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.survey.design import design
 from leafcover.survey.pages import owner_page
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.results import LEAST_ANSWERS, export, predictable, results, stored_answers, tree_of
-from leafcover.survey.schema import Survey
 from leafcover.survey.server.answers import Declined, body_of, is_foreign
 from leafcover.survey.storage.base import Opens, StoreFailed
 from leafcover.table.table import Table

@@ -19,7 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from leafcover.messages import catalogue
 from leafcover.survey.client import Answer, Message, Outdated, Refused, length, number_of, received
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storage.base import Acceptance, Opens, Store
 
 PATIENCE_SECONDS = 10.0  # for the head of a request, and for its body

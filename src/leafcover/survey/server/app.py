@@ -26,7 +26,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from leafcover.errors import OutputError, PlanError
 from leafcover.messages import catalogue
 from leafcover.survey.pages import page_of
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.server.admin import owner_routes
 from leafcover.survey.server.answers import PATIENCE_SECONDS, Writer, answering
 from leafcover.survey.storage.base import Opens

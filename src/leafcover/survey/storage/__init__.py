@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storage.base import Store, StoreFailed
 
 DATABASE = re.compile("(postgresql|postgres)://", re.IGNORECASE)

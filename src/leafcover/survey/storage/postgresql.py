@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from leafcover.survey.client import Answer
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storage.base import Acceptance, StoreFailed, as_reports, judged, with_spent
 
 if TYPE_CHECKING:

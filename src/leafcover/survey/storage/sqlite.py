@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Lock
 
 from leafcover.survey.client import Answer
-from leafcover.survey.schema import Survey
+from leafcover.survey.questionnaire import Survey
 from leafcover.survey.storage.base import Acceptance, StoreFailed, as_reports, judged, with_spent
 
 OURS = 0x4C656166  # "Leaf", in the header of every store
