@@ -19,9 +19,9 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.kd import SCALES, Cut, Scale, Scope, Tie, canonical_order, column_scales, grow_kd, kd_matrix
 from leafcover.tree.tree import Tree, leaf_boxes
 
-# Rows become points, so that similarity is a squared Euclidean distance. A number is standardised by its mean and sample
-# standard deviation; a missing one is placed at the mean. A category has one coordinate per level, 1/√2 where the row
-# has that level, so that the squared distance is 1 between different levels and 0 between equal ones. A missing
+# Rows become points, so that similarity is a squared Euclidean distance. A number is standardised by its mean and its
+# sample standard deviation; a missing one is placed at the mean. A category has one coordinate per level, 1/√2 where
+# the row has that level, so that the squared distance is 1 between different levels and 0 between equal ones. A missing
 # category is a level of its own.
 
 
@@ -51,7 +51,7 @@ def _coordinates(column: Column) -> Iterable[Floats]:
 
 
 def standardised(column: Column) -> Floats:
-    """A number standardised by its mean and sample deviation; 0 where it is missing, and everywhere if it is constant."""
+    """A number standardised by its mean and sample deviation; 0 where it is missing or if the column is constant."""
     known = ~column.missing
     values = column.values[known]
     found = np.zeros(len(column))
@@ -143,8 +143,8 @@ def together(sizes: Rows, least: int) -> tuple[Rows, int]:
     return number, small
 
 
-# Cells from a kd tree: its leaves, split along the column with the largest spread, so that nearby rows share a cell. The
-# perturbation tree of Li and Sarkar (2006) replaces the sensitive values of each such cell by their mean.
+# Cells from a kd tree: its leaves, split along the column with the largest spread, so that nearby rows share a cell.
+# The perturbation tree of Li and Sarkar (2006) replaces the sensitive values of each such cell by their mean.
 
 
 @partition("kd")
@@ -533,7 +533,7 @@ class KMeans(PartitionMethod):
 
 
 def k_means(where: Floats, count: int) -> Rows:
-    """Lloyd's algorithm, started from the point farthest from the mean, then each time the one farthest from all chosen.
+    """Lloyd's algorithm, started from the point farthest from the mean, then the one farthest from all chosen so far.
 
     >>> k_means(np.array([[0.0], [0.1], [9.0], [9.2]]), 2)
     array([1, 1, 0, 0])
@@ -551,7 +551,7 @@ def k_means(where: Floats, count: int) -> Rows:
 
 
 def joined(where: Floats, label: Rows, least: int) -> Rows:
-    """The groups, with those of fewer than ``least`` rows merged into the one with the nearest centre, smallest first."""
+    """The groups, with those of fewer than ``least`` rows merged into the nearest one by centre, smallest first."""
     number = np.unique(label, return_inverse=True)[1].ravel()
     while True:
         sizes = np.bincount(number)
