@@ -1,4 +1,4 @@
-"""Synthetic people after Agrawal, Imielinski and Swami (1993), with the five functions of Agrawal and Srikant (2000)."""
+"""Synthetic people after Agrawal, Imielinski and Swami (1993), by the five functions of Agrawal and Srikant (2000)."""
 
 from collections.abc import Callable
 

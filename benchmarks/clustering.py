@@ -15,13 +15,13 @@ import numpy as np
 import leafcover as lc
 from leafcover.engine.evaluate import compared_to
 from leafcover.engine.run import run
+from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.record_linkage import informed
 from leafcover.metrics.estimates import Estimate, mean_of
 from leafcover.metrics.models import learning
 from leafcover.metrics.utility.clusters import COUNTS, clusters
 from leafcover.metrics.utility.information_loss import information_loss
 from leafcover.recipes import plan_for
-from leafcover.keyed_random import Key
 from leafcover.table.io import sample
 
 RUNS = 20

@@ -36,8 +36,8 @@ def schemes(names):
 
 def trees(rows=ROWS):
     """CPU seconds and nodes, by rules and by mechanism."""
-    from leafcover.randomized_response import Scheme, StoppingRules, disguise, grow_tree
     from leafcover.keyed_random import Draws
+    from leafcover.randomized_response import Scheme, StoppingRules, disguise, grow_tree
 
     grow_tree(people(1000), Scheme(), target="class")  # compile
     six_deep = StoppingRules(min_support=0, deviations=0, significance=1, max_depth=6)
@@ -59,8 +59,8 @@ def trees(rows=ROWS):
 
 def disguising(rows=ROWS):
     """CPU seconds to draw numbers and to randomise one column."""
-    from leafcover.randomized_response import Kary, UnrelatedQuestion, Warner
     from leafcover.keyed_random import Draws
+    from leafcover.randomized_response import Kary, UnrelatedQuestion, Warner
 
     draws, codes = Draws(bytes(32)), np.random.default_rng(1).integers(0, 2, rows).astype(np.int32)
     generator = np.random.default_rng(2)

@@ -27,7 +27,7 @@ def measured(name, table, target, times):
 
 
 def results(tables):
-    """Adult and a large table, with kernels compiled first; ``tables`` returns the folder of the table with that many rows."""
+    """Adult and a large table, with kernels compiled first; ``tables`` returns the folder for a number of rows."""
     from leafcover.table.frames import from_frame
     from leafcover.table.io import read, sample
 

@@ -16,6 +16,7 @@ import numpy as np
 import leafcover as lc
 from leafcover.engine.evaluate import compared_to
 from leafcover.engine.run import run
+from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.nearest_record import sers
 from leafcover.metrics.disclosure.record_linkage import informed
 from leafcover.metrics.estimates import Estimate, mean_of
@@ -33,7 +34,6 @@ from leafcover.metrics.utility.forest import (
 from leafcover.metrics.utility.rules import Rule, allowance
 from leafcover.metrics.utility.trees import with_classes
 from leafcover.recipes import plan_for
-from leafcover.keyed_random import Key
 from leafcover.table.io import sample
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow

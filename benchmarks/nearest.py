@@ -54,9 +54,9 @@ def adult_cover():
     """The shipped Adult table and a release of it, over all columns but the target."""
     from leafcover.engine.evaluate import pair_from
     from leafcover.engine.run import run
+    from leafcover.keyed_random import Key
     from leafcover.metrics.neighbors import scaled
     from leafcover.recipes import plan_for
-    from leafcover.keyed_random import Key
     from leafcover.table.io import read, sample
 
     table = read(sample("adult"))

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 from benchmarks.agrawal import FUNCTIONS, RANGES, people
 
+from leafcover.keyed_random import Draws, Key
 from leafcover.randomized_response.additive_noise import (
     GaussianNoise,
     LaplaceNoise,
@@ -22,7 +23,6 @@ from leafcover.randomized_response.additive_noise import (
     reconstruct,
 )
 from leafcover.randomized_response.additive_tree import grow_reconstructed
-from leafcover.keyed_random import Draws, Key
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import errors_on
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import leafcover as lc
+from leafcover.keyed_random import Draws, Key
 from leafcover.randomized_response import (
     PAPER,
     DisguisedColumns,
@@ -18,7 +19,6 @@ from leafcover.randomized_response import (
     grow_tree,
     pruned,
 )
-from leafcover.keyed_random import Draws, Key
 from leafcover.table.io import sample
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import errors_on, leaf_of

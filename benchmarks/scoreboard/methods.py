@@ -101,7 +101,7 @@ def rank_swap(values: Array, reach: float, rng: np.random.Generator) -> Array:
 
 
 def post_randomise(codes: Codes, share: float, rng: np.random.Generator) -> Codes:
-    """PRAM: a share of the codes is resampled from the column, so that the expected frequency of every level is unchanged.
+    """PRAM: a share of the codes is resampled from the column, which preserves expected frequencies.
 
     A resampled code may equal the original, so fewer than the share differ.
     """

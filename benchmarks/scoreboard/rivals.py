@@ -75,7 +75,7 @@ def mean_or_most_frequent(values, is_number, _):
 
 
 def private_model(train, test, seed, *, model, epsilon, **settings):
-    """Predictions for the test rows, one model for each target, each with the whole epsilon; ranges and levels are public."""
+    """Predictions for the test rows, one model per target, each with all of epsilon; ranges and levels are public."""
     from diffprivlib.models import forest
 
     everyone = pd.concat([train, test])

@@ -11,8 +11,8 @@ from benchmarks.scoreboard.outcome import Outcome, Split
 from benchmarks.scoreboard.outside import outside
 
 from leafcover.engine.run import run
-from leafcover.recipes import plan_for
 from leafcover.keyed_random import Key
+from leafcover.recipes import plan_for
 from leafcover.table.table import Column, Table
 
 TARGET = "income"

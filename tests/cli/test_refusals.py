@@ -352,7 +352,7 @@ def test_many_rows_alone_in_their_cell_are_refused_unless_forced(tmp_path):
     asked += ["--category", "level", "--unchanged", "level"]
     refused = leafcover(*asked)
     assert refused.exit_code == 3
-    assert "13.0% of the rows are alone in their cell" in refused.output
+    assert "13.0% of the rows are singletons" in refused.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "plan.toml"]
     done = leafcover(*asked, "--force")
     assert done.exit_code == 0, done.output

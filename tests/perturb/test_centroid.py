@@ -167,13 +167,14 @@ def test_the_check_sees_small_groups_rare_categories_and_numbers_from_outside():
     own = {"x": np.array([2.0, 2, 2, 7]), "c": np.array([0, 0, 0, 1])}
     assert Centroid().violations(part, own) == ()
     small = Centroid(least=5).violations(part, {"x": np.full(4, 3.25), "c": np.zeros(4, np.int32)})
-    assert small[0] == "column 'x': 1 centroids rest on fewer than 5 known values"
-    assert "1 centroids rest on fewer than 2" in Centroid(least=2).violations(part, own)[0]  # the last row alone
-    assert Centroid().violations(part, {**own, "c": np.array([1, 1, 1, 1])}) == (
-        "column 'c': 1 groups show a category that is not their commonest",
-    )
+    assert small[0].startswith("column 'x': 1 centroids")
+    assert "fewer than 5 known values" in small[0]
+    assert "fewer than 2 known values" in Centroid(least=2).violations(part, own)[0]  # the last row alone
+    (rare,) = Centroid().violations(part, {**own, "c": np.array([1, 1, 1, 1])})
+    assert rare.startswith("column 'c': 1 groups")
+    assert "mode" in rare
     outside = {**own, "x": np.array([4.0, 4, 4, 7])}
-    assert "lies outside their own" in Centroid("median").violations(part, outside)[0]
+    assert "outside their range" in Centroid("median").violations(part, outside)[0]
 
 
 @pytest.mark.parametrize(("parameter", "value"), [("least", 0), ("number", "mode")])

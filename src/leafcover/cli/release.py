@@ -106,7 +106,7 @@ def release(
         )
         if made.singletons > MOST_SINGLETONS:
             warn(
-                f"{made.singletons:.1%} of the rows are singletons (alone in their cell); they are released because of --force."
+                f"{made.singletons:.1%} of the rows are singletons (alone in their cell), released because of --force."
             )
         manifest = made.save(
             paths.table,

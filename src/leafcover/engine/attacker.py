@@ -1,4 +1,4 @@
-"""What an attacker who knows the plan can infer: from the plan alone, and from a release as evidence for record linkage."""
+"""What an attacker who knows the plan can infer, from the plan alone and from a release (for record linkage)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,7 +43,7 @@ def fixed(known: Known) -> dict[str, float]:
 def widths(known: Known) -> dict[str, float]:
     """For each column, the mean width of the range that a row's value must lie in, relative to the column's range.
 
-    0 means that the value is known, 1 that nothing is known. For a category it is the share of levels that are possible.
+    0 means that the value is known, 1 that nothing is known. For a category it is the share of possible levels.
     """
     found = {column.name: 0.0 for column in known.table}
     for step in known.plan.steps:
@@ -194,7 +194,7 @@ class PlanEvidence:
 
 
 def evidence_of(known: Known, released: Table, keys: Sequence[str]) -> PlanEvidence:
-    """The evidence in the quasi-identifiers of a release for an attacker who knows the plan, in the order of the table."""
+    """The evidence in a release's quasi-identifiers for an attacker who knows the plan, in the table's order."""
     lenses: list[_Lens] = []
     for part, perturbation in _known_parts(known, keys):
         if not perturbation.is_exchangeable:

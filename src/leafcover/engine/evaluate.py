@@ -380,8 +380,9 @@ def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
     """Raise an error if too many rows are singletons, the only row of their cell."""
     if release.singletons > limit:
         raise RiskTooHigh(
-            f"{release.singletons:.1%} of the rows are singletons (alone in their cell), more than {limit:.0%}: their leaves "
-            "would disclose values of individuals. Nothing was written. Raise min_cell, or allow singletons (--force)."
+            f"{release.singletons:.1%} of the rows are singletons (alone in their cell), more than {limit:.0%}: "
+            "their leaves would disclose values of individuals. Nothing was written. "
+            "Raise min_cell, or allow singletons (--force)."
         )
 
 

@@ -101,7 +101,7 @@ def check_report_name(report: Path | None) -> None:
 def check_outputs(
     table: Path | None, paths: ReleasePaths, *, report: Path | None, key_file: Path | None, held_out: bool, force: bool
 ) -> None:
-    """Raise an error for outputs that cannot be written, that exist, or that are the same file as another or the original."""
+    """Raise an error for outputs that cannot be written, that exist, or that coincide with another file."""
     if not paths.table.name or paths.table.name == "..":
         raise OutputError(f"Output '{paths.table}' has no file name. Give one, such as -o released.csv.")
     check_report_name(report)

@@ -1,4 +1,4 @@
-"""Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, a byte-identical repeat."""
+"""Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, every byte."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

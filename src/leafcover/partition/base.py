@@ -46,7 +46,7 @@ class PartitionMethod(ABC):
         """The cells of a table, computed from the original values only."""
 
     def describe(self, *, own: str | None = None) -> str:
-        """Which rows share a cell, as the end of a sentence. The tree that predicts column ``own`` is called its own tree."""
+        """Which rows share a cell, as the end of a sentence; the tree for column ``own`` is called its own tree."""
         return f"the cells of {PARTITIONS.name_of(type(self)) or type(self).__name__}"
 
     @property

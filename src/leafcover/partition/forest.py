@@ -92,7 +92,7 @@ class Forest(PartitionMethod):
             bins=self.bins,
         )
         found = meeting(table, trees, min_cell=self.min_cell, classes=classes_of(table[self.of], bins=self.bins)[1])
-        few = f"The forest for {self.of!r} has {len(trees)} of {self.n_trees} trees, because no further good test was found."
+        few = f"The forest for {self.of!r} has {len(trees)} of {self.n_trees} trees: no further good tests were found."
         notes = found.notes if len(trees) == self.n_trees else (few, *found.notes)
         return Partition(found.cells, found.trees, notes)
 
@@ -113,7 +113,7 @@ def meeting(table: Table, trees: Sequence[Tree], *, min_cell: int, classes: Arra
     contains the boxes of its rows. ``classes`` are the codes of the target.
     """
     if not trees:
-        raise PlanError("At least one tree is needed to intersect leaves. Got none.")
+        raise PlanError("Intersecting leaves needs at least one tree. Got none.")
     met = _met(table, trees, keep_places=min_cell > 1)
     starts = np.flatnonzero(met.apart >= 0)
     sizes = np.diff(starts, append=len(table))
@@ -254,8 +254,8 @@ def _notes(cells: Cells, sizes: Rows, trees: int, min_cell: int) -> tuple[str, .
     if cells.pooled_rows:
         notes.append(
             f"The leaves of {forest} intersect in cells of fewer than {min_cell} rows for {small} of {rows} rows; "
-            f"these cells are pooled with the most similar ones. The {cells.pooled_rows} pooled rows may change their leaf in "
-            "some trees."
+            f"these cells are pooled with the most similar ones. The {cells.pooled_rows} pooled rows may change their "
+            "leaf in some trees."
         )
     if singletons:
         notes.append(f"{singletons} of {rows} rows are singletons: no other row shares their leaves in all {forest}.")

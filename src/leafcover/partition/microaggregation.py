@@ -18,9 +18,9 @@ from leafcover.partition.kd_tree import Halves, Kd, at_the_mean
 from leafcover.partition.leaves import MOST_ROWS, Leaves, Whole
 from leafcover.table.table import Column, Table
 
-# Rows become points, so that similarity is a squared Euclidean distance. A number is standardised by its mean and sample
-# standard deviation; a missing one is placed at the mean. A category has one coordinate per level, 1/√2 where the row
-# has that level, so that the squared distance is 1 between different levels and 0 between equal ones. A missing
+# Rows become points, so that similarity is a squared Euclidean distance. A number is standardised by its mean and its
+# sample standard deviation; a missing one is placed at the mean. A category has one coordinate per level, 1/√2 where
+# the row has that level, so that the squared distance is 1 between different levels and 0 between equal ones. A missing
 # category is a level of its own.
 
 
@@ -50,7 +50,7 @@ def _coordinates(column: Column) -> Iterable[Floats]:
 
 
 def standardised(column: Column) -> Floats:
-    """A number standardised by its mean and sample deviation; 0 where it is missing, and everywhere if it is constant."""
+    """A number standardised by its mean and sample deviation; 0 where it is missing or if the column is constant."""
     known = ~column.missing
     values = column.values[known]
     found = np.zeros(len(column))
@@ -370,7 +370,7 @@ class KMeans(PartitionMethod):
 
 
 def k_means(where: Floats, count: int) -> Rows:
-    """Lloyd's algorithm, started from the point farthest from the mean, then each time the one farthest from all chosen.
+    """Lloyd's algorithm, started from the point farthest from the mean, then the one farthest from all chosen so far.
 
     >>> k_means(np.array([[0.0], [0.1], [9.0], [9.2]]), 2)
     array([1, 1, 0, 0])
@@ -388,7 +388,7 @@ def k_means(where: Floats, count: int) -> Rows:
 
 
 def joined(where: Floats, label: Rows, least: int) -> Rows:
-    """The groups, with those of fewer than ``least`` rows merged into the one with the nearest centre, smallest first."""
+    """The groups, with those of fewer than ``least`` rows merged into the nearest one by centre, smallest first."""
     number = np.unique(label, return_inverse=True)[1].ravel()
     while True:
         sizes = np.bincount(number)

@@ -96,9 +96,9 @@ def between(distribution: Distribution, low: Floats, high: Floats) -> Floats:
     return distribution.cdf(np.where(upper, -low, high)) - distribution.cdf(np.where(upper, -high, low))
 
 
-# How noise is kept between two ends: redrawn, mirrored, wrapped around, or clipped. Positions are counted in points from
-# the low end: a value at ``place`` among ``size`` points (0 .. size - 1) moves by noise with a standard deviation of
-# ``spread`` points. ``size`` may be a number of grid points or of ranks.
+# How noise is kept between two ends: redrawn, mirrored, wrapped around, or clipped. Positions are counted in points
+# from the low end: a value at ``place`` among ``size`` points (0 .. size - 1) moves by noise with a standard deviation
+# of ``spread`` points. ``size`` may be a number of grid points or of ranks.
 
 
 LEAST = 1e-200  # limits of a standard deviation, in points: less cannot move a value, and 1e100 points stay finite
@@ -352,7 +352,7 @@ class _Rail(NamedTuple):
 
 
 def _share(values: Array, first: Array, last: Array) -> Array:
-    """The relative position of values between two ends, from 0 to 1; halved first because 1e308 - (-1e308) overflows."""
+    """The relative position of values between two ends, from 0 to 1; halved first, as 1e308 - (-1e308) overflows."""
     width = last / 2 - first / 2
     return np.where(width > 0, (values / 2 - first / 2) / np.where(width > 0, width, 1.0), 0.0)
 

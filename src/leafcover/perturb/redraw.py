@@ -1,4 +1,4 @@
-"""Resample a category from its cell's distribution: own frequencies (PPT), with siblings (DETECTIVE), all leaves (ALPT).
+"""Resample a category from its cell's frequencies (PPT), also from siblings (DETECTIVE) or from all leaves (ALPT).
 
 DETECTIVE: with probability p a row takes the majority value of a sibling leaf, otherwise a value drawn by its frequency
 in the row's own leaf. See Islam and Brankovic (2005), "DETECTIVE: A Decision Tree Based Categorical Value Clustering
@@ -38,8 +38,8 @@ class Redraw(Perturbation):
     ``distribution="shares"`` uses the frequencies of the cell; ``"all-leaves"`` gives every row its cell's majority,
     except with a probability equal to the table's overall minority share (ALPT); ``"own"`` keeps the row's own value.
     ``siblings`` is DETECTIVE's p, divided among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also
-    among more distant leaves, each degree half as likely as the one before. ``others`` is DETECTIVE's v: with this probability,
-    any other value.
+    among more distant leaves, each degree half as likely as the one before. ``others`` is DETECTIVE's v: with
+    this probability, any other value.
     """
 
     frozen_id: ClassVar[str] = "redraw"

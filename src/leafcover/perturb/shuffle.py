@@ -1,8 +1,8 @@
 """Permute the values of a column, or of a block of columns together, among the rows of each cell.
 
 This is the Random Perturbation Technique (RPT) that Islam and Brankovic (2004) use for a class, and the perturbation of
-the recipe ``cover``. Every count in every cell is preserved exactly; the assignment of values to rows is a uniform random
-permutation.
+the recipe ``cover``. Every count in every cell is preserved exactly; the assignment of values to rows is a uniform
+random permutation.
 """
 
 from collections.abc import Mapping

@@ -55,7 +55,7 @@ def cover(
     if not 2 <= k <= MOST_K:
         raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")
     made: dict[PartitionMethod, Partition] = {}
-    # Branches of at least 2k rows give cells of 2k to 4k. With k, the nearest released row was a person's own twice as often.
+    # Branches of at least 2k rows give cells of 2k to 4k. With k the nearest row was a person's own twice as often.
     leaves = _leaves(target, within, n_trees, k, bins)
     made[leaves] = leaves.cells(table)
     by = _chosen(table, made[leaves].cells, 2 * k) if refine is None else _named(refine, table)

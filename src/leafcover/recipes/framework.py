@@ -153,7 +153,7 @@ class _Perturbations:
 def steps_within(
     table: Table, target: str, within: Leaves | Forest, changes: _Perturbations, *, keep: bool = True
 ) -> list[Step]:
-    """Perturb numbers and the class within the cells, categories within their own trees and, with ``keep``, the cells."""
+    """Perturb numbers and the class within the cells, categories within their own trees (and the cells: ``keep``)."""
     numbers = [c for c in free_columns(table, target) if not c.is_category]
     by_rank = {c.name for c in numbers if changes.scale == "rank" or (changes.scale == "auto" and _needs_ranks(c))}
     ranges = [c.name for c in numbers if c.name not in by_rank]

@@ -236,7 +236,7 @@ def _varies(column: Column) -> bool:
 def chosen_columns(
     table: Table, columns: Names | None, recipe: str, kinds: tuple[str, ...], *, without: Sequence[str] = ()
 ) -> list[str]:
-    """The columns named (a list, or text "a,b"), or by default all of some kinds that a recipe may change except weights.
+    """The columns named (a list, or text "a,b"); by default all that a recipe may change of some kinds except weights.
 
     ``without`` names columns with another purpose, which are included only if they are named.
     """
