@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from leafcover import errors
-    from leafcover.api import load, measure, read, release, verify
+    from leafcover.api import inspect, load, measure, read, release, verify
     from leafcover.errors import LeafcoverError
     from leafcover.keyed_random import Key
     from leafcover.metrics.registry import MEASURES
@@ -73,6 +73,7 @@ _HOMES = {
     "errors": "leafcover.errors:",
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
+    "inspect": "leafcover.api",
     "load": "leafcover.api",
     "measure": "leafcover.api",
     "parse_plan": "leafcover.recipes.plan_file",
@@ -118,6 +119,7 @@ __all__ = [
     "errors",
     "from_frame",
     "grow",
+    "inspect",
     "load",
     "measure",
     "parse_plan",

@@ -31,11 +31,11 @@ from leafcover.engine.verify import verify as verify_record
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
-from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.frames import as_table, from_frame
+from leafcover.table.identifiers import TableFacts, describe
 from leafcover.table.io import read as read_file
 from leafcover.table.table import Role, Table, column_name, without_unused_levels
 
@@ -93,6 +93,23 @@ def read(
             delimiter=delimiter,
         )
     return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
+
+
+def inspect(table: Any) -> TableFacts:
+    """Look at a table before anything is decided.
+
+    Parameters
+    ----------
+    table : Table or frame
+        What `read` gives, or a pandas, polars or pyarrow frame.
+
+    Returns
+    -------
+    TableFacts
+        Kind, role, domain and missing values of each column, how many rows are unique, what reading warned of, and the
+        columns that look like direct identifiers; ``print`` it for a table.
+    """
+    return describe(from_frame(table))
 
 
 def release(
@@ -229,7 +246,7 @@ def measure(
     weight: str = "",
     only: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> Measures | dict[str, Any]:
+) -> Any:  # Measures, or a dict with only=
     """Measure a release, or any other table, against its original.
 
     Parameters

@@ -14,7 +14,7 @@ from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.table.identifiers import ColumnFacts, TableFacts
+    pass
 
 
 class TreeFormat(StrEnum):
@@ -166,53 +166,17 @@ def forest(
 # leafcover inspect
 
 
-MAX_LEVEL_LENGTH = 40  # longer levels are shortened
-
-
 @app.command()
 @guarded
 @with_reading
 def inspect(table: TableFile, *, target: Target = None, as_json: Json = False, reading: Reading) -> None:
     """Show the kind, role, domain and missing values of each column, and how many rows are unique."""
-    from leafcover.table.identifiers import describe, identifiers
+    from leafcover.api import inspect as inspect_table
 
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
-    found = describe(data)
-    for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
+    found = inspect_table(data)
+    for message in (*found.warnings, *(suspect.message for suspect in found.identifiers)):
         warn(message)
-    typer.echo(json.dumps(asdict(found), ensure_ascii=False) if as_json else _fact_lines(found))
-
-
-def _fact_lines(found: "TableFacts") -> str:
-    """One aligned line per column."""
-    head = ("column", "kind", "role", "distinct", "missing", "values")
-    rows = [(c.name, c.kind, c.role or "", f"{c.distinct:,}", f"{c.missing:,}", _values(c)) for c in found.columns]
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(5)]
-    lines = [
-        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in [head, *rows]
-    ]
-    count = (
-        f"{found.rows:,} rows, {len(found.columns)} columns; {found.unique_rows:,} rows are unique over all columns."
-    )
-    return "\n".join([*lines, "", count])
-
-
-def _values(facts: "ColumnFacts") -> str:
-    if facts.domain is not None:
-        return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
-    shown = ", ".join(f"{_shorten(level)} ({rows:,})" for level, rows in facts.common)
-    return shown + (", …" if facts.distinct > len(facts.common) else "")
-
-
-def _steps(facts: "ColumnFacts") -> str:
-    if facts.grid is None:
-        return ""
-    units = {"date": {1.0: "a day"}, "time": {1.0: "a second", 60.0: "a minute", 3_600.0: "an hour", 86_400.0: "a day"}}
-    return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
-
-
-def _shorten(level: str) -> str:
-    """A level on one line, shortened if it is long; --json shows it in full."""
-    text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"
+    facts = {name: content for name, content in asdict(found).items() if name != "identifiers"}
+    typer.echo(json.dumps(facts, ensure_ascii=False) if as_json else str(found))

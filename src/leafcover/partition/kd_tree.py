@@ -27,8 +27,8 @@ def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
     return (f"{rows} {verb} no value in {of}; the column mean is used to find similar rows.",)
 
 
-# Cells from a kd tree: its leaves, split along the column with the largest spread, so that nearby rows share a cell. The
-# perturbation tree of Li and Sarkar (2006) replaces the sensitive values of each such cell by their mean.
+# Cells from a kd tree: its leaves, split along the column with the largest spread, so that nearby rows share a cell.
+# The perturbation tree of Li and Sarkar (2006) replaces the sensitive values of each such cell by their mean.
 
 
 @partition("kd")

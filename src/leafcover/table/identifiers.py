@@ -166,12 +166,16 @@ class TableFacts:
     unique_rows: int
     columns: tuple[ColumnFacts, ...]
     warnings: tuple[str, ...]
+    identifiers: tuple[Suspect, ...] = ()  # columns that look like direct identifiers
+
+    def __str__(self) -> str:
+        return _fact_lines(self)
 
 
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
     """Summarise a table, with the ``levels`` most common levels of each category."""
     facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
-    return TableFacts(len(table), unique_rows(table), facts, table.warnings)
+    return TableFacts(len(table), unique_rows(table), facts, table.warnings, identifiers(table))
 
 
 def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
@@ -223,3 +227,40 @@ def splitmix64(words: Words) -> Words:
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
+
+
+MAX_LEVEL_LENGTH = 40  # longer levels are shortened
+
+
+def _fact_lines(found: TableFacts) -> str:
+    """One aligned line per column."""
+    head = ("column", "kind", "role", "distinct", "missing", "values")
+    rows = [(c.name, c.kind, c.role or "", f"{c.distinct:,}", f"{c.missing:,}", _values(c)) for c in found.columns]
+    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(5)]
+    lines = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in [head, *rows]
+    ]
+    count = (
+        f"{found.rows:,} rows, {len(found.columns)} columns; {found.unique_rows:,} rows are unique over all columns."
+    )
+    return "\n".join([*lines, "", count])
+
+
+def _values(facts: ColumnFacts) -> str:
+    if facts.domain is not None:
+        return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
+    shown = ", ".join(f"{_shorten(level)} ({rows:,})" for level, rows in facts.common)
+    return shown + (", …" if facts.distinct > len(facts.common) else "")
+
+
+def _steps(facts: ColumnFacts) -> str:
+    if facts.grid is None:
+        return ""
+    units = {"date": {1.0: "a day"}, "time": {1.0: "a second", 60.0: "a minute", 3_600.0: "an hour", 86_400.0: "a day"}}
+    return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
+
+
+def _shorten(level: str) -> str:
+    """A level on one line, shortened if it is long; --json shows it in full."""
+    text = "".join(letter if letter.isprintable() else "·" for letter in level)
+    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"
