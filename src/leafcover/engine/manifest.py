@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from leafcover.engine.run import (
+    FEWEST,
     CellFact,
     ColumnFact,
     Release,
@@ -24,7 +25,6 @@ from leafcover.errors import TableError
 from leafcover.recipes.plan_file import plan_text
 
 FORMAT = 1
-FEWEST = 5  # published shares are rounded to steps of this many rows
 
 
 def external(release: Release, *, file: str, sha256: str, publish_tree: bool = False) -> dict[str, Any]:

@@ -13,9 +13,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from leafcover.arrays import Array, Floats
+from leafcover.engine.run import FEWEST
 from leafcover.messages import catalogue
 from leafcover.metrics.utility.bivariate import Relation, Relations
-from leafcover.reporting.disclosure_rules import FEWEST, RARE, under
+from leafcover.reporting.disclosure_rules import RARE, under
 from leafcover.table.table import Column
 
 say = catalogue("report")

@@ -10,11 +10,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from leafcover.engine.run import FEWEST
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import WORST, Estimate, Risk, wilson
 from leafcover.table.table import Table
 
-FEWEST = 5  # a count below this is not published
 FEW = 2 * FEWEST  # of this many tries or fewer no share is published: one of its two sides has at most five
 RARE = 0.005  # a level of a smaller share of the rows is not published
 say = catalogue("report")

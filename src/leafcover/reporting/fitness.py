@@ -6,12 +6,13 @@ from math import ceil, isnan
 from typing import Literal, TypeAlias
 
 from leafcover.engine.evaluate import DecisiveRisk, exceeds, measured_risks
+from leafcover.engine.run import FEWEST
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.metrics.suite import Measures
 from leafcover.metrics.utility.prediction import Agreement
 from leafcover.reporting.context import ReportContext, method_of
-from leafcover.reporting.disclosure_rules import FEWEST, DisclosureRules, beside, listed, started
+from leafcover.reporting.disclosure_rules import DisclosureRules, beside, listed, started
 
 say = catalogue("report")
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from leafcover.engine.run import Release
+from leafcover.engine.run import FEWEST, Release
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.interval_disclosure import Averages, Stayed, most_alike, most_dominated
 from leafcover.perturb.base import FIXED_PROBABILITY
 from leafcover.reporting.components import Cell, Heading, Part, Words, fold, listing
 from leafcover.reporting.context import ReportContext, risk_cell
-from leafcover.reporting.disclosure_rules import FEWEST, HIDDEN, DisclosureRules, listed, started
+from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules, listed, started
 from leafcover.reporting.method import why_fixed
 
 MOST_COLUMNS = 40  # in a table

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from leafcover.engine.run import Release, least_kept
+from leafcover.engine.run import FEWEST, Release, least_kept
 from leafcover.messages import catalogue
 from leafcover.metrics.utility.forest import ForestComparison
 from leafcover.metrics.utility.rules import KINDS, Difference, rule_differences, rule_in_words
@@ -31,7 +31,7 @@ from leafcover.reporting.components import (
     section,
 )
 from leafcover.reporting.context import ReportContext
-from leafcover.reporting.disclosure_rules import FEWEST, RARE, curled, rare_levels, started
+from leafcover.reporting.disclosure_rules import RARE, curled, rare_levels, started
 from leafcover.table.table import Table
 from leafcover.tree.export import ValueFormatter, largest_branch, node_text, rule_text, value_formatter
 from leafcover.tree.plot import picture
