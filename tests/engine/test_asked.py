@@ -34,7 +34,7 @@ def test_a_table_with_fewer_rows_than_a_group_says_so(rows, recipe, settings, sa
 def test_a_table_that_holds_a_group_says_nothing(rows, settings):
     made = released(rows, **settings)
     assert not_reached(made.plan, made.partitions) == ()
-    assert "asked for" not in str(made)
+    assert "requested" not in str(made)
 
 
 def test_what_is_published_tells_no_count_under_five():
