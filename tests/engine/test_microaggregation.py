@@ -84,7 +84,7 @@ def test_strata_are_named():
     assert plan.steps[0].within.start == lc.Strata(("job", "town"), min_cell=3)
     with pytest.raises(LeafcoverError, match="no column 'jobs'"):
         lc.recipes.plan_for(original, "microaggregate", settings={"strata": "jobs"})
-    with pytest.raises(LeafcoverError, match="strata"):
+    with pytest.raises(LeafcoverError, match="defines strata"):
         lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age", "columns": "age,pay"})
     plan = lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age"})
     assert "age" not in plan.columns  # it has another task
