@@ -144,7 +144,7 @@ def test_pairs_of_another_release_are_refused(folder, tmp_path):
 def test_names_and_places_are_checked_before_any_work(folder, tmp_path):
     given = ("measure", folder / "in.csv", folder / "out.csv")
     assert "clas" in refused(*given, "--target", "clas")
-    assert "something.html" in refused(*given, "--report", tmp_path / "r.txt")
+    assert "must end in .html" in refused(*given, "--report", tmp_path / "r.txt")
     assert "named twice" in refused(*given, "--json", folder / "out.csv", "--force")
     assert "0 to 1" in refused(*given, "--max-risk", "2")
     assert "There is no" in refused("measure", folder / "none.csv", folder / "out.csv", "--target", "class")

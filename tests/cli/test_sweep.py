@@ -182,7 +182,7 @@ def test_recipes_that_cannot_run_are_named(csv, monkeypatch):
         (["--target", "clas"], "Did you mean 'class'?"),
         (["--target", "pay"], "--bins"),
         (["--quasi-identifier", "nobody"], "There is no column 'nobody'"),
-        (["--report", "map.pdf"], "must be called something.html"),
+        (["--report", "map.pdf"], "must end in .html"),
         (["--report", "nowhere/map.html"], "does not exist"),
         (["--scores", "t.csv"], "would be both the table and the scores"),
         (["--report", "a.html", "--scores", "a.html"], "would be both the report and the scores"),

@@ -18,10 +18,10 @@ def released(rows, recipe="cover", **settings):
 @pytest.mark.parametrize(
     ("rows", "recipe", "settings", "said"),
     [
-        (6, "cover", {"k": 20}, "k = 20 was asked for; the smallest group has 6 rows, the whole table."),
-        (6, "cover", {}, "k = 10 was asked for; the smallest group has 6 rows, the whole table."),
-        (40, "cover", {"k": 1000}, "k = 1,000 was asked for; the smallest group has 40 rows, the whole table."),
-        (4, "framework", {}, "min_cell = 5 was asked for; the smallest group has 4 rows, the whole table."),
+        (6, "cover", {"k": 20}, "k = 20 was requested; the smallest group has 6 rows, the whole table."),
+        (6, "cover", {}, "k = 10 was requested; the smallest group has 6 rows, the whole table."),
+        (40, "cover", {"k": 1000}, "k = 1,000 was requested; the smallest group has 40 rows, the whole table."),
+        (4, "framework", {}, "min_cell = 5 was requested; the smallest group has 4 rows, the whole table."),
     ],
 )
 def test_a_table_with_fewer_rows_than_a_group_says_so(rows, recipe, settings, said):
@@ -34,12 +34,12 @@ def test_a_table_with_fewer_rows_than_a_group_says_so(rows, recipe, settings, sa
 def test_a_table_that_holds_a_group_says_nothing(rows, settings):
     made = released(rows, **settings)
     assert not_reached(made.plan, made.partitions) == ()
-    assert "asked for" not in str(made)
+    assert "requested" not in str(made)
 
 
 def test_what_is_published_tells_no_count_under_five():
     made = released(4)
-    said = "k = 10 was asked for; the smallest group has fewer than 5 rows, the whole table."
+    said = "k = 10 was requested; the smallest group has fewer than 5 rows, the whole table."
     assert not_reached(made.plan, made.partitions, published=True) == (said,)
     assert not_reached(made.plan, made.partitions) == (said.replace("fewer than 5", "4"),)
 
@@ -48,7 +48,7 @@ def test_terminal_and_manifests_say_it(tmp_path):
     (tmp_path / "in.csv").write_text(rows_of(rows=6))
     words = ("release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--target", "class", "--set", "k=20")
     done = leafcover(*words)
-    said = "k = 20 was asked for; the smallest group has 6 rows, the whole table."
+    said = "k = 20 was requested; the smallest group has 6 rows, the whole table."
     assert done.exit_code == 0, done.output
     assert done.output.count(said) == 1
     outward, inward = (json.loads((tmp_path / f"out.csv.{name}.json").read_text()) for name in ("manifest", "internal"))

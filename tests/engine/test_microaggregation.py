@@ -84,7 +84,7 @@ def test_strata_are_named():
     assert plan.steps[0].within.start == lc.Strata(("job", "town"), min_cell=3)
     with pytest.raises(LeafcoverError, match="no column 'jobs'"):
         lc.recipes.plan_for(original, "microaggregate", settings={"strata": "jobs"})
-    with pytest.raises(LeafcoverError, match="makes strata"):
+    with pytest.raises(LeafcoverError, match="defines strata"):
         lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age", "columns": "age,pay"})
     plan = lc.recipes.plan_for(original, "microaggregate", settings={"strata": "age"})
     assert "age" not in plan.columns  # it has another task
@@ -136,10 +136,10 @@ def test_wrong_settings_are_one_clear_line(recipe, settings):
 def test_rows_without_a_value_are_told_of(recipe):
     original = mixed(3, rows=300, missing=0.1)
     release = lc.release(original, lc.recipes.plan_for(original, recipe), seed=1)
-    assert any("stands at the column's mean" in warning for warning in release.warnings)
+    assert any("no value in" in warning for warning in release.warnings)
     whole = mixed(3, rows=300, missing=0.0)
     release = lc.release(whole, lc.recipes.plan_for(whole, recipe), seed=1)
-    assert not any("stands at" in warning for warning in release.warnings)
+    assert not any("no value in" in warning for warning in release.warnings)
 
 
 def test_times_at_midnight_become_days():
@@ -154,8 +154,8 @@ def test_times_at_midnight_become_days():
 def test_one_group_of_all_rows_is_said():
     original = mixed(3, rows=30)
     release = lc.release(original, lc.recipes.plan_for(original, "microaggregate", settings={"k": 16}), seed=1)
-    assert "All rows are one group of k = 16: every average is the column's own." in str(release)
-    assert release.warnings[0].startswith("All rows are one group")
+    assert release.warnings[0] in str(release)
+    assert "k = 16 all rows form one group" in release.warnings[0]
 
 
 def test_noise_on_single_values_speaks_of_no_cells():
