@@ -137,7 +137,7 @@ def test_a_kind_that_a_perturbation_does_not_take_is_refused(plugin):
         "try: lc.release(mixed(1), lc.Plan(lc.Step('job', within=lc.Whole(), perturb=Round())))\n"
         "except lc.errors.PlanError as error: print(error)",
     )
-    assert "does not take a category" in printed
+    assert "does not accept a category" in printed
 
 
 def test_a_plugin_that_cannot_be_loaded_is_one_line(plugin, tmp_path):
