@@ -7,17 +7,18 @@ so as an entry point of the group ``leafcover.plugins``. Nothing in the library 
     rounding = "leafcover_rounding"
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from leafcover.errors import NameUnknown, PluginError
 
 GROUP = "leafcover.plugins"
 
 Entry = TypeVar("Entry")
+Given = TypeVar("Given")
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
@@ -33,6 +34,15 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         if name in self._entries:
             raise PluginError(f"There are two entries called {name!r} among the {self.what}s. Rename one of them.")
         self._entries[name] = entry
+
+    def decorator(self, name: str) -> Callable[[Given], Given]:
+        """A decorator that adds what it is put on, and leaves it as it is."""
+
+        def register(entry: Given) -> Given:
+            self.register(name, cast(Entry, entry))
+            return entry
+
+        return register
 
     def named(self, name: str, where: str = "") -> Entry:
         """The entry of a name, or an error that lists the names there are."""

@@ -84,12 +84,7 @@ Method = TypeVar("Method", bound=type[PartitionMethod])
 
 def partition(name: str) -> Callable[[Method], Method]:
     """Register a partition under the name that plan files use."""
-
-    def register(method: Method) -> Method:
-        PARTITIONS.register(name, method)
-        return method
-
-    return register
+    return PARTITIONS.decorator(name)
 
 
 def is_partition(value: object) -> TypeGuard[PartitionMethod]:

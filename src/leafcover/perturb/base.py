@@ -184,12 +184,7 @@ Method = TypeVar("Method", bound=type[Perturbation])
 
 def perturbation(name: str) -> Callable[[Method], Method]:
     """Register a perturbation under the name that plan files use."""
-
-    def register(method: Method) -> Method:
-        PERTURBATIONS.register(name, method)
-        return method
-
-    return register
+    return PERTURBATIONS.decorator(name)
 
 
 def is_perturbation(value: object) -> TypeGuard[Perturbation]:
