@@ -11,6 +11,7 @@ from typing import Any
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import (
     Comparison,
+    check_limit,
     compared_to,
     measure_all,
     measure_some,
@@ -170,8 +171,7 @@ def release(
     else:
         _check_plan(plan)
     if max_risk is not None:
-        if not 0 <= max_risk <= 1:
-            raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
+        check_limit(max_risk)
         if keep_order:
             raise PlanError(
                 "max_risk and keep_order were both given. Rows in their original order can all be linked. Use one."
@@ -206,7 +206,7 @@ def release(
 def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
     """The key to use, and whether it is new."""
     if sum(one is not None for one in (key, key_file, seed)) > 1:
-        raise PlanError("Two of key, key_file and seed were both given. Use a key to publish, a seed to experiment.")
+        raise PlanError("Give only one of key, key_file and seed: a key to publish, a seed to experiment.")
     if seed is not None:
         return Key.from_seed(seed), False
     if key is not None:

@@ -44,6 +44,8 @@ class NameUnknown(LeafcoverError):
         self.what, self.name, self.known = what, name, tuple(known)
         similar = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean {similar[0]!r}?" if similar else ""
+        if "," in name and all(part.strip() in self.known for part in name.split(",")):
+            hint = " Give one name at a time: repeat the option for each."
         listed = ", ".join(quoted(known) for known in self.known[:MAX_NAMES_LISTED])
         more = ", …" if len(self.known) > MAX_NAMES_LISTED else ""
         place = f" {where}" if where else ""

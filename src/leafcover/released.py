@@ -10,6 +10,7 @@ from leafcover.arrays import Rows
 from leafcover.engine.evaluate import (
     Comparison,
     certain_linkage,
+    check_limit,
     compared_to,
     limited_risks,
     measure_all,
@@ -24,7 +25,7 @@ from leafcover.engine.files import (
 from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import Progress, Release
 from leafcover.engine.summary import summary
-from leafcover.errors import TableError, ValueOutOfRange
+from leafcover.errors import TableError
 from leafcover.keyed_random import Key, key_text
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.suite import Measures
@@ -63,8 +64,7 @@ class _Measurable:
 
     def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
         """Raise `RiskTooHigh` if a limited risk is above ``max_risk``."""
-        if not 0 <= max_risk <= 1:
-            raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
+        check_limit(max_risk)
         (progress or SILENT)("attacking the release", 0.0)
         refuse_above(limited_risks(self._compared, self._taken.get("all")), max_risk)
 

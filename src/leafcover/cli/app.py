@@ -16,7 +16,7 @@ from leafcover.errors import LeafcoverError
 
 app = typer.Typer(
     name="leafcover",
-    help="Release a table that preserves its patterns and makes its individuals hard to re-identify, and measure both.",
+    help="Release perturbed microdata, and measure its utility and disclosure risk.",
     no_args_is_help=True,
     add_completion=False,
     # A traceback with local variables would print original values.
@@ -25,7 +25,7 @@ app = typer.Typer(
 )
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for machines.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite outputs that exist.")]
 
 
@@ -41,7 +41,7 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Release a table that preserves its patterns and makes its individuals hard to re-identify, and measure both."""
+    """Release perturbed microdata, and measure its utility and disclosure risk."""
 
 
 def guarded(command: Callable[..., None]) -> Callable[..., None]:
@@ -66,6 +66,10 @@ SECONDS = 5  # between two lines of progress where there is no terminal
 
 # Library messages name parameters; people at a command line know options.
 PARAMETERS = re.compile(r"\b(max_risk|keep_order|key_file|hold_out|publish_tree|original)(?:\b=\.\.\.|(?<!original)\b)")
+FIRST = re.compile(
+    r"^(n_trees|min_records|confidence|goodness|separation|bins|delimiter|encoding|runs|rows|jobs|recipes|error|share"
+    r"|answers|count|first|significance|min_support|test_share)(?= must be )"
+)
 
 
 def as_options(message: str) -> str:
@@ -73,7 +77,10 @@ def as_options(message: str) -> str:
 
     >>> as_options("max_risk must be a share from 0 to 1. Got 3.")
     '--max-risk must be a share from 0 to 1. Got 3.'
+    >>> as_options("n_trees must be an integer from 1 to 1,000. Got 0.")
+    '--trees must be an integer from 1 to 1,000. Got 0.'
     """
+    message = FIRST.sub(lambda found: "--" + found[1].removeprefix("n_").replace("_", "-"), message)
     return PARAMETERS.sub(lambda found: "--" + found[1].replace("_", "-"), message)
 
 

@@ -50,16 +50,25 @@ def measure(
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="R.html", help="Also write an HTML report.", readable=False)
+        Path | None,
+        typer.Option(
+            metavar="R.html", help="Also write an HTML report, and R.external.html to publish.", readable=False
+        ),
     ] = None,
     title: Title = None,
     date: Date = None,
     max_risk: Annotated[
-        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 if a risk is above this.")
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
+        ),
     ] = None,
     publish_tree: Annotated[
         bool,
-        typer.Option("--publish-tree", help="Publish plan and tree in the public report; cuts are original values."),
+        typer.Option(
+            "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
+        ),
     ] = False,
     force: Force = False,
     quiet: Quiet = False,
@@ -67,15 +76,18 @@ def measure(
 ) -> None:
     """Measure the utility and disclosure risk of RELEASED against ORIGINAL.
 
-    Pairs, plan and held-out rows are found beside a table that `leafcover release` wrote.
+    For a table that `leafcover release` wrote, pairs, plan and held-out rows are found in the files beside it.
     """
     from leafcover.api import load
+    from leafcover.engine.evaluate import check_limit
     from leafcover.engine.files import external_report
     from leafcover.engine.manifest import load_record
     from leafcover.recipes.plan_file import read_plan
     from leafcover.reporting.html_page import require_report
 
     _check_files(original, released, control, json_file, report, force)
+    if max_risk is not None:
+        check_limit(max_risk)
     if report is not None:
         require_report()
     reading, target = _as_released(reading, target, load_record(released))

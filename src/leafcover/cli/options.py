@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.errors import NameUnknown, ValueOutOfRange
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
     from leafcover.table.table import Table
@@ -22,20 +22,26 @@ def _option(*names: str, words: str, metavar: str = "COL") -> Any:
 
 
 OPTIONS: dict[str, tuple[Any, Any]] = {
-    "drop": (_option("--drop", words="Leave the column out."), []),
+    "drop": (_option("--drop", words="Leave the column out. Repeat the option for more columns."), []),
     "unchanged": (_option("--unchanged", words="Release the column unchanged (it is then not protected)."), []),
     "quasi_identifier": (
         _option("--quasi-identifier", "--qi", words="A quasi-identifier: an attacker may know this column."),
         [],
     ),
-    "sensitive": (_option("--sensitive", words="A sensitive attribute: must not be inferred for a person."), []),
-    "unit": (_option("--unit", words="Identifies the person or household of a row; not released."), []),
-    "weight": (_option("--weight", words="A survey weight; trees do not test it."), []),
+    "sensitive": (
+        _option("--sensitive", words="A sensitive attribute: its value must not be inferred for a person."),
+        [],
+    ),
+    "unit": (
+        _option("--unit", words="The column that identifies the person or household of a row; it is not released."),
+        [],
+    ),
+    "weight": (_option("--weight", words="The survey weight of each row; trees do not test it."), []),
     "category": (_option("--category", words="Read the column as a category, with its text unchanged."), []),
     "missing": (
         _option(
             "--missing",
-            words="Texts that mean a missing value in a column, instead of '', ?, NA and NaN; separated by commas.",
+            words="Texts that mean a missing value, separated by commas; they replace '', ?, NA and NaN.",
             metavar="COL=TOKENS",
         ),
         [],
@@ -79,7 +85,7 @@ class Reading:
 
         used = [*self.roles(target), *self.category, *self.missing_tokens()]
         if both := [name for name in used if name in self.drop]:
-            raise ValueOutOfRange(f"Column {both[0]!r}", "--drop and another option", "dropped or used, not both")
+            raise PlanError(f"Column {both[0]!r} is dropped by --drop and named by another option. Remove one of them.")
         return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
 
     def options(self) -> list[str]:

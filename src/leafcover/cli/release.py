@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 TableFile = Annotated[
     Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
 ]
-Target = Annotated[str | None, typer.Option("--target", metavar="COL", help="The column whose rules are preserved.")]
+Target = Annotated[
+    str | None, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
+]
 Settings = Annotated[
     list[str], typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, such as k=20.")
 ]
 Bins = Annotated[
-    int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of equal size.")
+    int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
 
 
@@ -48,34 +50,55 @@ def release(
         Path | None, typer.Option(metavar="PLAN.toml", help="A plan file instead of a recipe.", readable=False)
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="R.html", help="Also write an HTML report.", readable=False)
+        Path | None,
+        typer.Option(
+            metavar="R.html", help="Also write an HTML report, and R.external.html to publish.", readable=False
+        ),
     ] = None,
     title: Title = None,
     date: Date = None,
     bins: Bins = None,
     key_file: Annotated[
-        Path | None, typer.Option(metavar="K", help="Save the secret key here, to repeat this release.", readable=False)
+        Path | None,
+        typer.Option(
+            metavar="K",
+            help="Read the secret key from this file, or create it, to repeat this release.",
+            readable=False,
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="For experiments only: the release must not be published.")] = None,
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="For experiments only: keep the row order.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(help="A fixed seed instead of a secret key, for experiments only: do not publish.")
+    ] = None,
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="Keep the row order, for experiments only: do not publish.")
+    ] = False,
     hold_out: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Hold out this share of the rows, for measuring.")
     ] = None,
     max_risk: Annotated[
-        float | None, typer.Option(metavar="R", help="Write nothing and exit 3 if a risk is above this.")
+        float | None,
+        typer.Option(
+            metavar="R",
+            help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
+        ),
     ] = None,
     publish_tree: Annotated[
-        bool, typer.Option("--publish-tree", help="Publish plan and tree; their cuts are original values.")
+        bool,
+        typer.Option(
+            "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
+        ),
     ] = False,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Overwrite outputs that exist; also release rows that are alone in their cell."),
+        typer.Option(
+            "--force", help="Overwrite outputs that exist; also release singletons (rows alone in their cell)."
+        ),
     ] = False,
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
 ) -> None:
-    """Release TABLE: preserve its patterns, protect its individuals, and summarise the result."""
+    """Release TABLE: perturb its values by a recipe or a plan, and summarise the result."""
     from leafcover.api import release as release_table
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
@@ -138,7 +161,7 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
     if report is not None:
         typer.echo(f"\n{made.measure()}")
     elif max_risk is not None:
-        typer.echo(f"Every limited risk is at most {max_risk:g}.")
+        typer.echo(f"Every figure that --max-risk compares with its limit is at most {max_risk:g}.")
     elif not made.linkage_is_certain:  # costly to compute for this plan, so only on request
         typer.echo("The re-identification risk was not measured: add --report or --max-risk.")
     typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
@@ -167,7 +190,9 @@ def _plan(file: Path | None, recipe: str | None, settings: list[str], bins: int 
     from leafcover.recipes.plan_file import read_plan
 
     if recipe is not None or settings or bins is not None:
-        raise PlanError("--plan and --recipe, --set or --bins were both given. Put it in the plan, or use a recipe.")
+        raise PlanError(
+            "--plan cannot be combined with --recipe, --set or --bins. Edit the plan instead, or leave out --plan."
+        )
     return _Chosen(read_plan(file))
 
 
@@ -214,7 +239,7 @@ def verify(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit 1 if a check fails."""
+    """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit with code 1 if a check fails."""
     from leafcover.api import verify as verify_table
 
     checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)

@@ -27,7 +27,9 @@ LABEL = 10  # width of a label, in characters
 def sweep(
     table: TableFile,
     *,
-    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column whose patterns are preserved.")],
+    target: Annotated[
+        str, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
+    ],
     recipes: Annotated[
         Names, typer.Option("--recipes", metavar="NAME,NAME", help="Recipes to compare. [default: all that can run]")
     ] = [],  # noqa: B006  # typer reads it, nobody writes it
@@ -41,7 +43,10 @@ def sweep(
     bins: Bins = None,
     max_risk: Annotated[
         float | None,
-        typer.Option(metavar="R", help="Recommend the most useful candidate within this risk; exit 3 without one."),
+        typer.Option(
+            metavar="R",
+            help="Recommend the most useful candidate with risks of at most R; without one, exit with code 3.",
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(metavar="R.html", help="Also write the map as an HTML page.", readable=False)
@@ -52,7 +57,9 @@ def sweep(
     ] = None,
     runs: Annotated[int, typer.Option(metavar="N", help="Trials of each candidate.")] = 3,
     rows: Annotated[int, typer.Option(metavar="N", help="The most rows to use; a larger table is sampled.")] = 30_000,
-    seed: Annotated[int | None, typer.Option(help="For experiments only: the same figures every time.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="A fixed seed, for experiments only: the same figures every time.")
+    ] = None,
     jobs: Annotated[
         int | None, typer.Option(metavar="N", help="Parallel processes. [default: one for each processor]")
     ] = None,

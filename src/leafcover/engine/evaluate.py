@@ -20,7 +20,7 @@ from leafcover.engine.attacker import (
     widths,
 )
 from leafcover.engine.run import Progress, Release, run
-from leafcover.errors import LeafcoverError, RiskTooHigh, TableError
+from leafcover.errors import LeafcoverError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference, attacked_columns, inferences
@@ -386,13 +386,20 @@ def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
         )
 
 
+def check_limit(max_risk: float) -> None:
+    """Raise an error if a limit of disclosure risk is not a share."""
+    if not 0 <= max_risk <= 1:
+        raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
+
+
 def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
     """Raise an error if a risk is above the limit."""
     for one in risks:
         if exceeds(one.bound, limit):
             end = "upper" if one.by_upper_end else "lower"
             raise RiskTooHigh(
-                f"The risk of {one.name} is {one.risk}, its {end} end above the limit {limit}. Nothing was written. "
+                f"The risk of {one.name} is {one.risk}; its {end} end is above the limit of {limit}. "
+                "Nothing was written. "
                 "Protect more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."
             )
 

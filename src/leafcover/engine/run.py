@@ -55,7 +55,7 @@ def refuse_identifiers(table: Table) -> None:
     suspects = [s for s in identifiers(table) if s.severity == "refuse" and table.roles.get(s.column) != "target"]
     if suspects:
         more = [s.column for s in suspects[1:]]
-        raise TableError(suspects[0].message + (f" The same holds for {', '.join(more)}." if more else ""))
+        raise TableError(suspects[0].message + (f" Also refused as identifiers: {', '.join(more)}." if more else ""))
 
 
 # A keyed fingerprint of a table's values: equal for equal tables in any format, and useless without the key. A plain

@@ -35,7 +35,8 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     manifest, inner, paths = record.external, record.internal, record.paths
     if manifest is None:
         raise TableError(
-            f"There is no manifest {str(paths.manifest)!r} beside the table. Name it, or release the table again."
+            f"There is no manifest {str(paths.manifest)!r} beside the table. "
+            "Name it with --manifest, or release the table again."
         )
     checks = [_bytes(path, manifest)]
     released = read(path, **record.text_options)
@@ -70,10 +71,11 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
 def _bytes(path: Path, manifest: Mapping[str, Any]) -> Check:
     try:
         with path.open("rb") as file:
-            same = file_digest(file, "sha256").hexdigest() == manifest["output"]["sha256"]
+            found, expected = file_digest(file, "sha256").hexdigest(), manifest["output"]["sha256"]
     except OSError as error:
         raise TableError(f"The table {str(path)!r} cannot be read: {error.strerror}. Name another file.") from None
-    return Check("the file is byte for byte the one that was released", same)
+    detail = "" if found == expected else f"its SHA-256 is {found[:12]}…, the manifest has {expected[:12]}…"
+    return Check("the file is byte for byte the one that was released", found == expected, detail)
 
 
 def _same_shape(released: Table, names: list[str], manifest: Mapping[str, Any]) -> bool:

@@ -130,7 +130,7 @@ def _notes(tree: Tree, table: Table, cells: Cells, min_cell: int, small: int) ->
             f"are pooled with their siblings. The {cells.pooled_rows} pooled rows may change their leaf."
         )
     if cells.count == 1:
-        notes.append(f"The tree for {tree.target!r} has one cell with all {len(table)} rows.")
+        notes.append(f"The leaves of the tree for {tree.target!r} form one cell with all {len(table)} rows.")
     return tuple(notes)
 
 

@@ -126,7 +126,7 @@ def parse_plan(text: str) -> Plan:
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"The plan is not TOML: {error}. Correct the file or write a new one.") from None
+        raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
     _only(content, ("version", "recipe", "target", "partition", "step"), "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")

@@ -123,9 +123,14 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
     if name not in recipe.parameters:
         raise NameUnknown("parameter", name, recipe.parameters, f"of recipe {recipe.name!r}")
     hint = get_type_hints(recipe.make)[name]
-    if isinstance(value, str) and value.lower() in ("none", ""):
+    if isinstance(value, str) and value.lower() in ("none", "", *(("auto",) if _is_automatic(hint) else ())):
         value = None
     return checked(f"Parameter {name} of recipe {recipe.name!r}", hint, value, from_text=True)
+
+
+def _is_automatic(hint: Any) -> bool:
+    """Whether None, which ``leafcover recipes`` lists as auto, leaves the choice to the recipe."""
+    return type(None) in _parts(hint) and "auto" not in _parts(hint)
 
 
 def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any:
@@ -151,7 +156,9 @@ def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any
     try:
         return TypeAdapter(hint).validate_python(value)
     except ValidationError as error:
-        raise PlanError(f"{what}: {error.errors()[0]['msg'].lower()}. Got {value!r}.") from None
+        plain = _describe(parts) if all(part in WORDS or isinstance(part, str) for part in parts) else ""
+        problem = f" must be {plain}" if plain else f": {error.errors()[0]['msg'].lower()}"
+        raise PlanError(f"{what}{problem}. Got {value!r}.") from None
 
 
 def _parts(hint: Any) -> tuple[Any, ...]:
@@ -161,6 +168,14 @@ def _parts(hint: Any) -> tuple[Any, ...]:
     return get_args(hint) if get_origin(hint) is Literal else (hint,)
 
 
+WORDS: Mapping[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    type(None): "none",
+}
+
+
 def _describe(parts: tuple[Any, ...]) -> str:
-    words = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", type(None): "none"}
-    return " or ".join(words.get(part, str(part)) for part in parts)
+    return " or ".join(WORDS.get(part, str(part)) for part in parts)

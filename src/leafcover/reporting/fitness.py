@@ -325,6 +325,7 @@ def conclusion(context: ReportContext) -> str:
         level=level,
         name=worst.risk.name,
         end="upper" if worst.risk.by_upper_end else "lower",
+        unit="percent" if worst.risk.kind == "linkage" else "points",
         bound=_digits(100 * worst.end, 100 * limit, context.rules),
         limit=_percent(limit),
     )

@@ -243,12 +243,17 @@ def _mistake(error: ValidationError) -> str:
     # An unknown key comes first: often it is a missing key, misspelt.
     first = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
     place = [str(part + 1) if isinstance(part, int) else str(part) for part in first["loc"]]
-    message = MISTAKES.get(first["type"], first["msg"].removeprefix("Value error, "))
+    about = MISTAKES.get(first["type"], first["msg"].replace("Input should be ", "must be ", 1))
+    message = about.removeprefix("Value error, ")
     if place[:1] == ["questions"] and len(place) > 1:
         place[:2] = [f"question {place[1]}"]
     where = ", ".join(place)
     text = f"{message[0].lower()}{message[1:]}"
-    return f"{where}: {text}" if where else text
+    if first["type"] not in ("extra_forbidden", "missing") and isinstance(first["input"], str | int | float):
+        text += f". Got {first['input']!r}"
+    if not where:
+        return text
+    return f"{where} {text}" if text.startswith(("is ", "must be ")) else f"{where}: {text}"
 
 
 # Which mechanisms a survey may use.

@@ -138,7 +138,7 @@ def _refusal(column: Column, reason: str) -> Suspect:
 
 
 def _percent(share: float) -> str:
-    return f"{int(share * 1000) / 10:g} %"  # rounded down, so that 100 % means all
+    return f"{int(share * 1000) / 10:g}%"  # rounded down, so that 100% means all
 
 
 # Summary of a table, as shown by ``leafcover inspect``: for the data steward, not for publication.
@@ -241,7 +241,8 @@ def _fact_lines(found: TableFacts) -> str:
         "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in [head, *rows]
     ]
     count = (
-        f"{found.rows:,} rows, {len(found.columns)} columns; {found.unique_rows:,} rows are unique over all columns."
+        f"{found.rows:,} rows, {len(found.columns)} {'column' if len(found.columns) == 1 else 'columns'}; "
+        f"{found.unique_rows:,} rows are unique over all columns."
     )
     return "\n".join([*lines, "", count])
 

@@ -25,27 +25,27 @@ record-linkage = Record linkage: an attacker who knows { $quasi_identifiers ->
 inference = Attribute inference: { $scope ->
     [all] among all columns
    *[some] among { $tried } of { $columns } columns
-}, { $column } is inferred furthest above control. { $method ->
-    [model] A model grown on the release
-    [stable] The nearest released record, found by the columns that changed least,
-   *[nearest] The nearest released record
-} infers it correctly in { $risk } for people in the release and in { $control } for people outside it: { $above } above control{ $effect ->
+}, { $column } is inferred furthest above control. An attacker who uses { $method ->
+    [model] a model grown on the release
+    [stable] the nearest released record, compared on the least perturbed columns,
+   *[nearest] the nearest released record
+} infers it correctly in { $risk } for people in the release and in { $control } for people outside it (the control): { $above } above control{ $effect ->
     [shown] .
    *[none] , so no effect is shown.
 }
 inference-no-control = Attribute inference: { $scope ->
     [all] among all columns
    *[some] among { $tried } of { $columns } columns
-}, { $column } is inferred furthest above guessing. { $method ->
-    [model] A model grown on the release
-    [stable] The nearest released record, found by the columns that changed least,
-   *[nearest] The nearest released record
-} infers it correctly in { $risk }, guessing in { $baseline }. Without a control, general patterns and disclosure cannot be separated.
+}, { $column } is inferred furthest above guessing. An attacker who uses { $method ->
+    [model] a model grown on the release
+    [stable] the nearest released record, compared on the least perturbed columns,
+   *[nearest] the nearest released record
+} infers it correctly in { $risk }; a guess is correct in { $baseline }. Without a control, general patterns and disclosure cannot be separated.
 membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.
-singling-out = Singling out: a combination of two to four values that fits exactly one released row also fits exactly one original row in { $risk }{ $control ->
+singling-out = Singling out: a predicate on two to four columns that matches exactly one released row also matches exactly one original row in { $risk }{ $control ->
     [none] {""}
    *[other] , and exactly one row outside the release in { $control }
-}; a random combination of the same width does so in { $baseline }.
+}; a random predicate of the same width matches exactly one original row in { $baseline }.
 nearest-record = Nearest record: the released record most similar to a person is that person’s own in { $risk }.
 reconstruction = Reconstruction: from the whole released row, { $column } is recovered furthest above guessing, correctly in { $risk }; the most common value is correct in { $baseline }.
 averages = Microaggregation: the smallest group has { $smallest ->
@@ -67,8 +67,8 @@ forest-rules = Rules of a forest of { $trees ->
     [one] { $trees } tree
    *[other] { $trees } trees
 } grown on the original, weighted by the rows they cover: a forest grown on the release has { $kept } of them ({ $kept_exact } if no threshold may move), one grown on a resample of the original { $floor } ({ $floor_exact }), one grown for a shuffled target { $chance } ({ $chance_exact }).
-forest-leaves = Filled with the released rows, the leaves of the original’s forest keep their classes for { $kept } of the rows; filled with a resample for { $floor }, with a shuffled target for { $chance }.
-agreement = Agreement: on rows that neither tree was grown on, a tree grown on the release gives the same answer as one grown on the original in { $agreement } of cases; a tree grown on a resample of the original in { $floor }.
+forest-leaves = When the released rows are sent down the original’s forest, { $kept } of the rows match the class counts of its leaves. The rows of a resample reach { $floor }, rows with a shuffled target { $chance }.
+agreement = Agreement: on rows that neither tree was grown on, a tree grown on the release gives the same answer as one grown on the original in { $agreement } of cases. A tree grown on a resample of the original does so in { $floor } (the floor).
 agreement-others = { $target ->
     [yes] { $columns ->
         [one] With the one other column as target
@@ -79,7 +79,7 @@ agreement-others = { $target ->
        *[other] Agreement with each of { $columns } columns as target
     }
 }: { $agreement }, against { $floor } for a resample.
-accuracy = Accuracy for { $target } (in brackets: grown on the original): { $models }.
+accuracy = Accuracy in predicting { $target }, trained on the release (in brackets: trained on the original): { $models }.
 accuracy-model = { $model } { $released } ({ $original })
 association = The association between the two columns changed by { $largest }.
 associations = Associations between columns changed by { $mean } on average and by { $largest } at most.

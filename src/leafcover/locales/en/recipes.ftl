@@ -3,7 +3,7 @@
 cover = cover
     .source = Leafcover
     .keeps = every count of every cell; the target’s rules; most rules of other columns
-    .hides = which row of a cell has which value, block by block; an attacker who regrows the cells still infers some values
+    .hides = which row of a cell has which value, block by block (but an attacker who regrows the cells infers some values)
 framework = framework
     .source = Islam and Brankovic (2004), A Framework for Privacy Preserving Classification in Data Mining, with DETECTIVE (2005) for categories; sound defaults
     .keeps = every row’s leaf in the target’s tree; every leaf’s class counts
@@ -25,11 +25,11 @@ random = random
     .keeps = nothing on purpose
     .hides = every value a little, patterns and people equally
 perturbation-tree = perturbation-tree
-    .source = Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining
+    .source = Li and Sarkar (2006), as demonstrated in Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining
     .keeps = every mean (unless average=median or on_grid); near rows stay near
     .hides = which of the k or more rows of a kd cell has which number; other columns are released unchanged
 microaggregate = microaggregate
-    .source = MDAV: Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control
+    .source = MDAV: Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control; Domingo-Ferrer and Torra (2005)
     .keeps = every mean (unless average=median or on_grid); most relations among the numbers
     .hides = numbers among the k or more most similar rows; other columns are released unchanged
 microaggregate-univariate = microaggregate-univariate

@@ -23,10 +23,10 @@ smallest-cell-shuffled = Every column was shuffled within cells; the smallest ce
     [one] { $rows } row
    *[other] { $rows } rows
 }.
-singletons = { $share } of the rows are the only row of their cell, so the release discloses what their leaf fixes.
+singletons = { $share } of the rows are the only row of their cell, so the release discloses what their leaf says about them.
 blocks = Columns shuffled as one block: { $blocks }.
 refined = Cells were refined by { $columns }.
-fixed = The cell fixes the value in at least half of the rows: { $columns }{ $more ->
+fixed = The cell discloses the value in at least half of the rows: { $columns }{ $more ->
     [0] .
    *[other] {""} and { $more } more.
 }

@@ -75,14 +75,22 @@ refusal-seed = It was made with a fixed seed: anyone who guesses the seed can un
 refusal-order = Its rows are in their original order: anyone who knows the order can identify every row.
 
 conclusion = { $level ->
-    [partly-known] Disclosure risk is only partly known: the highest figure measured is { $bound }%, the { interval-end } of the
-        interval for { $name }, but attribute inference has no usable control.
-    [low] Among the attacks that this report runs, disclosure risk is low: the highest figure is { $bound }%, the
-        { interval-end } of the interval for { $name }, and the limit for low is { $limit }%.
+    [partly-known] Disclosure risk is only partly known: the highest figure measured is { conclusion-bound }, the
+        { interval-end } of the interval for { $name }, but attribute inference has no usable control.
+    [low] Among the attacks that this report runs, disclosure risk is low: the highest figure is { conclusion-bound }, the
+        { interval-end } of the interval for { $name }, and the limit for low is { conclusion-limit }.
     [moderate] Among the attacks that this report runs, disclosure risk is moderate: the { interval-end } of the interval for
-        { $name } is { $bound }%, above the limit of { $limit }%.
+        { $name } is { conclusion-bound }, above the limit of { conclusion-limit }.
    *[high] Among the attacks that this report runs, disclosure risk is high: the { interval-end } of the interval for { $name }
-        is { $bound }%, above the limit of { $limit }%.
+        is { conclusion-bound }, above the limit of { conclusion-limit }.
+}
+conclusion-bound = { $unit ->
+    [percent] { $bound }%
+   *[points] { $bound } percentage points
+}
+conclusion-limit = { $unit ->
+    [percent] { $limit }%
+   *[points] { $limit }
 }
 interval-end = { $end ->
     [upper] upper end
@@ -107,8 +115,8 @@ kept-unmeasured = { $absence ->
    *[not-asked] The loss of utility was not measured for this report.
 }
 kept-agreement = A tree for { $target } trained on the release agrees with one trained on the original on { $agreement } of
-    unseen rows. A tree trained on a bootstrap sample of the original agrees on { $floor }, so a table of this size can hardly
-    do better.{ $guided ->
+    unseen rows. A tree trained on a bootstrap sample of the original agrees on { $floor }: about the best that a table of this
+    size allows.{ $guided ->
         [yes] {" "}These trees were grown for this comparison; they did not guide the release.
        *[no] {""}
     }
@@ -225,14 +233,15 @@ why-associations = { $moved ->
 why-associations-limit = Fit means that none changed by more than { $limit }.
 why-combinations = { $share } of the rows hold a pair of values that does not occur in the original.
 why-records = { $known ->
-    [yes] { $share } of the values are not the person’s own. A released row does not describe a real individual.
-    [suppressed] Some of the values are not the person’s own. A released row does not describe a real individual.
-   *[no] It is not known which values are the person’s own. A released row may not describe a real individual.
+    [yes] { $share } of the values are not the person’s own. Do not read a released row as the record of a person.
+    [suppressed] Some of the values are not the person’s own. Do not read a released row as the record of a person.
+   *[no] It is not known which values are the person’s own. Do not read a released row as the record of a person.
 }
-why-publication-limit = Fit means that the upper ends of both intervals, of record linkage and of attribute inference, are at
-    most { $limit }%, and that no other attack is more successful for people in the release than for others by more than
-    { $limit } percentage points, even at the lower end of its interval. These are the figures that --max-risk compares with
-    its limit. The data steward decides whether that is enough.
+why-publication-limit = Fit means two things. The upper ends of the intervals of record linkage and of attribute inference
+    above control are at most { $limit }%; here, attribute inference counts for the sensitive attributes only (if none was
+    named, for the target). For every other attack, the lower end of the interval above control is at most { $limit }
+    percentage points. These are the figures that --max-risk compares with its limit. The data steward decides whether that
+    is enough.
 
 finding-unmeasured = { $absence ->
     [suppressed] Re-identification risk is not shown for so few rows.
@@ -241,8 +250,7 @@ finding-unmeasured = { $absence ->
 finding-not-linked = Record linkage was not measured, because it is not known which released row belongs to whom.
 finding-linkage = An attacker who knows the method and everything but the key links a person to the right row in { $risk } of
     cases.
-finding-inference = Using { inference-method }, an attacker infers { $column } more often for people in the release than for
-    others, by { $points }.
+finding-inference = Attribute inference of { $column } above control, using { inference-method }: { $points }.
 finding-no-inference = { $few ->
     [yes] Too few people were attacked to say what a person’s own record reveals beyond general patterns.
    *[no] Without a control it is unknown what a person’s own record reveals beyond general patterns.

@@ -49,7 +49,7 @@ linkage-head-correct = Correct links
 linkage-head-attempts = Attempts
 linkage-attacker-maximum-knowledge = Maximum knowledge: knows the method and everything but the secret key
 linkage-attacker-probabilistic =
-    Probabilistic (Fellegi–Sunter): learned how values change from half of the people, whose rows it knows
+    Probabilistic (Fellegi–Sunter): knows the rows of half of the people and has learned from them how values change
 linkage-attacker-nearest = Distance-based: the row is the nearest
 linkage-attacker-two-nearest = Distance-based: the row is one of the two nearest
 linkage-attacker-assignment = Optimal assignment: matches a sample of people to their rows, one to one
@@ -90,7 +90,7 @@ attacks-head-control = Outside it (control)
 attacks-head-baseline = Without it (baseline)
 attacks-head-difference = Difference, points
 attacks-note =
-    Small print: the 95% interval, then the success on the most exposed 1% of the people (or predicates) tried. The
+    In small type: the 95% interval, then the success on the most exposed 1% of the people (or predicates) tried. The
     difference is success in the release minus success on the control, in percentage points. The baseline is, for
     attribute inference, the one value that is right most often, given for everybody; for singling out, an equally
     narrow predicate of random values; for linkability, two random released rows; for membership inference, as many
@@ -199,9 +199,9 @@ standards-missing-values = { $rule ->
 }
 standards-k = k-anonymity: rows in the smallest class
 standards-unique = Singletons: rows in a class of their own
-standards-l = l-diversity: fewest values in a class
+standards-l = l-diversity: fewest distinct values in a class
 standards-l-entropy = { $entropy } by entropy
-standards-t = t-closeness: largest distance of a class from the table
+standards-t = t-closeness: largest distance between a class and the table
 standards-t-spread = mean { $mean }; most exposed 1%: { $worst }
 
 individual-table = Individual risk
@@ -536,7 +536,7 @@ value-pairs-note =
 ## Statistics of several columns
 
 biases-fold = Biases, information loss and distinguishability
-biases-table = Biases of numbers
+biases-table = Bias of numeric columns
 biases-head-bias = Bias
 biases-head-mean = Mean size
 biases-head-worst = Largest 1%

@@ -44,7 +44,7 @@ fixed-by-tree = the tree for { $target } splits on it
 
 columns-unchanged = Columns released unchanged
 columns-unchanged-text = { $columns }: every value is the original.
-all-but-one = An attacker who knows every other row
+all-but-one = Differencing
 all-but-one-text = This is not differential privacy. Counts are exact, so an attacker who knows all rows but one can subtract
     them and reconstruct the last row.
 row-order = Row order
@@ -55,7 +55,8 @@ fixed-values = Fixed values
 fixed-values-text = Where nearly every row of a cell has the same value, the cell discloses it. Most affected: { $columns }.
 fixed-values-column = { $column } ({ $share } of the rows)
 singletons = Singleton cells
-singletons-text = { $share } of the rows are the only one in their cell: what their leaf says about them is published.
+singletons-text = { $share } of the rows are the only one in their cell, so the release discloses what their leaf says about
+    them.
 some = Some
 pooled = Pooled rows
 pooled-text = { $share } of the rows were in leaves, or intersections of leaves, with too few rows, and were pooled with others.
@@ -114,10 +115,11 @@ stayed-table-column = Column
 stayed-table-unchanged = Unchanged
 stayed-table-chance = Expected by chance
 stayed-table-fixed = Fixed
-stayed-table-range = Allowed range
+stayed-table-range = Range left open
 stayed-table-missing = Missing values that stayed
-stayed-table-note = Expected by chance: if the column had been permuted at random. Allowed range: the share of the column’s
-    range that the plan alone leaves open, on average; 0% means that the value is known.
+stayed-table-note = Expected by chance: if the column had been permuted at random. Range left open: an attacker who knows a
+    person’s cell knows a range that holds the value; this is its mean width, as a share of the column’s range. 0% means
+    that the value is known.
 none-missing = none missing
 
 # What averages of small groups disclose.
@@ -127,9 +129,9 @@ averages-table-column = Column
 averages-table-equal = Rows in groups of one value
 averages-table-dominated = Rows in dominated groups
 averages-table-fewest = Fewest values in an average
-averages-table-note = In a group of one value the average is everyone’s own value. One row dominates a group when more than
-    half of the sum of its absolute values is its own: the average then shows roughly what it has. The fewest values count
-    rows of a group that have a value; groups with too few were averaged together.
+averages-table-note = In a group of one value, the average is everyone’s own value. One row dominates a group when it
+    contributes more than half of the sum of absolute values: the average then roughly discloses its value. Fewest values in
+    an average: rows without a value do not count; groups with too few values were averaged together.
 averages-groups = { $columns }: { $groups ->
     [one] 1 group
    *[other] { $groups } groups

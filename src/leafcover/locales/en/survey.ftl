@@ -80,8 +80,8 @@ overview-hardly-limited = { $which ->
 }
 overview-limit-single = For a single question the factor is at most { $times }.
 overview-epsilon = { $several ->
-    [yes] Researchers call this an epsilon of { $epsilon } for all these answers together.
-   *[no] Researchers call this an epsilon of { $epsilon }.
+    [yes] Researchers call this local differential privacy, with an epsilon of { $epsilon } for all these answers together.
+   *[no] Researchers call this local differential privacy, with an epsilon of { $epsilon }.
 }
 
 ## What the survey protects from, and what not
@@ -144,12 +144,12 @@ sending-done-unchanged = Thank you. Your answer has arrived. This page has forgo
 
 ## The design of a survey, for its owner
 
-design-reveals = What one answer reveals
+design-reveals = What one answer reveals (epsilon of local differential privacy; cost: answers needed, compared with a direct question)
 design-question = question
 design-mechanism = mechanism
 design-epsilon = epsilon
 design-odds = odds change
-design-belief = { $share }% becomes
+design-belief = { $share }% becomes at most
 design-cost = cost
 design-no-epsilon = none
 design-disclosed = disclosed
@@ -203,7 +203,7 @@ tree-leaf = No other question predicts this one better than the randomness of th
 
 ## What the collector refuses
 
-refused-field = This is not an answer to the survey: the field { $field } is missing or invalid.
+refused-field = This is not an answer to the survey: the field { $field } is missing or invalid. Load the page again.
 refused-message = This is not an answer to the survey: the message cannot be read.
 refused-outdated = The survey has changed since this page was loaded. Load the page again.
 refused-without-token = This survey accepts answers only with a token. Open your own link to the survey.

@@ -131,7 +131,7 @@ limitation-average = An average hides the most exposed people
 limitation-utility = Agreement is one kind of utility
     .text = It compares trees for { $targets }. Means, correlations and totals are not on the map; leafcover measure compares them.
 limitation-attacks = Two attacks are not all attacks
-    .text = The limit covers record linkage and attribute inference above control. An attacker who knows more, or holds a second release about the same people, may do better.
+    .text = The limit covers record linkage and attribute inference above control. leafcover release --max-risk also limits membership inference, linkability and singling out, so it may refuse a candidate recommended here. An attacker who knows more, or holds a second release about the same people, may do better.
 
 ## Recipes
 
