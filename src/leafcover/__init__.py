@@ -1,4 +1,4 @@
-"""Leafcover: release a table that preserves its patterns and makes its individuals hard to re-identify.
+"""Leafcover: release perturbed microdata, and measure its utility and disclosure risk.
 
 Read a table, write a plan (or let a recipe write it), release, measure:
 

@@ -239,7 +239,7 @@ def verify(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit with code 1 if a check fails."""
+    """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit code 1 if one fails."""
     from leafcover.api import verify as verify_table
 
     checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)

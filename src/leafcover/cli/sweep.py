@@ -202,6 +202,7 @@ def _show(found: "Sweep") -> None:
         screen.print(lines)
     typer.echo(drawn.get())
     for sentence in (
+        *([] if chosen is None else [say("text-legend-recommended")]),
         say("text-legend-front"),
         say("text-legend-linkage"),
         say("text-legend-inference"),

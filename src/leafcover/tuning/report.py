@@ -237,7 +237,7 @@ def reasons(sweep: Sweep) -> Iterator[str]:
         yield say(
             "reason-inference",
             column=one.column,
-            direction="above" if one.above_control.value > 0 else "level",
+            direction="above" if one.above_control.low > 0 else "level",
             above=_with_interval(one.above_control),
         )
     other = safer_alternative(sweep.points, sweep.baselines, chosen, sweep.max_risk)

@@ -68,7 +68,7 @@ forest-rules = Rules of a forest of { $trees ->
    *[other] { $trees } trees
 } grown on the original, weighted by the rows they cover: a forest grown on the release has { $kept } of them ({ $kept_exact } if no threshold may move), one grown on a resample of the original { $floor } ({ $floor_exact }), one grown for a shuffled target { $chance } ({ $chance_exact }).
 forest-leaves = When the released rows are sent down the original’s forest, { $kept } of the rows match the class counts of its leaves. The rows of a resample reach { $floor }, rows with a shuffled target { $chance }.
-agreement = Agreement: on rows that neither tree was grown on, a tree grown on the release gives the same answer as one grown on the original in { $agreement } of cases. A tree grown on a resample of the original does so in { $floor } (the floor).
+agreement = Agreement: on rows that neither tree was grown on, a tree grown on the release gives the same answer as one grown on the original in { $agreement } of cases. The floor, a tree grown on a resample of the original, reaches { $floor }.
 agreement-others = { $target ->
     [yes] { $columns ->
         [one] With the one other column as target

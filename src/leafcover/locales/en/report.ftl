@@ -260,7 +260,7 @@ finding-other = { $kind ->
     [linkability] Linking two sets of columns
    *[singling-out] Singling out
 } is more successful for people in the release than for others, by { $points }: the lower end, { $low }, is above { $limit }.
-finding-above-limit = The upper end, { $bound }%, is above { $limit }%.
+finding-above-limit = The upper end, { $bound }, is above { $limit }.
 
 ## Headline figures
 

@@ -44,9 +44,9 @@ reason-linkage = Record linkage: an attacker who knows the method, everything bu
     [none] .
    *[other] , about one person in { $people }.
 }
-reason-inference = Attribute inference: the released record nearest to a person reveals { $column } { $direction ->
-    [above] more often
-   *[level] no more often
+reason-inference = Attribute inference: { $direction ->
+    [above] the released record nearest to a person reveals { $column } more often
+   *[level] there is no evidence that the released record nearest to a person reveals { $column } more often
 } for people in the release than for people outside it; the difference is { $above }.
 reason-alternative = Consider { $name }: its agreement of { $agreement } lies within the interval of the recommended candidate, and the attacker links { $risk } of people instead of { $recommended }.
 scope = The sweep compared { $candidates ->
@@ -168,6 +168,7 @@ text-agreement = agreement
 text-others = others
 text-accuracy = accuracy
 text-skipped = skipped
+text-legend-recommended = → recommended
 text-legend-front = ★ Pareto front: no other candidate has lower risk and at least the same agreement
 text-legend-linkage = linkage, upper: share of people re-identified by an attacker who knows everything but the key, and its upper bound
 text-legend-inference = inference: attribute inference above control, its upper bound
