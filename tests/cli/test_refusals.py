@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from leafcover.cli.main import _run as run_command_line
 from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, refused, rows_of
 
@@ -357,3 +358,21 @@ def test_many_rows_alone_in_their_cell_are_refused_unless_forced(tmp_path):
     done = leafcover(*asked, "--force")
     assert done.exit_code == 0, done.output
     assert catalogue("release")("singletons", share="13.0%") in done.output
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("release", "in.csv", "--max-risk", "5%"), "'--max-risk': it must be a number. Got '5%'."),
+        (("forest", "in.csv", "--target", "x", "--trees", "ten"), "'--trees': it must be a whole number. Got 'ten'."),
+        (("tree", "in.csv", "--target", "x", "--format", "pdf"), "'pdf' is not one of"),
+        (("sweep", "in.csv"), "Missing option '--target'."),
+        (("relase", "in.csv"), "Did you mean 'release'"),
+    ],
+)
+def test_a_mistake_in_the_options_is_one_line_with_what_was_given(given, words, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["leafcover", *given])
+    assert run_command_line() == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and said.count("\n") == 1
+    assert words in said and "--help" in said and "Value error" not in said

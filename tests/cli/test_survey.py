@@ -64,7 +64,7 @@ def test_a_design_as_text_and_for_machines(habits_file):
     found = json.loads(said("design", habits_file, "--json"))
     assert [one["question"] for one in found["disclosures"]] == ["taken", "days", "paid", "years", "site"]
     assert found["questions"][0]["answers"] == 1291
-    assert "error: error must be" in refused("survey", "design", habits_file, "--error", 2)
+    assert "error: --error must be" in refused("survey", "design", habits_file, "--error", 2)
     assert "share must be" in refused("survey", "design", habits_file, "--share", 0)
 
 

@@ -35,8 +35,13 @@ def application() -> "typer.Typer":
     from leafcover.cli import measure, release, survey, sweep, tree  # noqa: F401
     from leafcover.cli.app import app
 
-    app.registered_commands.sort(key=lambda one: ORDER.index(one.callback.__name__) if one.callback else len(ORDER))
+    app.registered_commands.sort(key=_place)
     return app
+
+
+def _place(command: Any) -> int:
+    name = getattr(command.callback, "__name__", "")
+    return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
 def _run() -> str | int | None:
