@@ -374,5 +374,8 @@ def test_a_mistake_in_the_options_is_one_line_with_what_was_given(given, words, 
     monkeypatch.setattr("sys.argv", ["leafcover", *given])
     assert run_command_line() == 2
     said = capsys.readouterr().err
-    assert said.startswith("error: ") and said.count("\n") == 1
-    assert words in said and "--help" in said and "Value error" not in said
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1
+    assert words in said
+    assert "--help" in said
+    assert "Value error" not in said

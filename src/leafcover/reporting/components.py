@@ -9,7 +9,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 
 Tone: TypeAlias = Literal["plain", "lead", "aside"]
-BRIEF = 18  # letters of small print that fit a third of a phone
+BRIEF = 18  # letters of small type that fit a third of a phone
 ENDS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # where the scale of a strip of risks may end
 
 
