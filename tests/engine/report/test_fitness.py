@@ -151,7 +151,7 @@ def test_the_conclusion_names_the_risk_that_decides(mixed_release, raised, level
     text = conclusion(context)
     assert worst.name in text
     assert f" {level}: " in text
-    assert re.search(r"\d%", text)
+    assert re.search(r"\d%" if worst.kind == "linkage" else r"\d percentage points", text)
 
 
 def test_the_conclusion_without_linkage_control_or_measures(mixed_release):
@@ -163,7 +163,7 @@ def test_the_conclusion_without_linkage_control_or_measures(mixed_release):
     alone = tuple(replace(one, nearest=replace(one.nearest, control=None)) for one in risks.inferences)
     uncontrolled = context_of(mixed_release, risks=replace(risks, inferences=alone))
     assert verdict(uncontrolled, "publication").fit == "with care"
-    partly = say("conclusion", level="partly-known", name="", end="upper", bound="", limit="")
+    partly = say("conclusion", level="partly-known", name="", end="upper", unit="percent", bound="", limit="")
     assert conclusion(uncontrolled).startswith(partly.partition(":")[0])
 
 
