@@ -2,6 +2,7 @@
 
 make pictures                                      release and sweep Adult, then take every picture
 python benchmarks/docs_pictures.py --made FOLDER   only take the pictures, of report.html and map.html in a folder
+python benchmarks/docs_pictures.py --sweep FILE    take only sweep.png, of the page that docs/how-to/sweep.md shows
 
 Needs chromium (make browser), or another browser named in $LEAFCOVER_BROWSER.
 """
@@ -18,15 +19,16 @@ import leafcover as lc
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 WIDTH = 1000
-FIRST_SCREEN = 1000  # pixels of the report's top
-PART = 800  # pixels of the section about attacks, which is long
-EDGE = 20  # pixels around it
+HEIGHT = 1000
+EDGE = 12  # pixels around a part
 COMMANDS = (
     "release {adult} -o released.csv --target income --report report.html --force --quiet",
     "sweep {adult} --target income --recipes cover,framework --rows 6000 --seed 1 --max-risk 0.05 --report map.html "
     "--force --quiet",
 )
-ATTACKS = "section[aria-labelledby=risks]"
+OPENING = "section[aria-labelledby=summary] .block >> nth=1"  # the picture ends with it, at no half line
+ATTACKS = "section[aria-labelledby=risks] .sheet:has(caption:text-is('Attacks'))"
+LEGEND = "section[aria-labelledby=map] .key"
 MAP = "section[aria-labelledby=map] figure >> nth=0"
 
 
@@ -37,35 +39,42 @@ def make(folder: Path) -> None:
         subprocess.run([sys.executable, "-m", "leafcover", *words], cwd=folder, check=True)
 
 
-def take(folder: Path) -> None:
-    """Every picture, from report.html and map.html."""
+def take(pages: dict[str, Path]) -> None:
+    """Pictures by their names, each from its page."""
     from playwright.sync_api import sync_playwright
+
+    parts = {"report.png": (None, OPENING), "report-attacks.png": (ATTACKS, ATTACKS)}
 
     path = os.environ.get("LEAFCOVER_BROWSER") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": WIDTH, "height": FIRST_SCREEN})
-        page.goto((folder / "report.html").resolve().as_uri())
-        page.screenshot(path=IMAGES / "report.png")
-        box = page.locator(ATTACKS).bounding_box()
-        left, top = max(box["x"] - EDGE, 0), box["y"] - EDGE
-        clip = {"x": left, "y": top, "width": WIDTH - 2 * left, "height": min(box["height"], PART)}
-        page.screenshot(path=IMAGES / "report-attacks.png", full_page=True, clip=clip)
-        page.goto((folder / "map.html").resolve().as_uri())
-        page.locator(MAP).screenshot(path=IMAGES / "sweep-tutorial.png")
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        for name, path_of_page in pages.items():
+            page.goto(path_of_page.resolve().as_uri())
+            first, last = parts.get(name, (LEGEND, MAP))
+            top = page.locator(first).bounding_box()["y"] - EDGE if first else 0
+            end = page.locator(last).bounding_box()
+            clip = {"x": 0, "y": top, "width": WIDTH, "height": end["y"] + end["height"] + EDGE - top}
+            page.screenshot(path=IMAGES / name, full_page=True, clip=clip)
         browser.close()
+    print(f"Written: {', '.join(pages)} in {IMAGES}.")
 
 
 def main() -> None:
     """Make the reports, unless a folder has them, and take the pictures."""
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     given.add_argument("--made", type=Path, help="a folder with report.html and map.html")
-    made = given.parse_args().made
-    with tempfile.TemporaryDirectory() as folder:
-        if made is None:
-            make(Path(folder))
-        take(made or Path(folder))
-    print(f"Written: report.png, report-attacks.png and sweep-tutorial.png in {IMAGES}.")
+    given.add_argument("--sweep", type=Path, help="a page that a sweep has written")
+    asked = given.parse_args()
+    if asked.sweep is not None:
+        take({"sweep.png": asked.sweep})
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = asked.made or Path(temporary)
+        if asked.made is None:
+            make(folder)
+        report, tutorial_map = folder / "report.html", folder / "map.html"
+        take({"report.png": report, "report-attacks.png": report, "sweep-tutorial.png": tutorial_map})
 
 
 if __name__ == "__main__":

@@ -10,7 +10,9 @@ from leafcover.engine.run import run
 from leafcover.keyed_random import Key
 from leafcover.recipes import plan_for
 from leafcover.reporting.html_page import report
+from leafcover.tuning.report import report as sweep_report
 from tests.tables import mixed
+from tests.tuning.made import point, swept
 
 FACES = ("internal", "external", "published", "elsewhere")
 WIDTHS = (1280, 390)
@@ -182,3 +184,17 @@ def contrast(one, other):
 
     low, high = sorted((light(one), light(other)))
     return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_names_in_the_table_of_a_sweep_can_be_read(browser, tmp_path, width):
+    """A line breaks at most at a hyphen, never between two letters."""
+    path = tmp_path / "sweep.html"
+    found = swept(point("microaggregate-univariate k=3", 0.9, 0.9, on_front=True), point("cover k=20", 0.02, 0.92))
+    path.write_text(sweep_report(found), "utf-8")
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri())
+    names = page.locator("tbody th").evaluate_all("all => all.map(one => one.getBoundingClientRect().height)")
+    assert max(names) < 110  # four lines and the space around them
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+    page.close()

@@ -112,6 +112,12 @@ def test_every_picture_of_a_page_is_there_and_described(opened, address):
     assert all(width and words for width, words in shown)
 
 
+def test_parameters_of_the_api_are_a_list(opened, address):
+    page, _ = opened(f"{address}/reference/python-api.html")
+    section = page.locator(".doc-function:has(> #leafcover\\.read)")
+    assert [one.split(" ")[0] for one in section.locator("li").all_inner_texts()][:3] == ["source", "roles", "category"]
+
+
 def test_the_search_index_has_every_page(site):
     found = {
         entry["location"].partition("#")[0]

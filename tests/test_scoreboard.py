@@ -249,3 +249,19 @@ def test_every_name_is_there_once():
 @pytest.mark.parametrize("module", [methods, summary, words])
 def test_examples(module):
     assert doctest.testmod(module).failed == 0
+
+
+def test_the_command_writes_page_and_picture(monkeypatch, tmp_path):
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "1")  # the script sets them when it is imported
+    from benchmarks.scoreboard import run
+
+    monkeypatch.setattr("sys.argv", ["run.py", "--splits", "2"])
+    monkeypatch.setattr(run, "DOCS", tmp_path)
+    monkeypatch.setattr(run.os, "nice", lambda by: None)
+    monkeypatch.setattr(run, "scores", lambda contenders, splits, fresh: [(splits, fresh)])
+    monkeypatch.setattr(run, "picture", lambda found, path: path.write_text("drawn", "utf-8"))
+    monkeypatch.setattr(run, "page", lambda found, splits: f"{found} {splits}")
+    run.main()
+    assert (tmp_path / "scoreboard.md").read_text("utf-8") == "[(2, False)] 2"
+    assert (tmp_path / "scoreboard.svg").read_text("utf-8") == "drawn"

@@ -70,11 +70,11 @@ def main() -> None:
     given = words.parse_args()
     os.nice(10)
     chosen = [one for one in CONTENDERS if not given.only or one.name in given.only]
-    found = scores(chosen, given.partitions, given.fresh)
+    found = scores(chosen, given.splits, given.fresh)
     if given.only:
         return
     picture(found, DOCS / "scoreboard.svg")
-    (DOCS / "scoreboard.md").write_text(page(found, given.partitions), "utf-8")
+    (DOCS / "scoreboard.md").write_text(page(found, given.splits), "utf-8")
     print(f"Written: {DOCS / 'scoreboard.md'} and {DOCS / 'scoreboard.svg'}.")
 
 

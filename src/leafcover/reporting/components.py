@@ -64,8 +64,9 @@ class Listing:
 
     @property
     def short(self) -> bool:
-        """Whether three fields fit side by side on a phone."""
-        return all(len(cell.note) < BRIEF for row in self.rows for cell in row[1:])
+        """Whether three fields fit side by side on a phone, and none is left over for a line of its own."""
+        figures = sum(cell.strip is None for cell in self.rows[0][1:]) if self.rows else 0
+        return figures not in {2, 4} and all(len(cell.note) < BRIEF for row in self.rows for cell in row[1:])
 
 
 @dataclass(frozen=True)
