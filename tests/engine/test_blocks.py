@@ -20,14 +20,15 @@ from tests.tables import category, mixed, mixed_tables, number, table
 @given(mixed_tables())
 def test_information_inside_cells_is_its_twins(random):
     label = np.arange(len(random)) % 3
-    codes = np.array([random[n].values + 1 for n in ("kind", "other", "class")], np.int32)
+    codes = np.array([random[n].values + 1 for n in ("kind", "other", "class")], np.int64)
     order, starts = rows_by_cell(label, 3)
     n = np.arange(len(random) + 1, dtype=float)
     growth = np.diff(n * np.log2(np.maximum(n, 1)), prepend=0.0)
     same = np.arange(len(random))
     pairs = pair_bits(codes, np.array([5, 5, 5]), order, starts, same, growth)
-    alone = [value_bits(row, 5, order, starts, growth) for row in codes]
-    everything = value_bits(np.zeros(len(random), np.int32), 1, order, starts, growth)
+    memory = np.zeros(5, np.int64)
+    alone = [value_bits(row, order, starts, growth, memory) for row in codes]
+    everything = value_bits(np.zeros(len(random), np.int64), order, starts, growth, memory)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         found = pairs[i, j] + everything - alone[i] - alone[j]
         assert found == pytest.approx(naive_joint.information(codes[i].tolist(), codes[j].tolist(), label.tolist()))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from leafcover.errors import ValueOutOfRange
 from leafcover.kernels import c45_rows as dealing
-from leafcover.kernels.kd import stable_order
+from leafcover.kernels.sorting import stable_order
 from leafcover.table.io import read
 from leafcover.tree.c45 import GrownTrees, grow, grow_from, grow_with_unpruned, resolve_grower
 from leafcover.tree.predict import training_errors

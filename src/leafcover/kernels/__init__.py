@@ -6,11 +6,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 # How kernels are compiled. An entry is called from Python and kept on disk; what only other kernels call is compiled
-# with them and not kept by itself. Nobody calls kernels from C. Measured on the first release of Adult: 57 CPU seconds
-# instead of 66 with every function kept and wrapped.
-ENTRY: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True}
-INNER: dict[str, Any] = {"no_cfunc_wrapper": True}
+# with them, without a wrapper for Python, and not kept by itself. Nobody calls kernels from C, and none of them raises.
+# numba's sorts take one to three seconds each to compile (see `sorting`), and so do row assignments; arrays are
+# allocated by the callers. On the first release of Adult that saved a third of the CPU time.
+INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+ENTRY: dict[str, Any] = {"error_model": "numpy", "cache": True, "no_cfunc_wrapper": True}
+
+# numba compiles a function again for every literal argument, and for a variable that starts as a literal. This is none.
+ZERO: int = np.int64(0)  # type: ignore[assignment]
 
 
 def _keep_kernels_in_the_environment() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ENTRY, INNER, ZERO
 from leafcover.kernels.c45_rows import UNSIGNED, Halves, Packing, label_of, row_of
 
 NO_GAIN = np.float32(-1e-3)  # gain of an attribute without a valid test
@@ -66,7 +66,7 @@ def _bits_of_two(rows: int, ones: int, terms: Floats) -> np.float32:
     return np.float32(terms[UNSIGNED(rows)] - np.float64(sums))
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def _bits(counts: Rows, rows: int, terms: Floats) -> np.float32:
     """Total information of any number of classes from integer counts."""
     sums = np.float32(0.0)
@@ -81,7 +81,7 @@ def _scan_two(
     bits: Singles, places: Codes,
 ) -> tuple[int, np.float32]:  # fmt: skip
     """Remaining bits of all cuts after positions begin..end, for two classes; the counts stay in registers."""
-    ones, tries, fewest, ones_all = 0, 0, np.float32(np.inf), totals[1]
+    ones, tries, fewest, ones_all = 0, ZERO, np.float32(np.inf), totals[1]
     for i in range(begin):
         ones += int(np.int64(words[UNSIGNED(2 * (base + i))] & np.uint32(1)))
     after = singles[UNSIGNED(2 * (base + begin) + 1)]
@@ -100,13 +100,13 @@ def _scan_two(
     return tries, fewest
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def _scan(
     words: Halves, singles: Singles, base: int, begin: int, end: int, known: int, packing: Packing, totals: Rows,
     terms: Floats, low: Rows, bits: Singles, places: Codes,
 ) -> tuple[int, np.float32]:  # fmt: skip
     """`_scan_two` for any number of classes; ``totals`` is modified."""
-    tries, fewest = 0, np.float32(np.inf)
+    tries, fewest = ZERO, np.float32(np.inf)
     for c in range(len(totals)):
         low[c] = 0
     after = singles[2 * base + 1]
@@ -161,13 +161,16 @@ def score_number_whole(
     return gain, info, place
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def score_number(
     words: Halves, singles: Singles, base: int, known: int, rows: int, packing: Packing, classes: int,
     weight: Singles, items: np.float32, min_records: float, bits: Singles, lows: Singles, places: Codes,
+    sums: Singles,
 ) -> tuple[np.float32, np.float32, int]:  # fmt: skip
     """`score_number_whole` for rows of any weight; ``weight`` is by row number and ``items`` is the total weight."""
-    missing = np.zeros(classes, np.float32)
+    missing, low, high = sums[0], sums[1], sums[2]
+    for c in range(classes):
+        missing[c], low[c], high[c] = 0.0, 0.0, 0.0
     for i in range(base + known, base + rows):
         missing[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
     unknown = np.float32(0.0)
@@ -176,13 +179,12 @@ def score_number(
     known_items = np.float32(items - unknown)
     if known_items < 2 * min_records:
         return NO_GAIN, np.float32(0.0), -1
-    high, low = np.zeros(classes, np.float32), np.zeros(classes, np.float32)
     for i in range(base, base + known):
         high[label_of(words[2 * i], packing)] += weight[row_of(words[2 * i], packing)]
     entropy = np.float32(total_information(high) / known_items)
     known_share = np.float32(1.0) - np.float32(1.0 - np.float64(known_items / items))
     least = min_side_weight(np.float64(known_items), classes, min_records)
-    tries, below, fewest = 0, np.float32(0.0), np.float32(np.inf)
+    tries, below, fewest = ZERO, np.float32(0.0), np.float32(np.inf)
     for i in range(known - 1):
         label = label_of(words[2 * (base + i)], packing)
         part = weight[row_of(words[2 * (base + i)], packing)]
@@ -201,8 +203,13 @@ def score_number(
     found, gain = _best_of(tries, bits, fewest, known_share, entropy, known_items, items)
     if found < 0:
         return NO_GAIN, np.float32(0.0), -1
-    parts = np.array([unknown, lows[found], np.float32(known_items - lows[found])], np.float32)
-    return gain, np.float32(total_information(parts) / items), int(places[found])
+    above = np.float32(known_items - lows[found])
+    split = np.float32(term(np.float64(unknown)))  # in 32 bits, as `total_information` sums
+    split = np.float32(np.float64(split) + term(np.float64(lows[found])))
+    split = np.float32(np.float64(split) + term(np.float64(above)))
+    total = np.float32(np.float32(unknown + lows[found]) + above)
+    info = np.float32(term(np.float64(total)) - np.float64(split))
+    return gain, np.float32(info / items), int(places[found])
 
 
 @njit(**INNER)
@@ -245,7 +252,7 @@ def _sum_levels(counts: Singles, parts: Singles, min_records: float) -> bool:
     return reasonable >= 2
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def score_category(
     counts: Singles, items: np.float32, min_records: float, parts: Singles
 ) -> tuple[np.float32, np.float32]:
@@ -295,7 +302,7 @@ def score_category_whole(
     return gain, np.float32(np.float32(terms[int(items)] - np.float64(split)) / items)
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def choose(gains: Singles, infos: Singles, in_average: Bools) -> int:
     """The attribute with the largest gain ratio among those with at least average gain, or -1; ties go to the first."""
     total, possible = np.float32(0.0), 0
@@ -333,13 +340,11 @@ def term(count: float) -> float:
     return count * (math.log(count) / LN2)
 
 
-@njit(**INNER)
-def whole_terms(most: int) -> Floats:
-    """``n * log2(n)`` for n = 0..most, so that rows of weight one need no logarithms."""
-    terms = np.empty(most + 1, np.float64)
-    for n in range(most + 1):
+@njit(**ENTRY)
+def whole_terms(terms: Floats) -> None:
+    """Set ``terms`` to ``n * log2(n)`` for n = 0, 1, …, so that rows of weight one need no logarithms."""
+    for n in range(len(terms)):
         terms[n] = term(np.float64(n))
-    return terms
 
 
 @njit(**INNER)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ENTRY, INNER, ZERO
 from leafcover.kernels.c45_criterion import (
     EPSILON,
     NO_GAIN,
@@ -34,12 +34,10 @@ from leafcover.kernels.c45_rows import (
     label_of,
     partition_rows,
     partition_rows_in_two,
-    resize_lines,
-    resize_rows,
     row_of,
     share_weights,
     weigh_branches,
-    word_of,
+    words_of,
 )
 
 # Input and working memory.
@@ -84,8 +82,16 @@ class Workspace(NamedTuple):
     level_parts: Singles
     totals: Rows  # (classes,)
     low: Rows
+    sums: Singles  # (3, classes) weights by class: missing, low and high
     active: Rows  # (attributes,) categories to count
     starts: Rows
+
+
+class Nodes(NamedTuple):
+    """The nodes so far, with the columns from TESTED and CUT on."""
+
+    whole: Codes  # (nodes, 6)
+    figures: Singles  # (nodes, 2 + classes)
 
 
 class Branches(NamedTuple):
@@ -106,45 +112,69 @@ def is_forced(forced: Forced, node: int) -> bool:
     return node < len(forced.tested) and forced.tested[node] >= 0
 
 
-@njit(**INNER)
-def allocate(inputs: Inputs) -> tuple[Workspace, Branches]:
+def _allocate(inputs: Inputs) -> tuple[Workspace, Branches]:
     """Allocate working memory for the largest possible node."""
     rows, attributes, classes = inputs.orders.shape[1], len(inputs.slot), inputs.classes
-    most, lines = 2, 0
-    for a in range(attributes):
-        most = max(most, inputs.levels[a])
-        lines += inputs.levels[a] + 1
+    most = int(max(2, inputs.levels.max(initial=0)))
+    lines = int(inputs.levels.sum()) + attributes
+    terms = np.empty(rows + 1)
+    whole_terms(terms)
     work = Workspace(
-        whole_terms(rows), np.ones(rows, np.float32),
-        np.empty(attributes, np.float32), np.empty(attributes, np.float32), np.empty(attributes, np.int32),
-        np.empty(attributes, np.int64), np.empty(attributes, np.bool_),
-        np.empty(rows, np.float32), np.empty(rows, np.float32), np.empty(rows, np.int32),
-        np.empty((lines, classes), np.float32), np.empty(most + 1, np.float32),
-        np.empty(classes, np.int64), np.empty(classes, np.int64), np.empty(attributes, np.int64),
-        np.empty(attributes, np.int64),
-    )  # fmt: skip
+        terms=terms,
+        weight=np.ones(rows, np.float32),
+        gains=np.empty(attributes, np.float32),
+        infos=np.empty(attributes, np.float32),
+        places=np.empty(attributes, np.int32),
+        knowns=np.empty(attributes, np.int64),
+        used=np.empty(attributes, np.bool_),
+        try_bits=np.empty(rows, np.float32),
+        try_low=np.empty(rows, np.float32),
+        try_place=np.empty(rows, np.int32),
+        level_counts=np.empty((lines, classes), np.float32),
+        level_parts=np.empty(most + 1, np.float32),
+        totals=np.empty(classes, np.int64),
+        low=np.empty(classes, np.int64),
+        sums=np.empty((3, classes), np.float32),
+        active=np.empty(attributes, np.int64),
+        starts=np.empty(attributes, np.int64),
+    )
     branches = Branches(
-        np.empty(most, np.float32), np.empty(most, np.int64), np.empty(most, np.float32),
-        np.empty((most, classes), np.float32), np.empty(most, np.int64), np.empty(most, np.int64),
-        np.empty(most, np.int64),
-    )  # fmt: skip
+        shares=np.empty(most, np.float32),
+        sizes=np.empty(most, np.int64),
+        items=np.empty(most, np.float32),
+        counts=np.empty((most, classes), np.float32),
+        begins=np.empty(most, np.int64),
+        steps=np.empty(most, np.int64),
+        ends=np.empty(most, np.int64),
+    )
     return work, branches
 
 
-@njit(**INNER)
-def root_records(inputs: Inputs, width: int) -> Words:
-    """The root's records in the first stack: sorted by each number, and in row order with a weight of one."""
+def _root_records(inputs: Inputs) -> Words:
+    """The root's records in the first stack: sorted by each number, and in row order with a weight of one.
+
+    Each line has space for one more record, the discarded ones.
+    """
     numbers, rows = inputs.orders.shape
-    records = np.empty(2 * (numbers + 1) * width, np.uint64)
-    words, singles = records.view(np.uint32), records.view(np.float32)
-    for j in range(numbers):
-        for i in range(rows):
-            at = 2 * (j * width + i)
-            words[at], singles[at + 1] = word_of(inputs.orders[j, i], inputs.packing), inputs.ascending[j, i]
-    for i in range(rows):
-        at = 2 * (numbers * width + i)
-        words[at], singles[at + 1] = word_of(i, inputs.packing), 1.0
-    return records
+    words = np.zeros((2 * (numbers + 1), rows + 1, 2), np.uint32)
+    singles = words.view(np.float32)
+    lower = words_of(inputs.packing)
+    words[:numbers, :rows, 0], singles[:numbers, :rows, 1] = lower[inputs.orders], inputs.ascending
+    words[numbers, :rows, 0], singles[numbers, :rows, 1] = lower, 1.0
+    return words.reshape(-1).view(np.uint64)
+
+
+def _widen(records: Words, lines: int) -> Words:
+    """The same lines, each with space for twice as many records."""
+    old = records.reshape(lines, -1)
+    new = np.zeros((lines, 2 * old.shape[1]), np.uint64)
+    new[:, : old.shape[1]] = old
+    return new.reshape(-1)
+
+
+def _double(array: Array) -> Array:
+    """The same rows, and space for as many again."""
+    return np.concatenate([array, np.empty_like(array)])
 
 
 TESTED, FIRST, BRANCHES, PARENT, LABEL, WHOLE = range(6)  # columns of a node's integers
@@ -170,8 +200,8 @@ def _cut_after(inputs: Inputs, number: int, singles: Singles, base: int, place: 
 
 @njit(**INNER)
 def _score_all(
-    inputs: Inputs, work: Workspace, figures: Singles, node: int, whole: bool, words: Halves, singles: Singles,
-    base: int, width: int, rows: int,
+    inputs: Inputs, work: Workspace, nodes: Nodes, node: int, words: Halves, singles: Singles, base: int, width: int,
+    rows: int,
 ) -> None:  # fmt: skip
     """Gain and split information of every attribute at one node; ``base`` is the start of its first line."""
     # Unpack fields once: numba counts references at each field access, which costs 8 % of the time inside the loop.
@@ -188,7 +218,14 @@ def _score_all(
         work.terms, work.totals, work.low, work.try_bits, work.try_low, work.try_place,
     )  # fmt: skip
     level_counts, parts = work.level_counts, work.level_parts
-    items, least, line = figures[node, ITEMS], inputs.min_records, 0
+    figures, links = nodes.figures, nodes.whole
+    items, least, line, whole = figures[node, ITEMS], inputs.min_records, 0, links[node, WHOLE] == 1
+    for a in range(len(used)):
+        used[a] = False
+    above = links[node, PARENT]
+    while above >= 0:
+        used[links[above, TESTED]] = True
+        above = links[above, PARENT]
     if inputs.codes.shape[1]:
         in_rows = base + inputs.orders.shape[0] * width
         count_levels(
@@ -220,19 +257,30 @@ def _score_all(
             )
         else:
             gain, info, place = score_number(
-                words, singles, at, known, rows, packing, classes, weight, items, least, bits, lows, try_place
+                words,
+                singles,
+                at,
+                known,
+                rows,
+                packing,
+                classes,
+                weight,
+                items,
+                least,
+                bits,
+                lows,
+                try_place,
+                work.sums,
             )
         gains[a], infos[a], places[a], knowns[a] = gain, info, place, known
 
 
 @njit(**INNER)
-def _write_child(
-    whole: Codes, figures: Singles, child: int, branches: Branches, b: int, parent: int, inherited: int
-) -> None:
+def _write_child(whole: Codes, figures: Singles, child: int, branches: Branches, b: int, parent: int) -> None:
     """Write a child as a leaf; an empty leaf predicts the class of its parent."""
     counts, best = branches.counts, 0
     whole[child, TESTED], whole[child, FIRST], whole[child, BRANCHES] = -1, -1, 0
-    whole[child, PARENT], whole[child, LABEL] = parent, inherited
+    whole[child, PARENT], whole[child, LABEL] = parent, whole[parent, LABEL]
     figures[child, CUT], figures[child, ITEMS] = np.nan, branches.items[b]
     for c in range(counts.shape[1]):
         figures[child, COUNTS + c] = counts[b, c]
@@ -302,97 +350,113 @@ def _partition_lines(
                 )  # fmt: skip
 
 
-@njit(**ENTRY)
 def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     """All nodes before collapsing and pruning; the children of a node are adjacent and follow their parent.
 
     The root is node 0 and its children are nodes 1, 2, …, so that prescribed tests are found by node number. Returns
     integers (nodes, 6) and 32-bit floats (nodes, 2 + classes), with the columns from TESTED and CUT on.
     """
-    work, branches = allocate(inputs)
-    numbers, rows_all = inputs.orders.shape
-    lines, width = numbers + 1, rows_all + 1  # one more for discarded records
-    records = root_records(inputs, width)
-    words, singles = records.view(np.uint32), records.view(np.float32)
-    top = np.zeros(2, np.int64)
+    work, branches = _allocate(inputs)
+    numbers, rows = inputs.orders.shape
+    records = _root_records(inputs)
+    nodes = Nodes(np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32))
+    counts = np.bincount(inputs.packing.labels, minlength=inputs.classes)
+    label = int(counts.argmax())
+    nodes.whole[0] = -1, -1, 0, -1, label, 1
+    nodes.figures[0] = np.nan, rows, *counts
     pending = np.zeros((64, 4), np.int64)  # node, stack, start, stop
-    pending[0, 3] = rows_all
-    whole, figures = np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32)
-    root = int(top[0])  # 0, but not a literal, for which numba would compile a second version
-    inputs.branch_of[:] = 0
-    weigh_branches(
-        words, singles, numbers * width, rows_all, inputs.packing, inputs.branch_of, root + 1, branches.shares,
-        branches.sizes, branches.items, branches.counts,
-    )  # fmt: skip
-    _write_child(whole, figures, root, branches, root, root - 1, root)
-    whole[0, WHOLE] = 1
-    settled = _is_final(whole, figures, root, inputs.min_records) and not is_forced(forced, root)
-    nodes, waiting = 1, 0 if settled else 1
-    while waiting:
-        waiting -= 1
+    pending[0, 3] = rows
+    final = counts[label] == rows or rows < 2 * inputs.min_records
+    forced_root = len(forced.tested) > 0 and forced.tested[0] >= 0
+    state = np.array([1, 0 if final and not forced_root else 1, 0, 0])
+    while True:
+        words, singles = records.view(np.uint32), records.view(np.float32)
+        lacking = _grow(inputs, forced, work, branches, records, words, singles, nodes, pending, state)
+        if lacking == NODES:
+            nodes = Nodes(_double(nodes.whole), _double(nodes.figures))
+        elif lacking == PENDING:
+            pending = _double(pending)
+        elif lacking == RECORDS:
+            records = _widen(records, 2 * (numbers + 1))
+        else:
+            return nodes.whole[: state[0]], nodes.figures[: state[0]]
+
+
+NOTHING, NODES, PENDING, RECORDS = range(4)  # what the kernel has no space for
+
+
+@njit(**ENTRY)
+def _grow(
+    inputs: Inputs, forced: Forced, work: Workspace, branches: Branches, records: Words, words: Halves,
+    singles: Singles, nodes: Nodes, pending: Rows, state: Rows,
+) -> int:  # fmt: skip
+    """Split pending nodes until there are none, or return what needs more space.
+
+    ``state`` is the number of nodes and of pending nodes, and the top of each stack.
+    """
+    whole, figures = nodes.whole, nodes.figures
+    begins, steps, sizes = branches.begins, branches.steps, branches.sizes
+    numbers = inputs.orders.shape[0]
+    lines = numbers + 1
+    width = len(records) // (2 * lines)
+    while state[1]:
+        count, waiting = state[0], state[1] - 1
         node, side, start, stop = pending[waiting, 0], pending[waiting, 1], pending[waiting, 2], pending[waiting, 3]
-        top[side] = start
+        state[2 + side] = start
         rows, is_whole, base = stop - start, whole[node, WHOLE] == 1, side * lines * width + start
         if not is_whole:  # in a whole node every weight is still one
             for i in range(base + numbers * width, base + numbers * width + rows):
                 work.weight[row_of(words[2 * i], inputs.packing)] = singles[2 * i + 1]
-        for a in range(len(work.used)):
-            work.used[a] = False
-        above = whole[node, PARENT]
-        while above >= 0:
-            work.used[whole[above, TESTED]] = True
-            above = whole[above, PARENT]
         if is_forced(forced, node):
-            best = int(forced.tested[node])
+            best = ZERO + forced.tested[node]
         else:
-            _score_all(inputs, work, figures, node, is_whole, words, singles, base, width, rows)
+            _score_all(inputs, work, nodes, node, words, singles, base, width, rows)
             best = choose(work.gains, work.infos, inputs.in_average)
         if best < 0:
+            state[1] = waiting
             continue
-        n_branches = max(2, inputs.levels[best])
+        n_branches = max(ZERO + 2, ZERO + inputs.levels[best])
+        if count + n_branches > len(whole):
+            return NODES
+        if waiting + n_branches > len(pending):
+            return PENDING
         unknown = _assign_branches(
             inputs, work, branches, forced, figures, node, best, is_whole, words, singles, base, width, rows
         )
-        if nodes + n_branches > len(whole):
-            whole, figures = (
-                resize_rows(whole, 2 * (nodes + n_branches)),
-                resize_rows(figures, 2 * (nodes + n_branches)),
-            )
-        if waiting + n_branches > len(pending):
-            pending = resize_rows(pending, 2 * (waiting + n_branches))
-        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, nodes, n_branches
         other = 1 - side
-        begin = top[other]
+        begin = state[2 + other]
         for b in range(n_branches):
-            child = nodes + b
-            _write_child(whole, figures, child, branches, b, node, int(whole[node, LABEL]))
+            child = count + b
+            _write_child(whole, figures, child, branches, b, node)
             whole[child, WHOLE] = 1 if is_whole and unknown == 0 else 0
-            branches.steps[b] = 0
+            steps[b] = 0
             settled = _is_final(whole, figures, child, inputs.min_records) and not is_forced(forced, child)
-            if branches.sizes[b] == 0 or settled:
-                continue  # a leaf: its rows are not needed again
-            pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = child, other, begin
-            branches.begins[b], branches.steps[b] = begin, 1
-            begin += branches.sizes[b] + unknown
-            pending[waiting, 3] = begin
-            waiting += 1
-        nodes += n_branches
+            if sizes[b] > 0 and not settled:  # else a leaf: its rows are not needed again
+                begins[b], steps[b] = begin, 1
+                begin += sizes[b] + unknown
         if begin >= width:
-            records, width = resize_lines(records, 2 * lines, 2 * begin), 2 * begin
-            words, singles = records.view(np.uint32), records.view(np.float32)
-        if begin > top[other]:
-            for b in range(n_branches):
-                if branches.steps[b] == 0:
-                    branches.begins[b] = begin  # after everything else: discarded
+            return RECORDS
+        whole[node, TESTED], whole[node, FIRST], whole[node, BRANCHES] = best, count, n_branches
+        for b in range(n_branches):
+            if steps[b]:
+                pending[waiting, 0], pending[waiting, 1], pending[waiting, 2] = count + b, other, begins[b]
+                pending[waiting, 3] = begins[b] + sizes[b] + unknown
+                waiting += 1
+            else:
+                begins[b] = begin  # after everything else: discarded
+        if begin > state[2 + other]:
             _partition_lines(inputs, branches, records, words, singles, side, start, rows, n_branches, unknown)
-            top[other] = begin
-    return whole[:nodes], figures[:nodes]
+            state[2 + other] = begin
+        state[0], state[1] = count + n_branches, waiting
+    return NOTHING
 
 
 @njit(**ENTRY)
-def collapse(whole: Codes, figures: Singles, forced: Forced) -> None:
-    """Replace every subtree that has no fewer errors than a leaf by that leaf, except prescribed tests."""
-    errors = np.zeros(len(whole), np.float32)
+def collapse(whole: Codes, figures: Singles, forced: Forced, errors: Singles) -> None:
+    """Replace every subtree that has no fewer errors than a leaf by that leaf, except prescribed tests.
+
+    ``errors`` is memory for each node.
+    """
     for node in range(len(whole) - 1, -1, -1):
         alone = np.float32(figures[node, ITEMS] - figures[node, COUNTS + whole[node, LABEL]])
         errors[node] = alone

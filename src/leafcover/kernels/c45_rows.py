@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from leafcover.arrays import Array, Codes, Rows, Singles, Words
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import INNER
 
 UNKNOWN = -1
 LOWER_HALF = np.uint64(0xFFFFFFFF)
@@ -45,7 +45,7 @@ def packing_of(labels: Codes, classes: int) -> Packing:
     return Packing(np.uint64(bits), np.uint64((1 << bits) - 1), labels)
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def row_of(word: np.uint32, packing: Packing) -> np.uint64:
     """The row number in a record's lower half."""
     return np.uint64(word) >> packing.shift
@@ -59,10 +59,11 @@ def label_of(word: np.uint32, packing: Packing) -> int:
     return int(np.int64(packing.labels[np.uint64(word)]))
 
 
-@njit(**INNER)
-def word_of(row: int, packing: Packing) -> np.uint64:
-    """The lower half of the record of a row."""
-    return (np.uint64(row) << packing.shift) | (np.uint64(packing.labels[row]) & packing.mask)
+def words_of(packing: Packing) -> Halves:
+    """The lower half of the record of every row."""
+    rows = np.arange(len(packing.labels), dtype=np.uint64)
+    words: Halves = ((rows << packing.shift) | (packing.labels.astype(np.uint64) & packing.mask)).astype(np.uint32)
+    return words
 
 
 @njit(**INNER)
@@ -71,26 +72,6 @@ def resize(array: Array, size: int) -> Array:
     new = np.empty(size, array.dtype)
     for i in range(len(array)):
         new[i] = array[i]
-    return new
-
-
-@njit(**INNER)
-def resize_rows(array: Array, size: int) -> Array:
-    """A copy of a matrix with space for ``size`` rows."""
-    new = np.empty((size, array.shape[1]), array.dtype)
-    for i in range(array.shape[0]):
-        for j in range(array.shape[1]):
-            new[i, j] = array[i, j]
-    return new
-
-
-@njit(**INNER)
-def resize_lines(records: Words, lines: int, size: int) -> Words:
-    """A copy of lines of records, each with space for ``size`` records."""
-    new, old = np.empty(lines * size, np.uint64), len(records) // lines
-    for line in range(lines):
-        for i in range(old):
-            new[line * size + i] = records[line * old + i]
     return new
 
 
@@ -227,7 +208,7 @@ def partition_rows_in_two(
         low += (1 - branch) * low_step
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def partition_rows(
     records: Words, source: int, rows: int, branch_of: Array, shift: np.uint64, n_branches: int, begins: Rows,
     steps: Rows, ends: Rows, target: int,

@@ -1,12 +1,12 @@
-"""Leaves of rows in trees: prediction, sets of leaves, and cells that intersect the leaves of many trees."""
+"""Leaves of rows in trees: prediction, and cells that intersect the leaves of many trees."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
-from leafcover.kernels import ENTRY, INNER
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
+from leafcover.kernels import ENTRY, INNER, ZERO
 from leafcover.kernels.c45_rows import resize
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
@@ -44,7 +44,7 @@ def _all_equal(rows: Rows, place: Codes) -> bool:
     return True
 
 
-@njit(**ENTRY)
+@njit(**INNER)
 def _split(
     order: Rows,
     first_difference: Codes,
@@ -210,110 +210,6 @@ def _nearest_pool(places: Array, rows: Rows, number: Codes, cell: int) -> int:
     return best
 
 
-# Sets of leaves that rows reach: numbered with a hash table, and the intersections of their boxes.
-
-
-EMPTY = -1
-
-
-class LeafSets(NamedTuple):
-    """A hash table of sets of leaves, in order of occurrence; set s is ``leaves[start[s]:start[s + 1]]``, sorted."""
-
-    slot: Rows  # (a power of two,) number of the set in this slot, or EMPTY
-    hashes: Words  # (sets,) the hash of each set
-    start: Rows  # (sets + 1,)
-    leaves: Codes
-
-
-def empty_sets() -> LeafSets:
-    """An empty hash table of sets."""
-    return LeafSets(np.full(16, EMPTY), np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
-
-
-@njit(**ENTRY)
-def add_sets(sets: LeafSets, ends: Rows, leaves: Codes) -> tuple[LeafSets, Codes]:
-    """Add sets, and return their numbers; sorts the leaves of each new set in place."""
-    known, held = len(sets.hashes), len(sets.leaves)
-    hashes, start = resize(sets.hashes, known + len(ends)), resize(sets.start, known + len(ends) + 1)
-    members = resize(sets.leaves, held + len(leaves))
-    slot = _reserve_slots(sets, known + len(ends))
-    number, begin = np.empty(len(ends), np.int32), 0
-    for i in range(len(ends)):
-        one = leaves[begin : ends[i]]
-        one.sort()
-        begin = ends[i]
-        hash_value = _hash(one)
-        at = _find(slot, hashes, start, members, hash_value, one)
-        if slot[at] == EMPTY:
-            slot[at], hashes[known] = known, hash_value
-            members[held : held + len(one)] = one
-            known, held = known + 1, held + len(one)
-            start[known] = held
-        number[i] = slot[at]
-    return LeafSets(slot, hashes[:known].copy(), start[: known + 1].copy(), members[:held].copy()), number
-
-
-@njit(**INNER)
-def _reserve_slots(sets: LeafSets, count: int) -> Rows:
-    """The slots of the hash table, resized to at least twice ``count``."""
-    size = len(sets.slot)
-    if size >= 2 * count:
-        return sets.slot
-    while size < 2 * count:
-        size *= 2
-    slot = np.full(size, EMPTY)
-    for number in range(len(sets.hashes)):
-        at = sets.hashes[number] & np.uint64(size - 1)
-        while slot[at] != EMPTY:
-            at = (at + np.uint64(1)) & np.uint64(size - 1)
-        slot[at] = number
-    return slot
-
-
-@njit(**INNER)
-def _find(slot: Rows, hashes: Words, start: Rows, members: Codes, hash_value: np.uint64, one: Codes) -> np.uint64:
-    """The slot of a set, or the empty slot where it belongs."""
-    last = np.uint64(len(slot) - 1)
-    at = hash_value & last
-    while slot[at] != EMPTY:
-        number = slot[at]
-        if hashes[number] == hash_value and np.array_equal(members[start[number] : start[number + 1]], one):
-            break
-        at = (at + np.uint64(1)) & last
-    return at
-
-
-@njit(**INNER)
-def _hash(one: Codes) -> np.uint64:
-    x = np.uint64(len(one))
-    for leaf in one:
-        x = (x ^ np.uint64(leaf)) * np.uint64(0xBF58476D1CE4E5B9)
-        x ^= x >> np.uint64(29)
-    x *= np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(32))
-
-
-@njit(**ENTRY)
-def intersect_boxes(
-    low: Floats, high: Floats, allowed: Codes, start: Rows, leaves: Codes, any_level: int, no_level: int
-) -> tuple[Floats, Floats, Codes]:
-    """The intersection of the boxes of each set's leaves: bounds of numbers, and levels of categories."""
-    shape = (len(start) - 1, low.shape[1])
-    lows, highs, levels = np.empty(shape), np.empty(shape), np.empty(shape, np.int32)
-    for s in range(len(start) - 1):
-        first = leaves[start[s]]
-        lows[s], highs[s], levels[s] = low[first], high[first], allowed[first]
-        for leaf in leaves[start[s] + 1 : start[s + 1]]:
-            for a in range(low.shape[1]):
-                lows[s, a] = max(lows[s, a], low[leaf, a])
-                highs[s, a] = min(highs[s, a], high[leaf, a])
-                if levels[s, a] == any_level:
-                    levels[s, a] = allowed[leaf, a]
-                elif allowed[leaf, a] != any_level and allowed[leaf, a] != levels[s, a]:
-                    levels[s, a] = no_level
-    return lows, highs, levels
-
-
 # Prediction: follow rows to their leaf, or down several branches if a value is missing or unknown.
 
 
@@ -335,20 +231,20 @@ class TreeArrays(NamedTuple):
 def child_of(tree: TreeArrays, node: int, value: float) -> int:
     """The child for a value; SEVERAL if the value is missing or has no branch."""
     if np.isnan(value):
-        return SEVERAL
+        return ZERO + SEVERAL
     if tree.is_number[node]:
-        return tree.first[node] + int(value > tree.cut[node])
+        return ZERO + tree.first[node] + (value > tree.cut[node])
     level = int(value)
     if 0 <= level < tree.branches[node]:
-        return tree.first[node] + level
-    return SEVERAL
+        return ZERO + tree.first[node] + level
+    return ZERO + SEVERAL
 
 
 @njit(**ENTRY)
 def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
     """The leaf of each row of ``values`` (rows, columns), or SEVERAL."""
     for row in range(len(values)):
-        node = 0
+        node = ZERO
         while node >= 0 and tree.tested[node] >= 0:
             node = child_of(tree, node, values[row, tree.tested[node]])
         leaf[row] = node
@@ -364,7 +260,7 @@ def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows
         stack[0], height = 0, 1
         while height:
             height -= 1
-            node = stack[height]
+            node = ZERO + stack[height]
             if tree.tested[node] < 0:
                 if count == len(found):
                     found = resize(found, 2 * count)

@@ -6,23 +6,18 @@ once the rows of a node are scattered.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
-from leafcover.kernels import ENTRY
+from leafcover.kernels import ENTRY, INNER
 
 # n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33, that is,
 # 290 million rows), so scores do not depend on the order of rows, bins or classes, and equal splits tie exactly.
 _LOG_UNIT = 1048576.0
-_MAX_LOG_TABLE = 65_536  # 512 kB fit in the second-level cache
-
-
-# Kernels called only by kernels need no Python wrapper, which saves a quarter of the compile time (8 of 32 s).
-_INNER: dict[str, Any] = {"cache": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner = njit(**_INNER)
+MAX_LOG_TABLE = 65_536  # 512 kB fit in the second-level cache
 
 
 class Records(NamedTuple):
@@ -34,7 +29,7 @@ class Records(NamedTuple):
     carried: Array  # (rows,) row number or weight that moves with the row; empty if not needed
 
 
-@inner
+@njit(**INNER)
 def log_term(count: float, table: Floats) -> float:
     """count · log2(count) on a grid of 2^-20; 0 for 0."""
     place = int(count)
@@ -43,16 +38,22 @@ def log_term(count: float, table: Floats) -> float:
     return np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT if count > 0 else 0.0
 
 
-@inner
+@njit(**INNER)
 def log_table(rows: int) -> Floats:
     """A table of the first values of ``log_term``, as many as this number of rows can need."""
-    table = np.zeros(min(rows + 1, _MAX_LOG_TABLE))
-    for count in range(2, table.size):
-        table[count] = np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT
+    table = np.zeros(min(rows + 1, MAX_LOG_TABLE))
+    fill_log_table(table)
     return table
 
 
-@inner
+@njit(**ENTRY)
+def fill_log_table(table: Floats) -> None:
+    """Set a table of zeros to the first values of ``log_term``."""
+    for count in range(2, table.size):
+        table[count] = np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT
+
+
+@njit(**INNER)
 def count_rows(
     records: Records, start: int, stop: int, tests: Rows, offsets: Rows, classes: int, step: int, counts: Codes
 ) -> None:
@@ -64,14 +65,14 @@ def count_rows(
             counts[offsets[t] + codes[i, tests[t]] * classes + of_class] += step
 
 
-@inner
+@njit(**INNER)
 def fill(values: Array, start: int, stop: int, value: float) -> None:
     """Fill a range of an array. (Loops instead of slices, and smaller tuples, halved compile time from 71 to 32 s.)"""
     for i in range(start, stop):
         values[i] = value
 
 
-@inner
+@njit(**INNER)
 def resize_stack(stack: Rows, used: int, size: int) -> Rows:
     """The same stack with space for at least ``size`` entries."""
     if size <= len(stack):
@@ -95,14 +96,14 @@ _DE_BRUIJN = 0x03F79D71B4CB0A89
 _ZEROS = _zeros_of_products()
 
 
-@inner
+@njit(**INNER)
 def trailing_zeros(word: np.uint64) -> int:
     """The number of trailing zeros of a non-zero word."""
     lowest = word & (~word + np.uint64(1))
     return _ZEROS[(lowest * np.uint64(_DE_BRUIJN)) >> np.uint64(58)]
 
 
-@inner
+@njit(**INNER)
 def list_marked(marks: Array, words: int, bins: Codes) -> int:
     """List the bins marked in the first words of a bit set in ascending order, and clear the set."""
     found = 0
@@ -116,7 +117,7 @@ def list_marked(marks: Array, words: int, bins: Codes) -> int:
     return found
 
 
-@inner
+@njit(**INNER)
 def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes) -> int:
     """List the non-empty bins in ascending order."""
     found = 0
@@ -129,7 +130,7 @@ def list_filled(counts: Codes, offset: int, size: int, classes: int, bins: Codes
     return found
 
 
-@inner
+@njit(**INNER)
 def swap_rows(records: Records, a: int, b: int) -> None:
     """Swap two rows with everything they carry."""
     words, target, carried = records.words, records.target, records.carried
@@ -140,7 +141,7 @@ def swap_rows(records: Records, a: int, b: int) -> None:
         carried[a], carried[b] = carried[b], carried[a]
 
 
-@inner
+@njit(**INNER)
 def partition_rows(records: Records, start: int, stop: int, attribute: int, goes_first: Array) -> int:
     """Move the rows with a code in ``goes_first`` to the front of the range; return where the others start."""
     codes = records.codes
@@ -157,7 +158,7 @@ def partition_rows(records: Records, start: int, stop: int, attribute: int, goes
         high -= 1
 
 
-@inner
+@njit(**INNER)
 def group_rows(records: Records, attribute: int, groups: int, begins: Rows, place: Rows) -> None:
     """Group rows by code: rows with code c + 1 are moved to begins[c] up to begins[c + 1].
 
@@ -180,25 +181,21 @@ def group_rows(records: Records, attribute: int, groups: int, begins: Rows, plac
 MAX_BINS = 255  # together with the code of missing values they fit in one byte
 
 
-@njit(**ENTRY)
-def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
-    """The largest value of each bin of sorted values, and whether every bin contains a single value.
+def upper_edges(ordered: Floats, most: int) -> Floats:
+    """The largest value of each bin of sorted values without missing ones: all values, if there are at most ``most``.
 
-    Bins have about equal numbers of rows; a value with more rows than an average bin gets a bin of its own.
+    Otherwise bins have about equal numbers of rows; a value with more rows than an average bin gets its own.
     """
-    distinct = 0
-    for i in range(ordered.size):
-        if i + 1 == ordered.size or ordered[i] != ordered[i + 1]:
-            distinct += 1
-    edges = np.empty(min(distinct, most), np.float64)
-    if distinct <= most:
-        place = 0
-        for i in range(ordered.size):
-            if i + 1 == ordered.size or ordered[i] != ordered[i + 1]:
-                edges[place] = ordered[i]
-                place += 1
-        return edges, True
-    place, done, i = 0, 0, 0
+    distinct: Floats = ordered[np.append(ordered[1:] != ordered[:-1], True)[: len(ordered)]]
+    if len(distinct) <= most:
+        return distinct
+    edges = np.empty(most)
+    return edges[: _fill_edges(ordered, edges)]
+
+
+@njit(**ENTRY)
+def _fill_edges(ordered: Floats, edges: Floats) -> int:
+    most, place, done, i = len(edges), 0, 0, 0
     while i < ordered.size:
         end = i + 1
         while end < ordered.size and ordered[end] == ordered[i]:
@@ -213,7 +210,7 @@ def upper_edges(ordered: Floats, most: int) -> tuple[Floats, bool]:
             place += 1
             done = end
         i = end
-    return edges[:place], False
+    return place
 
 
 @njit(**ENTRY)
@@ -242,16 +239,6 @@ def code_numbers(values: Floats, edges: Floats, codes: Array, attribute: int, st
 
 
 @njit(**ENTRY)
-def code_levels(levels: Array, codes: Array, attribute: int, start: int, stop: int) -> int:
-    """Write the code of each level plus one, so that missing (-1) becomes 0; return the number of missing values."""
-    missing = 0
-    for row in range(start, stop):
-        codes[row, attribute] = levels[row] + 1
-        missing += levels[row] < 0
-    return missing
-
-
-@njit(**ENTRY)
 def every_value_is_an_edge(values: Floats, edges: Floats, codes: Array, attribute: int) -> bool:
     """Whether each known value is the upper edge of its bin, so that binning is lossless."""
     for row in range(values.size):
@@ -261,55 +248,22 @@ def every_value_is_an_edge(values: Floats, edges: Floats, codes: Array, attribut
     return True
 
 
-# Sorting rows by cell, and numbering the refined cells.
+# Entropy within cells.
 
 
 @njit(**ENTRY)
-def gather(words: Array, target: Codes, labels: Rows, n_labels: int) -> tuple[Array, Codes, Rows, Rows]:
-    """Words, classes and row numbers sorted by label, and the start of each label."""
-    starts = np.zeros(n_labels + 1, np.int64)
-    for i in range(labels.size):
-        starts[labels[i] + 1] += 1
-    place = np.zeros(n_labels + 1, np.int64)
-    for k in range(n_labels):
-        starts[k + 1] += starts[k]
-        place[k] = starts[k]
-    moved = np.empty(words.shape, np.uint64)
-    classes = np.empty(labels.size, np.int32)
-    row = np.empty(labels.size, np.int64)
-    for i in range(labels.size):
-        to = place[labels[i]]
-        place[labels[i]] += 1
-        for w in range(words.shape[1]):
-            moved[to, w] = words[i, w]
-        classes[to] = target[i]
-        row[to] = i
-    return moved, classes, row, starts
-
-
-@njit(**ENTRY)
-def bits_of_cells(target: Codes, starts: Rows, classes: int) -> float:
-    """The entropy of the classes times the number of rows, summed over cells."""
-    bits, rows = 0.0, np.zeros(classes, np.int64)
+def bits_of_cells(target: Codes, starts: Rows, rows: Rows) -> float:
+    """The entropy of the classes times the number of rows, summed over cells; ``rows`` is memory for each class."""
+    bits, classes = 0.0, len(rows)
     for cell in range(starts.size - 1):
-        fill(rows, 0, classes, 0)
+        for k in range(classes):
+            rows[k] = 0
         for i in range(starts[cell], starts[cell + 1]):
             rows[target[i]] += 1
         for k in range(classes):
             if rows[k]:
                 bits += rows[k] * math.log2((starts[cell + 1] - starts[cell]) / rows[k])
     return bits
-
-
-@njit(**ENTRY)
-def number_cells(begins: Bools, row: Rows) -> tuple[Rows, int]:
-    """The cell number of each row, with cells numbered in order, and the number of cells."""
-    labels = np.empty(row.size, np.int64)
-    cell = -1
-    for i in range(row.size):
-        cell += begins[i]
-        labels[row[i]] = cell
-    return labels, cell + 1
 
 
 # C4.5's gain and split information of an attribute, from the class counts in its bins.
@@ -360,7 +314,7 @@ class Scratch(NamedTuple):
 # references to every array at each call, and a tree of tiny nodes would take half as long again.
 
 
-@inner
+@njit(**INNER)
 def _scan(
     counts: Array,
     offset: int,
@@ -404,7 +358,7 @@ def _scan(
     return least, at, best_below, tries
 
 
-@inner
+@njit(**INNER)
 def score_number(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:
@@ -436,7 +390,7 @@ def score_number(
     scratch.cut[attribute, 1] = bins[max(at, 0) + 1]
 
 
-@inner
+@njit(**INNER)
 def score_category(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:
@@ -469,7 +423,7 @@ def score_category(
     scratch.info[attribute] = (log_term(total, table) - parts) / total
 
 
-@inner
+@njit(**INNER)
 def choose(rules: GrowthSettings, scratch: Scratch) -> int:
     """The attribute with the largest gain ratio among those with at least average gain; -1 if no attribute has any."""
     gain, info = scratch.gain, scratch.info

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Codes, Floats, Rows
-from leafcover.kernels import ENTRY
+from leafcover.kernels import ENTRY, INNER
 from leafcover.kernels.c45_prune import extra_errors
 from leafcover.kernels.histogram import (
     EPSILON,
@@ -24,7 +24,6 @@ from leafcover.kernels.histogram import (
     count_rows,
     fill,
     group_rows,
-    inner,
     list_filled,
     list_marked,
     log_table,
@@ -56,12 +55,12 @@ class Nodes(NamedTuple):
     share: Floats  # (capacity,) the share of unknown rows that follow the branch to the node
 
 
-@inner
+@njit(**INNER)
 def _allocate_nodes(capacity: int, classes: int) -> Nodes:
     return Nodes(np.zeros((capacity, 7), np.int64), np.zeros((capacity, classes)), np.zeros(capacity))
 
 
-@inner
+@njit(**INNER)
 def _reserve_nodes(nodes: Nodes, size: int, capacity: int) -> Nodes:
     """The same nodes with at least the given capacity."""
     if capacity <= nodes.share.size:
@@ -76,7 +75,7 @@ def _reserve_nodes(nodes: Nodes, size: int, capacity: int) -> Nodes:
     return new
 
 
-@inner
+@njit(**INNER)
 def nodes_with_root(target: Codes, classes: int) -> Nodes:
     """A tree that consists of a root."""
     nodes = _allocate_nodes(256, classes)
@@ -86,7 +85,7 @@ def nodes_with_root(target: Codes, classes: int) -> Nodes:
     return nodes
 
 
-@inner
+@njit(**INNER)
 def node_weight(nodes: Nodes, node: int) -> float:
     """The weight of a node."""
     rows = 0.0
@@ -95,7 +94,7 @@ def node_weight(nodes: Nodes, node: int) -> float:
     return rows
 
 
-@inner
+@njit(**INNER)
 def is_splittable(nodes: Nodes, node: int, min_records: float) -> bool:
     """Whether a node has two classes and enough rows for two branches."""
     rows, most = 0.0, 0.0
@@ -105,7 +104,7 @@ def is_splittable(nodes: Nodes, node: int, min_records: float) -> bool:
     return most < rows and rows >= 2.0 * (min_records - SLACK)
 
 
-@inner
+@njit(**INNER)
 def add_children(
     nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: GrowthSettings, cut: Codes
 ) -> tuple[Nodes, int]:
@@ -141,7 +140,7 @@ def add_children(
     return nodes, size + branches
 
 
-@inner
+@njit(**INNER)
 def _sum(values: Floats, start: int, count: int) -> float:
     total = 0.0
     for i in range(start, start + count):
@@ -149,7 +148,7 @@ def _sum(values: Floats, start: int, count: int) -> float:
     return total
 
 
-@inner
+@njit(**INNER)
 def _make_leaf(nodes: Nodes, node: int) -> None:
     nodes.links[node, TESTED] = nodes.links[node, FIRST] = -1
     nodes.links[node, BRANCHES] = 0
@@ -215,7 +214,7 @@ _COUNT_AND_SUBTRACT = 1  # count the rows and subtract them from the parent's co
 _REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
 
-@inner
+@njit(**INNER)
 def _scratch(rows: int, rules: GrowthSettings) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
@@ -232,7 +231,7 @@ def _scratch(rows: int, rules: GrowthSettings) -> Scratch:
     )
 
 
-@inner
+@njit(**INNER)
 def _count_few(
     records: Records, start: int, stop: int, attribute: int, size: int, classes: int, scratch: Scratch
 ) -> int:
@@ -245,13 +244,13 @@ def _count_few(
     return list_marked(marks, (size + 63) // 64, scratch.bins)
 
 
-@inner
+@njit(**INNER)
 def _clear(filled: int, classes: int, bins: Codes, few_counts: Codes) -> None:
     for i in range(filled):
         fill(few_counts, bins[i] * classes, (bins[i] + 1) * classes, 0)
 
 
-@inner
+@njit(**INNER)
 def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettings, scratch: Scratch) -> None:
     """Score every attribute of a node with fewer rows than counters, touching only the counters in use."""
     few_counts, bins, classes, sizes = scratch.few_counts, scratch.bins, rules.classes, rules.sizes
@@ -267,7 +266,7 @@ def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettin
         _clear(filled, classes, bins, few_counts)
 
 
-@inner
+@njit(**INNER)
 def _score_counts(counts: Codes, rules: GrowthSettings, scratch: Scratch) -> None:
     """Score every attribute of a node whose rows are counted."""
     classes, bins, sizes, offsets = rules.classes, scratch.bins, rules.sizes, rules.offsets
@@ -281,13 +280,13 @@ def _score_counts(counts: Codes, rules: GrowthSettings, scratch: Scratch) -> Non
         score_category(counts, offsets[a], filled, a, rules, scratch)
 
 
-@inner
+@njit(**INNER)
 def _count_one(records: Records, start: int, stop: int, attribute: int, classes: int, few_counts: Array) -> None:
     for i in range(start, stop):
         few_counts[records.codes[i, attribute] * classes + records.target[i]] += 1
 
 
-@inner
+@njit(**INNER)
 def _counts_of_node(
     records: Records, start: int, stop: int, how: int, is_large: bool, here: Codes, above: Codes, rules: GrowthSettings
 ) -> None:
@@ -302,7 +301,7 @@ def _counts_of_node(
         count_rows(records, start, stop, rules.tests, rules.offsets, rules.classes, -1, above)
 
 
-@inner
+@njit(**INNER)
 def _partition_node(
     records: Records, nodes: Nodes, node: int, tested: int, begins: Rows, place: Rows, rules: GrowthSettings
 ) -> int:
@@ -401,7 +400,7 @@ def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Ro
     return nodes, size, unfinished[:left_over], scratch.table
 
 
-@inner
+@njit(**INNER)
 def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how: int) -> None:
     stack[at, 0] = node
     stack[at, 1] = start
@@ -416,7 +415,7 @@ def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how
 # unknown rows are placed before a branch while it is grown, and are then moved behind it, before the next branch.
 
 
-@inner
+@njit(**INNER)
 def _weighted_scratch(table: Floats, rules: GrowthSettings) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
@@ -433,7 +432,7 @@ def _weighted_scratch(table: Floats, rules: GrowthSettings) -> Scratch:
     )
 
 
-@inner
+@njit(**INNER)
 def _count_weights(
     records: Records, start: int, stop: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> int:
@@ -447,13 +446,13 @@ def _count_weights(
     return list_marked(marks, (rules.sizes[attribute] + 63) // 64, scratch.bins)
 
 
-@inner
+@njit(**INNER)
 def _clear_weights(filled: int, classes: int, scratch: Scratch) -> None:
     for i in range(filled):
         fill(scratch.few_counts, scratch.bins[i] * classes, (scratch.bins[i] + 1) * classes, 0.0)
 
 
-@inner
+@njit(**INNER)
 def _choose_weighted(
     records: Records, start: int, stop: int, counts: Floats, node: int, rules: GrowthSettings, scratch: Scratch
 ) -> int:
@@ -472,7 +471,7 @@ def _choose_weighted(
     return choose(rules, scratch)
 
 
-@inner
+@njit(**INNER)
 def _partition_weighted(
     records: Records, start: int, stop: int, nodes: Nodes, node: int, begins: Rows, place: Rows, rules: GrowthSettings
 ) -> int:
@@ -503,7 +502,7 @@ def _partition_weighted(
     return unknown
 
 
-@inner
+@njit(**INNER)
 def _change_weights(records: Records, start: int, rows: int, attribute: int, factor: float) -> None:
     """Multiply the weight of the rows whose value is unknown."""
     for i in range(start, start + rows):
@@ -511,7 +510,7 @@ def _change_weights(records: Records, start: int, rows: int, attribute: int, fac
             records.carried[i] *= factor
 
 
-@inner
+@njit(**INNER)
 def _move_unknown_behind(records: Records, start: int, known: int, unknown: int, attribute: int, place: Rows) -> int:
     """Move the unknown rows behind a finished branch; return their new start."""
     if unknown and known:

@@ -7,19 +7,19 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
-from leafcover.kernels import ENTRY
+from leafcover.kernels import ENTRY, INNER, ZERO
 from leafcover.kernels.histogram import (
+    MAX_LOG_TABLE,
     Records,
     count_rows,
     fill,
-    inner,
+    fill_log_table,
     list_filled,
     list_marked,
-    log_table,
     log_term,
     partition_rows,
-    resize_stack,
 )
+from leafcover.kernels.sorting import sort_levels
 
 _COUNT = 0  # count the node's rows
 _COUNT_AND_SUBTRACT = 1  # count the rows and subtract them from the parent's counts, for the largest sibling
@@ -54,12 +54,14 @@ class RefineScratch(NamedTuple):
     local: Codes  # (rows of a small node,) class indices of its rows
     marks: Array  # bit set of non-empty bins
     side: Codes  # (largest size,) 1 for the codes on the first side
+    few_counts: Codes  # counts of a small node, all zero between calls
+    stack: Rows  # (depths, 5) pending nodes: start, stop, depth, slot, how to count
 
 
 class BestSplit(NamedTuple):
     """The best split of a node so far."""
 
-    test: int  # -1: none
+    test: int  # -1: ZERO
     value: float  # bits gained, less the bits that encode the choice of the split
     gain: float  # bits gained
     firsts: int  # number of codes in ``scratch.best``
@@ -83,10 +85,10 @@ def complexity(classes: int, rows: int) -> float:
     return bits
 
 
-@inner
+@njit(**INNER)
 def _total_information(rows: Rows, classes: int, table: Floats) -> float:
     """The entropy of a node's classes times its number of rows, in bits."""
-    total, of_classes = 0, 0.0
+    total, of_classes = ZERO, 0.0
     for k in range(classes):
         total += rows[_TOTAL, k]
         of_classes += log_term(rows[_TOTAL, k], table)
@@ -96,7 +98,7 @@ def _total_information(rows: Rows, classes: int, table: Floats) -> float:
 # The functions below have no early ``return`` and no branch that alone uses an array; see the note in `histogram`.
 
 
-@inner
+@njit(**INNER)
 def _best_cut(
     counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
 ) -> tuple[float, int, int, int, int]:
@@ -129,7 +131,7 @@ def _best_cut(
     return least, at, first_rows, tries, present
 
 
-@inner
+@njit(**INNER)
 def _order_levels(
     counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
 ) -> None:
@@ -144,22 +146,10 @@ def _order_levels(
         for k in range(classes):
             of_level += counts[begin + k]
         share[bins[i]] = counts[begin + main] / of_level
-    # Shell sort by (share, code): there are usually few levels, and numpy's argsort adds 3 s of compile time.
-    gap = levels // 2
-    while gap:
-        for i in range(gap, levels):
-            code, j = ordered[i], i
-            while j >= gap and (
-                share[ordered[j - gap]] > share[code]
-                or (share[ordered[j - gap]] == share[code] and ordered[j - gap] > code)
-            ):
-                ordered[j] = ordered[j - gap]
-                j -= gap
-            ordered[j] = code
-        gap //= 2
+    sort_levels(ordered, levels, share)
 
 
-@inner
+@njit(**INNER)
 def _better_split(
     best: BestSplit,
     test: int,
@@ -191,7 +181,7 @@ def _better_split(
     return best
 
 
-@inner
+@njit(**INNER)
 def _split_large(counts: Codes, settings: RefineSettings, scratch: RefineScratch) -> BestSplit:
     """The best split of a node whose rows are already counted."""
     classes = settings.classes
@@ -208,22 +198,22 @@ def _split_large(counts: Codes, settings: RefineSettings, scratch: RefineScratch
     return best
 
 
-@inner
+@njit(**INNER)
 def _split_small(
-    records: Records, start: int, stop: int, counts: Codes, settings: RefineSettings, scratch: RefineScratch
+    records: Records, start: int, stop: int, settings: RefineSettings, scratch: RefineScratch
 ) -> BestSplit:
     """The best split of a node with fewer rows than counters; only counters in use are touched.
 
-    ``counts`` is all zero before and after. Classes are renumbered among those present.
+    Classes are renumbered among those present.
     """
-    codes, target = records.codes, records.target
+    codes, target, counts = records.codes, records.target, scratch.few_counts
     place, local, rows, bins = scratch.place, scratch.local, scratch.rows, scratch.bins
     best = BestSplit(-1, 0.0, 0.0, 0, 0, 0)
     for k in range(settings.classes):
         rows[_TOTAL, k] = 0
     for i in range(start, stop):
         rows[_TOTAL, target[i]] += 1
-    classes = 0
+    classes = ZERO
     for k in range(settings.classes):
         if rows[_TOTAL, k]:
             place[k] = classes
@@ -239,32 +229,33 @@ def _split_small(
             counts[code * classes + local[i - start]] += 1
             scratch.marks[code >> 6] |= np.uint64(1) << np.uint64(code & 63)
         filled = list_marked(scratch.marks, (settings.sizes[t] + 63) // 64, bins)
-        best = _better_split(best, t, counts, 0, classes, filled, spread, settings, scratch)
+        best = _better_split(best, t, counts, ZERO, classes, filled, spread, settings, scratch)
         for i in range(filled):
-            fill(counts, bins[i] * classes, (bins[i] + 1) * classes, 0)
+            fill(counts, bins[i] * classes, (bins[i] + 1) * classes, ZERO)
     return best
 
 
-@inner
 def _scratch(rows: int, large: int, settings: RefineSettings) -> RefineScratch:
-    widest = 1
-    for t in range(settings.sizes.size):
-        widest = max(widest, settings.sizes[t])
+    widest, classes = int(settings.sizes.max(initial=1)), settings.classes
+    table = np.zeros(min(rows + 1, MAX_LOG_TABLE))
+    fill_log_table(table)
     return RefineScratch(
-        log_table(rows),
-        np.empty(widest, np.int32),
-        np.empty(widest, np.int32),
-        np.empty(widest, np.int32),
-        np.empty(widest),
-        np.zeros((2, settings.classes), np.int64),
-        np.zeros(settings.classes, np.int32),
-        np.empty(large, np.int32),
-        np.zeros((widest + 63) // 64, np.uint64),
-        np.zeros(widest, np.int32),
+        table=table,
+        bins=np.empty(widest, np.int32),
+        ordered=np.empty(widest, np.int32),
+        best=np.empty(widest, np.int32),
+        share=np.empty(widest),
+        rows=np.zeros((2, classes), np.int64),
+        place=np.zeros(classes, np.int32),
+        local=np.empty(large, np.int32),
+        marks=np.zeros((widest + 63) // 64, np.uint64),
+        side=np.zeros(widest, np.int32),
+        few_counts=np.zeros(widest * min(classes, large), np.int32),
+        stack=np.empty((settings.max_depth + 2, 5), np.int64),
     )
 
 
-@inner
+@njit(**INNER)
 def _partition_node(
     records: Records, start: int, stop: int, attribute: int, firsts: int, scratch: RefineScratch
 ) -> int:
@@ -278,7 +269,7 @@ def _partition_node(
     return middle
 
 
-@inner
+@njit(**INNER)
 def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, how: int) -> None:
     stack[at, 0] = start
     stack[at, 1] = stop
@@ -287,28 +278,34 @@ def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, ho
     stack[at, 4] = how
 
 
-@njit(**ENTRY)
 def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
     """Split the ranges between ``starts`` (the last entry is the number of rows) as long as the net gain suffices.
 
     Moves the records. Returns which positions start a new cell, the bits gained by each test, the same after costs, and
     the number of ranges that were split. Buffers are shared as in `histogram_grow`.
     """
-    rows, classes, tests = records.target.size, settings.classes, settings.tests.size
-    begins = np.zeros(rows, np.bool_)
-    gains, nets = np.zeros(tests), np.zeros(tests)
-    places = settings.offsets[tests]
+    rows, tests = len(records.target), len(settings.tests)
+    begins, gains, nets = np.zeros(rows, np.bool_), np.zeros(tests), np.zeros(tests)
+    places = int(settings.offsets[tests])
     large = max(places // max(tests, 1), 64)  # from this size on, counting costs more than scanning the counts
-    scratch = _scratch(rows, large, settings)
     slots = 2
     while (large << (slots - 2)) < rows:
         slots += 1
     counts = np.zeros((slots, places), np.int32)
-    few_counts = np.zeros(scratch.bins.size * min(classes, large), np.int32)
-    stack = np.empty((64, 5), np.int64)  # start, stop, depth, slot, how to count
+    scratch = _scratch(rows, large, settings)
+    split_cells = _refine(records, starts, settings, scratch, counts, large, begins, gains, nets)
+    return begins, gains, nets, int(split_cells)
+
+
+@njit(**ENTRY)
+def _refine(
+    records: Records, starts: Rows, settings: RefineSettings, scratch: RefineScratch, counts: Codes, large: int,
+    begins: Bools, gains: Floats, nets: Floats,
+) -> int:  # fmt: skip
+    classes, tests, places, stack = settings.classes, settings.tests.size, counts.shape[1], scratch.stack
     split_cells = 0
     for cell in range(starts.size - 1):
-        _push(stack, 0, starts[cell], starts[cell + 1], 0, 0, _COUNT)
+        _push(stack, ZERO, starts[cell], starts[cell + 1], ZERO, ZERO, ZERO + _COUNT)
         waiting = 1 if starts[cell] < starts[cell + 1] else 0
         while waiting:
             waiting -= 1
@@ -319,19 +316,19 @@ def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bo
             is_large = stop - start >= large and not ends
             here, above = counts[slot], counts[max(slot - 1, 0)]
             if is_large and how != _REMAINDER:
-                fill(here, 0, places, 0)
-                count_rows(records, start, stop, settings.tests, settings.offsets, classes, 1, here)
+                fill(here, ZERO, places, ZERO)
+                count_rows(records, start, stop, settings.tests, settings.offsets, classes, ZERO + 1, here)
             if how == _COUNT_AND_SUBTRACT and is_large:
                 for i in range(places):
                     above[i] -= here[i]
             elif how == _COUNT_AND_SUBTRACT:
-                count_rows(records, start, stop, settings.tests, settings.offsets, classes, -1, above)
+                count_rows(records, start, stop, settings.tests, settings.offsets, classes, ZERO - 1, above)
             if ends:
                 continue
             if is_large:
                 best = _split_large(here, settings, scratch)
             else:
-                best = _split_small(records, start, stop, few_counts, settings, scratch)
+                best = _split_small(records, start, stop, settings, scratch)
             if best.test < 0:
                 continue
             extra = complexity(best.classes, best.below) + complexity(best.classes, stop - start - best.below)
@@ -345,9 +342,9 @@ def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bo
             first_is_rest = middle - start > stop - middle
             low, high = (start, middle) if first_is_rest else (middle, stop)
             keeps = is_large and high - low >= large and depth + 1 < settings.max_depth
-            stack = resize_stack(stack, waiting, waiting + 2)
-            _push(stack, waiting, low, high, depth + 1, slot, _REMAINDER if keeps else _COUNT)
+            rest, other = (_REMAINDER, _COUNT_AND_SUBTRACT) if keeps else (_COUNT, _COUNT)
+            _push(stack, waiting, low, high, depth + 1, slot, ZERO + rest)
             low, high = (middle, stop) if first_is_rest else (start, middle)
-            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, _COUNT_AND_SUBTRACT if keeps else _COUNT)
+            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, ZERO + other)
             waiting += 2
-    return begins, gains, nets, split_cells
+    return split_cells

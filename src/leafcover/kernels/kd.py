@@ -1,12 +1,13 @@
-"""kd trees, halving of rows into blocks and at principal components, selection, and a stable sort."""
+"""kd trees, and halving of rows into blocks and at principal components."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from leafcover.arrays import Bools, Codes, Floats, Rows, Singles, Words
+from leafcover.arrays import Bools, Codes, Floats, Rows, Words
 from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels.sorting import select
 
 TIE_TOLERANCE = 1e-9  # variances with a smaller relative difference tie, so that rounding does not choose the column
 
@@ -491,85 +492,3 @@ def _square(matrix: Floats, trace: float, square: Floats) -> float:
         for j in range(size):
             matrix[i, j] = square[i, j]
     return trace
-
-
-# Quickselect and a stable radix sort.
-
-
-@njit(**ENTRY)
-def select(values: Floats, place: int) -> float:
-    """The value at a position of the sorted values (quickselect); reorders them so that no earlier value is larger.
-
-    numpy's partition takes eight seconds to compile.
-    """
-    low, high = 0, len(values) - 1
-    while low < high:
-        one, two, three = values[low], values[(low + high) // 2], values[high]
-        pivot = max(min(one, two), min(max(one, two), three))
-        i, j = low, high
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if place <= j:
-            high = j
-        elif place >= i:
-            low = i
-        else:
-            break
-    return values[place]
-
-
-_BITS = 11
-_SIZE = 1 << _BITS
-
-
-@njit(**ENTRY)
-def stable_order(values: Singles) -> Codes:
-    """Row numbers by ascending value, equal values in row order, missing values last.
-
-    A radix sort in three counting passes; numpy's stable sort takes five times as long.
-
-    >>> stable_order(np.array([2.0, np.nan, -1.0, 2.0], np.float32)).tolist()
-    [2, 0, 3, 1]
-    """
-    n = len(values)
-    keys = np.empty(n, np.uint32)
-    counts = np.zeros((3, _SIZE), np.int64)
-    bits = (values + np.float32(0.0)).view(
-        np.uint32
-    )  # the sum turns -0.0 into 0.0, so that equal values have equal keys
-    for i in range(n):
-        # Flip the sign bit, or all bits of a negative number: then unsigned order is the order of the values.
-        word = bits[i]
-        if np.isnan(values[i]):
-            word = np.uint32(0xFFFFFFFF)
-        elif word >> np.uint32(31):
-            word = np.uint32(~word)
-        else:
-            word = np.uint32(word | np.uint32(0x80000000))
-        keys[i] = word
-        for turn in range(3):
-            counts[turn, (word >> np.uint32(turn * _BITS)) & np.uint32(_SIZE - 1)] += 1
-    order = np.arange(n).astype(np.int32)
-    other = np.empty(n, np.int32)
-    for turn in range(3):
-        count = counts[turn]
-        if count.max() == n:
-            continue  # all values share these bits
-        below = 0
-        for digit in range(_SIZE):
-            count[digit], below = below, below + count[digit]
-        shift = np.uint32(turn * _BITS)
-        for i in range(n):
-            row = order[i]
-            digit = (keys[row] >> shift) & np.uint32(_SIZE - 1)
-            other[count[digit]] = row
-            count[digit] += 1
-        order, other = other, order
-    return order

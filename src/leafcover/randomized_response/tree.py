@@ -21,7 +21,7 @@ from leafcover.randomized_response.tree_entries import Tally, answers
 from leafcover.table.table import Table
 from leafcover.tree.c45 import subtree_errors
 from leafcover.tree.training import attribute_names
-from leafcover.tree.tree import Attribute, Tree
+from leafcover.tree.tree import Attribute, Tree, breadth_first
 
 # Information gain from counts that may be negative: they are clipped, and rescaled so that branches sum to their node.
 
@@ -365,8 +365,6 @@ def _branches(made: SplitChoice, classes: int) -> tuple[Floats, Array]:
 
 def _tree(decided: list[_Decided], attributes: tuple[Attribute, ...], target: str, classes: tuple[str, ...]) -> Tree:
     """All nodes as a tree, in breadth-first order."""
-    from leafcover.kernels.c45_prune import breadth_first
-
     tested, counts, label, parent = (
         np.concatenate([getattr(one, field) for one in decided]) for field in ("tested", "counts", "label", "parent")
     )
@@ -452,10 +450,8 @@ def _summed(rights: _Rights, rows: int) -> _Rights:
 
 def _without(tree: Tree, stays: Bools) -> Tree:
     """The tree with leaves in place of nodes that do not stay."""
-    from leafcover.kernels.c45_prune import breadth_first
-
     branches = np.where(stays, tree.branches, 0).astype(np.int32)
-    old, first, parent = breadth_first(tree.first.astype(np.int32), branches)
+    old, first, parent = breadth_first(tree.first, branches)
     tested = np.where(stays, tree.tested, -1)[old].astype(np.int32)
     counts, label = tree.counts[old], tree.label[old]
     return replace(

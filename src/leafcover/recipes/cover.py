@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from leafcover.arrays import Codes, Floats, Rows
+from leafcover.arrays import Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod
@@ -187,8 +187,9 @@ def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssocia
     counts = np.arange(int(np.diff(starts).max()) + 1, dtype=np.float64)
     terms = counts * np.log2(np.maximum(counts, 1))
     growth = np.diff(terms, prepend=0.0)  # increment of n log2 n for the n-th row of a value
-    whole = value_bits(np.zeros(len(rows), np.int32), 1, order, starts, growth)
-    single = np.array([value_bits(codes[i], int(sizes[i]), order, starts, growth) for i in range(len(names))])
+    memory = np.zeros(int(sizes.max()), np.int64)
+    whole = value_bits(np.zeros(len(rows), np.int64), order, starts, growth, memory)
+    single = np.array([value_bits(codes[i], order, starts, growth, memory) for i in range(len(names))])
     entropy = whole - single  # bits over all rows
     same = np.arange(len(rows), dtype=np.int64)
 
@@ -215,7 +216,7 @@ def _sampled(cells: Cells, columns: int) -> tuple[Rows, Rows]:
     return kept, cells.label[kept] // every
 
 
-def _codes(table: Table, names: Sequence[str], rows: Rows) -> tuple[Codes, Rows]:
+def _codes(table: Table, names: Sequence[str], rows: Rows) -> tuple[Rows, Rows]:
     """Columns as codes from 0, with one more code for missing."""
     found, sizes = [], []
     for name in names:
@@ -224,6 +225,6 @@ def _codes(table: Table, names: Sequence[str], rows: Rows) -> tuple[Codes, Rows]
             codes, count = level_codes(column)
         else:
             codes, count = quantile_codes(column.values, bins=NUMBER_GROUPS)
-        found.append(np.where(codes[rows] < 0, count, codes[rows]).astype(np.int32))
+        found.append(np.where(codes[rows] < 0, count, codes[rows]).astype(np.int64))
         sizes.append(count + 1)
     return np.ascontiguousarray(np.array(found)), np.array(sizes, np.int64)

@@ -14,7 +14,7 @@ from leafcover.arrays import Array, Bools, Floats, Singles
 from leafcover.errors import ValueOutOfRange
 from leafcover.table.table import Table
 from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute, Tree
+from leafcover.tree.tree import Attribute, Tree, breadth_first
 
 if TYPE_CHECKING:
     from leafcover.kernels.c45_grow import Forced, Inputs
@@ -41,26 +41,25 @@ def prune_tree(tree: Tree, training: Training, *, confidence: float = 0.25, kept
     figures[:, pruning.ITEMS] = tree.counts.sum(axis=1)
     figures[:, pruning.COUNTS :] = tree.counts
     state = pruning.PruneState(
-        node=np.column_stack([tested, tree.first, tree.branches, tree.label]).astype(np.int32),
+        links=np.column_stack([tested, tree.first, tree.branches, tree.label]).astype(np.int32),
         figures=figures,
         cut=tree.cut.copy(),
         is_number=np.array([tree.attributes[a].is_number for a in used], np.bool_),
         values=stack_columns(tree.attributes, training.columns, used),
         labels=np.ascontiguousarray(training.labels, np.int32),
         kept=kept,
-        confidence=float(np.float32(confidence)),
-        coefficient=float(np.float32(squared_deviation(confidence))),
+        bound=np.array([confidence, squared_deviation(confidence)], np.float32).astype(np.float64),
     )
     pruning.prune_nodes(state)
-    left = state.node[:, pruning.TESTED]
+    left = state.links[:, pruning.TESTED]
     return assemble(
         training,
         tested=np.where(left >= 0, used[left] if len(used) else -1, -1),
         cut=state.cut,
-        first=state.node[:, pruning.FIRST],
-        branches=state.node[:, pruning.BRANCHES],
+        first=state.links[:, pruning.FIRST],
+        branches=state.links[:, pruning.BRANCHES],
         counts=figures[:, pruning.COUNTS :],
-        label=state.node[:, pruning.LABEL],
+        label=state.links[:, pruning.LABEL],
         estimate=figures[:, pruning.ESTIMATE],
     )
 
@@ -205,7 +204,7 @@ def grow_forced(training: Training, inputs: "Inputs", forced: "Forced") -> Tree:
     from leafcover.kernels import c45_grow as growing
 
     whole, figures = growing.grow_nodes(inputs, forced)
-    growing.collapse(whole, figures, forced)
+    growing.collapse(whole, figures, forced, np.empty(len(whole), np.float32))
     tested = whole[:, growing.TESTED]
     return assemble(
         training,
@@ -222,7 +221,7 @@ def kernel_inputs(training: Training, min_records: int) -> "Inputs":
     """The training rows in the form that the kernels need: packed, and sorted by each number."""
     from leafcover.kernels.c45_grow import Inputs
     from leafcover.kernels.c45_rows import packing_of
-    from leafcover.kernels.kd import stable_order
+    from leafcover.kernels.sorting import stable_order
 
     rows = len(training.labels)
     is_number = [attribute.is_number for attribute in training.attributes]
@@ -265,8 +264,6 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
 
     With these cuts, ``float(text) <= cut`` gives the same result for every training row as single precision.
     """
-    from leafcover.kernels.c45_prune import original_cuts
-
     exact = np.full(len(cut), np.nan)
     for a, attribute in enumerate(training.attributes):
         nodes = np.flatnonzero(tested == a)
@@ -274,8 +271,10 @@ def _original_cuts(training: Training, inputs: "Inputs", tested: Array, cut: Sin
             continue
         number = inputs.slot[a]
         cuts, place = np.unique(cut[nodes], return_inverse=True)
-        originals = original_cuts(cuts, inputs.ascending[number], inputs.orders[number], training.columns[a])
-        exact[nodes] = originals[place]
+        order, ascending = inputs.orders[number], inputs.ascending[number]
+        begins, ends = (np.searchsorted(ascending, cuts, side) for side in ("left", "right"))  # nan is last
+        largest = [training.columns[a][order[begin:end]].max() for begin, end in zip(begins, ends, strict=True)]
+        exact[nodes] = np.array(largest)[place]
     return exact
 
 
@@ -291,9 +290,7 @@ def assemble(
     estimate: Array | None = None,
 ) -> Tree:
     """A tree in breadth-first order from kernel arrays, with only the nodes that can be reached from node 0."""
-    from leafcover.kernels.c45_prune import breadth_first
-
-    old, new_first, parent = breadth_first(first.astype(np.int32), branches.astype(np.int32))
+    old, new_first, parent = breadth_first(first, branches)
     tested, label, counts = tested[old].astype(np.int32), label[old].astype(np.int32), counts[old].astype(np.float64)
     return Tree(
         target=training.target,

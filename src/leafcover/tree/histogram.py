@@ -64,7 +64,7 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
     >>> b.codes[:, 0].tolist(), b.edges[0].tolist()
     ([2, 0, 1, 2], [20.0, 31.0])
     """
-    from leafcover.kernels.histogram import code_levels, code_numbers
+    from leafcover.kernels.histogram import code_numbers
 
     rows = len(columns[0]) if columns else 0
     edges = [_edges(column) if a.is_number else _NO_EDGES for a, column in zip(attributes, columns, strict=True)]
@@ -78,7 +78,8 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
             if attribute.is_number:
                 missing[j] += code_numbers(column, inner[j], codes, j, start, stop)
             else:
-                missing[j] += code_levels(column, codes, j, start, stop)
+                codes[start:stop, j] = column[start:stop] + 1  # missing (-1) becomes 0
+                missing[j] += np.count_nonzero(column[start:stop] < 0)
     exact = np.ones(len(columns), np.bool_)
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
         if attribute.is_number:
@@ -100,7 +101,7 @@ def quantile_codes(values: Floats, *, bins: int) -> tuple[Codes, int]:
     if not 1 <= bins <= MAX_BINS:
         raise ValueOutOfRange("bins", bins, f"an integer from 1 to {MAX_BINS}")
     ordered = np.sort(_sample(values))
-    edges, _ = upper_edges(ordered[~np.isnan(ordered)], bins)
+    edges = upper_edges(ordered[~np.isnan(ordered)], bins)
     codes = np.searchsorted(edges[:-1], values).astype(np.int32)
     codes[np.isnan(values)] = MISSING
     return codes, max(len(edges), 1)
@@ -120,8 +121,7 @@ def _edges(column: Floats) -> Floats:
     from leafcover.kernels.histogram import upper_edges
 
     ordered = np.sort(_sample(column))  # nan last
-    edges: Floats = upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MAX_BINS)[0]
-    return edges
+    return upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MAX_BINS)
 
 
 def _search_edges(edges: Floats) -> Floats:
@@ -193,8 +193,9 @@ def refine_labels(
 
     A missing target (-1) is a class of its own. The cells do not depend on the order of rows.
     """
-    from leafcover.kernels.histogram import Records, bits_of_cells, gather, number_cells
+    from leafcover.kernels.histogram import Records, bits_of_cells
     from leafcover.kernels.histogram_refine import RefineSettings, refine
+    from leafcover.kernels.permute import rows_by_cell
 
     if floor < 1:
         raise ValueOutOfRange("floor", floor, "an integer of at least 1")
@@ -215,11 +216,14 @@ def refine_labels(
         float(min_gain_bits),
         max_depth,
     )
-    words, of_class, row, starts = gather(binned.codes.view(np.uint64), target, np.asarray(labels, np.int64), n_labels)
-    records = Records(words.view(binned.codes.dtype), words, of_class, row)
-    entropy = bits_of_cells(of_class, starts, classes)
+    order, starts = rows_by_cell(np.asarray(labels, np.int64), n_labels)
+    words, of_class = binned.codes.view(np.uint64)[order], target[order]
+    records = Records(words.view(binned.codes.dtype), words, of_class, order)
+    entropy = bits_of_cells(of_class, starts, np.empty(classes, np.int64))
     begins, gains, nets, split_cells = refine(records, starts, settings)
-    new, count = number_cells(begins, row)
+    new = np.empty(len(order), np.int64)
+    new[order] = np.cumsum(begins) - 1
+    count = int(np.count_nonzero(begins))
     by_attribute = np.zeros(len(binned.attributes))
     by_attribute[tests] = gains
     return Refined(new, count, split_cells, entropy, float(gains.sum()), float(nets.sum()), by_attribute)

@@ -62,13 +62,21 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
         counts=np.zeros((bins, every), np.int64),
         held=np.zeros(bins, np.int64),
         place=np.zeros(bins, np.int32),
+        levels=np.zeros(bins, np.int32),
+        share=np.zeros(bins),
         order=np.zeros(sample_rows, np.int64),
+        ends=np.zeros(bins + 1, np.int64),
+        varying=np.zeros(len(columns), np.int32),
+        side=np.zeros(bins, np.bool_),
+        sample=np.zeros(sample_rows, np.int64),
+        moved=np.zeros(len(label), np.int64),
         growth=np.diff(terms, prepend=0.0),
         terms=terms,
         logs=np.log2(np.maximum(n, 1)),
     )
     order, starts = rows_by_cell(label, count)
-    begins, net = refine(settings, order, starts, workspace)
+    begins, stack = np.zeros(len(label), np.bool_), np.empty((len(label), 2), np.int64)
+    net = refine(settings, order, starts, stack, begins, workspace)
     new = np.empty(len(label), np.int64)
     new[order] = np.cumsum(begins) - 1
     return RefinedCells(new, int(begins.sum()), float(net))

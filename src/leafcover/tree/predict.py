@@ -18,7 +18,7 @@ from leafcover.tree.training import Training, classes_of
 from leafcover.tree.tree import Attribute, LeafMembership, Tree
 
 if TYPE_CHECKING:
-    from leafcover.kernels.forest_cells import LeafSets, TreeArrays
+    from leafcover.kernels.forest_cells import TreeArrays
 
 
 Columns = Sequence[Array]  # one array per attribute of a tree: float64 with nan, or codes of the tree's levels
@@ -135,14 +135,14 @@ def classify(tree: Tree, rows: Table | Training | Columns) -> Codes:
 
 def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembership:
     """The set of leaves that each row reaches. The numbering of sets does not depend on the order of rows."""
-    from leafcover.kernels.forest_cells import SEVERAL, add_sets, empty_sets, find_leaves, reachable_leaves
+    from leafcover.kernels.forest_cells import SEVERAL, find_leaves, reachable_leaves
 
     columns, count = _columns(tree, rows)
     kernel_tree, used = _kernel_tree(tree)
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
     place = np.empty(count, np.int32)
-    sets = empty_sets()
+    sets: dict[bytes, int] = {}  # leaves in the order of a walk down the tree, which is the same for every row
     leaf = np.empty(_BLOCK, np.int32)
     for begin, values in _blocks(tree, columns, count, used):
         find_leaves(kernel_tree, values, leaf)
@@ -151,20 +151,19 @@ def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembers
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
             ends, reached = reachable_leaves(kernel_tree, values, several)
-            sets, of_rows = add_sets(sets, ends, number[reached])
-            place[begin + several] = len(tree.leaves) + of_rows
+            text, bounds = number[reached].tobytes(), pairwise([0, *(number.itemsize * ends).tolist()])
+            of_rows = [sets.setdefault(text[first:last], len(sets)) for first, last in bounds]
+            place[begin + several] = len(tree.leaves) + np.array(of_rows)
     return _number_sets(place, sets, len(tree.leaves))
 
 
-def _number_sets(place: Codes, sets: "LeafSets", leaves: int) -> LeafMembership:
+def _number_sets(place: Codes, sets: dict[bytes, int], leaves: int) -> LeafMembership:
     """Number the sets with several leaves after the single leaves, in order of their content."""
-    text = sets.leaves.astype(">i4").tobytes()
-    bounds = (4 * sets.start).tolist()
-    keys = [text[begin:end] for begin, end in pairwise(bounds)]
+    keys = [np.sort(np.frombuffer(key, np.int32)).astype(">i4").tobytes() for key in sets]
     several = sorted((s for s, key in enumerate(keys) if len(key) > 4), key=keys.__getitem__)
     new = np.empty(leaves + len(keys), np.int32)
     new[:leaves] = np.arange(leaves)
-    new[leaves:] = sets.leaves[sets.start[:-1]]  # correct for sets with one leaf; the others follow
+    new[leaves:] = [int.from_bytes(key[:4], "big") for key in keys]  # right for one leaf; the others follow
     new[leaves + np.array(several, np.int64)] = np.arange(leaves, leaves + len(several))
     members = np.frombuffer(b"".join(keys[s] for s in several), ">i4").astype(np.int32)
     start = np.arange(leaves + len(several) + 1)

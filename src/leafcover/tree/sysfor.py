@@ -121,7 +121,7 @@ def branch_parts(training: Training, part: TrainingPart, good: GoodTest) -> Iter
 
 def _score_cuts(values: Array, labels: Array, weight: Floats, classes: int, least: int) -> tuple[Floats, Floats]:
     from leafcover.kernels.c45_criterion import cut_ratios
-    from leafcover.kernels.kd import stable_order
+    from leafcover.kernels.sorting import stable_order
 
     single = to_float32(values)
     order = stable_order(single)

@@ -135,6 +135,20 @@ def levels(tree: Tree) -> list[Array]:
     return found
 
 
+def breadth_first(first: Array, branches: Array) -> tuple[Codes, Codes, Codes]:
+    """Breadth-first numbering of the nodes below node 0: the old number of each, its first child and its parent."""
+    level, numbered, old, new_first, parent = np.zeros(1, np.int64), 1, [], [], [np.full(1, -1)]
+    while len(level):
+        children = branches[level].astype(np.int64)
+        begins = np.cumsum(children) - children
+        old.append(level)
+        new_first.append(np.where(children > 0, numbered + begins, -1))
+        parent.append(np.repeat(np.arange(numbered - len(level), numbered), children))
+        level = np.repeat(first[level] - begins, children) + np.arange(children.sum())
+        numbered += len(level)
+    return tuple(np.concatenate(part).astype(np.int32) for part in (old, new_first, parent))  # type: ignore[return-value]
+
+
 def node_boxes(tree: Tree) -> LeafBoxes:
     """The box of every node."""
     shape = (tree.size, len(tree.attributes))
@@ -164,11 +178,12 @@ def set_boxes(boxes: LeafBoxes, places: LeafMembership) -> LeafBoxes:
 
     Where the intersection is empty (low >= high, or NO_LEVEL), no row that reaches the set has a known value.
     """
-    from leafcover.kernels.forest_cells import intersect_boxes
-
-    return LeafBoxes(
-        *intersect_boxes(boxes.low, boxes.high, boxes.allowed, places.start, places.leaves, ANY_LEVEL, NO_LEVEL)
-    )
+    first = places.start[:-1]
+    low, high, allowed = boxes.low[places.leaves], boxes.high[places.leaves], boxes.allowed[places.leaves]
+    largest = np.maximum.reduceat(allowed, first)
+    smallest = np.minimum.reduceat(np.where(allowed == ANY_LEVEL, np.iinfo(np.int32).max, allowed), first)
+    levels = np.where((largest == ANY_LEVEL) | (largest == smallest), largest, np.int32(NO_LEVEL))
+    return LeafBoxes(np.maximum.reduceat(low, first), np.minimum.reduceat(high, first), levels)
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:
