@@ -1,6 +1,7 @@
 """The entry point of the command line: one-line errors, the right exit code, and all output written."""
 
 import errno
+import gc
 import os
 import re
 import sys
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 def main() -> None:
     """Run the command line."""
     install_handler()  # before the imports, which take longer than many commands
+    # Compiling kernels makes millions of objects, few of them cyclic: a first release takes 27 instead of 29 CPU seconds.
+    gc.set_threshold(100_000, 50, 100)
     try:
         code = _run()
     except KeyboardInterrupt:
