@@ -63,7 +63,7 @@ def trees(rows: int) -> dict:
     from leafcover.table.frames import from_frame
     from leafcover.tree.c45 import grow_from
     from leafcover.tree.predict import errors_on
-    from leafcover.tree.training import training
+    from leafcover.tree.tree import training
 
     folder = tables(rows)
     data, test = (pd.read_parquet(folder / f"{name}.parquet") for name in ("train", "test"))

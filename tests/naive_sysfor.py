@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from leafcover.tree.training import Training
+from leafcover.tree.tree import Training
 from tests import naive_tree as tree
 
 NEARLY = 1e-9

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Tree
+from leafcover.tree.tree import Training, Tree
 
 F = np.float32
 EPSILON = 1e-3

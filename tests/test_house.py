@@ -1,8 +1,11 @@
 """The layout of the source: sizes, names, doors, and whether a stranger finds a thing in two guesses."""
 
 import ast
+import json
 import re
 import statistics
+import subprocess
+import sys
 import tomllib
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -81,3 +84,36 @@ def test_a_stranger_finds_most_things_in_two_guesses():
     ]
     assert len(tasks) == 50
     assert sum(hits) >= 45
+
+
+TRACE = """
+import json, sys
+seen, source = [], sys.argv.pop(1)
+
+def note(frame, event, value):
+    file, code = frame.f_code.co_filename, frame.f_code
+    if event != "call" or not file.startswith(source) or not file.endswith(".py") or code.co_name == "<module>":
+        return
+    caller = frame.f_back
+    while caller and not (caller.f_code.co_name == "<module>" and caller.f_code.co_filename.startswith(source)):
+        caller = caller.f_back
+    if caller is None and "__name__" in frame.f_globals:  # neither while a module loads nor compiled by numba
+        seen.append(file[len(source) + 1 :])
+
+from leafcover.cli import main
+sys.setprofile(note)
+try:
+    main()
+finally:
+    sys.setprofile(None)
+    print(json.dumps(list(dict.fromkeys(seen))))
+"""
+
+
+def test_a_release_with_a_report_runs_through_few_files(tmp_path):
+    out = ["-o", tmp_path / "r.csv", "--report", tmp_path / "r.html"]
+    given = ["release", SOURCE / "data" / "cps1985.csv", *out, "--target", "union", "--quiet"]
+    ran = subprocess.run([sys.executable, "-c", TRACE, SOURCE, *given], capture_output=True, text=True, check=True)
+    files = json.loads(ran.stdout.splitlines()[-1])
+    assert files.index("table/io.py") <= 3
+    assert 60 < len(files) <= 90

@@ -35,7 +35,7 @@ from leafcover.metrics.pair import pair_of, source_of
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
-from leafcover.table.frames import as_table, from_frame
+from leafcover.table.frames import from_frame
 from leafcover.table.identifiers import TableFacts, describe
 from leafcover.table.io import read as read_file
 from leafcover.table.table import Role, Table, column_name, without_unused_levels
@@ -346,7 +346,7 @@ def load(
         read_like(place, before),
         target=target or record.target or "".join(before.with_role("target")[:1]),
         pairs=None if pairs is None else Path(pairs),
-        control=None if aside is None else as_table(aside),
+        control=None if aside is None else from_frame(aside),
         plan=plan,
     )
     compared = Comparison(found.pair, found.known)
@@ -356,7 +356,7 @@ def load(
 def _original(original: Any, record: Record, target: str | None) -> Table:
     """The original table; a file is read in the same way as for the release."""
     if not isinstance(original, str | Path):
-        return as_table(original)
+        return from_frame(original)
     roles = record.roles | ({target: "target"} if target else {})
     return read_file(original, **record.options, roles=roles)
 

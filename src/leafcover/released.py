@@ -23,8 +23,7 @@ from leafcover.engine.files import (
     save_release,
 )
 from leafcover.engine.manifest import Record, ReleasePaths
-from leafcover.engine.run import Progress, Release
-from leafcover.engine.summary import summary
+from leafcover.engine.run import Progress, Release, summary
 from leafcover.errors import TableError
 from leafcover.keyed_random import Key, key_text
 from leafcover.metrics.disclosure.record_linkage import Informed

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import leafcover as lc
-from leafcover.engine.summary import LISTED, summary
+from leafcover.engine.run import LISTED, summary
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.estimates import Risk

@@ -16,7 +16,7 @@ from leafcover.metrics.utility.prediction import SIX, agree, agreement, predicti
 from leafcover.table.io import read, sample
 from leafcover.tree.predict import classify_forest
 from leafcover.tree.sysfor import grow_forest
-from leafcover.tree.training import classes_of
+from leafcover.tree.tree import classes_of
 from tests import quality
 from tests.metrics.pairs import apart, awkward, copy_of, reordered
 from tests.tables import category, mixed, number, table

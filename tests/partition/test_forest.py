@@ -24,7 +24,7 @@ from leafcover.table.io import read, sample
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.sysfor import grow_forest
-from leafcover.tree.training import classes_of
+from leafcover.tree.tree import classes_of
 from tests import naive_forest as naive
 from tests.tables import category, mixed, mixed_tables, number, table
 

@@ -3,8 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Attribute
+from leafcover.tree.tree import Attribute, Training
 
 
 @st.composite

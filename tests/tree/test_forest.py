@@ -23,8 +23,7 @@ from leafcover.tree.predict import (
     votes,
 )
 from leafcover.tree.sysfor import attributes_tested, grow_forest, grow_forest_from, levels_of, roots, shared_rules
-from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute, Test, Tree, conditions
+from leafcover.tree.tree import Attribute, Test, Training, Tree, conditions, training
 from tests.tree.strategies import trainings
 
 X, COLOUR = Attribute("x"), Attribute("colour", ("blue", "red"), False)

@@ -10,7 +10,7 @@ from leafcover.table.io import read
 from leafcover.tree.c45 import grow_with_unpruned
 from leafcover.tree.export import text
 from leafcover.tree.predict import errors_on, training_errors
-from leafcover.tree.training import training
+from leafcover.tree.tree import training
 
 WBC_PAPER_001 = """\
 uniformity_of_cell_size <= 2 :

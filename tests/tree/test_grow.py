@@ -14,8 +14,7 @@ from leafcover.kernels.sorting import stable_order
 from leafcover.table.io import read
 from leafcover.tree.c45 import GrownTrees, grow, grow_from, grow_with_unpruned, resolve_grower
 from leafcover.tree.predict import training_errors
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Attribute, Tree
+from leafcover.tree.tree import Attribute, Training, Tree
 from tests import naive_tree as naive
 from tests.tree.strategies import shuffled, trainings
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from leafcover.errors import ValueOutOfRange
 from leafcover.kernels.histogram_refine import complexity
 from leafcover.tree.histogram import Binned, bin_columns, explained, grow_histogram, quantile_codes, refine_labels
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Attribute
+from leafcover.tree.tree import Attribute, Training
 from tests import naive_histogram as naive
 
 slow_enough = settings(max_examples=60, deadline=None)

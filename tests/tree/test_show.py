@@ -12,8 +12,7 @@ from leafcover.tree.c45 import grow, grow_from, grow_with_unpruned
 from leafcover.tree.export import as_json, estimates, rules, text
 from leafcover.tree.plot import WIDTH, picture
 from leafcover.tree.predict import classify
-from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute
+from leafcover.tree.tree import Attribute, Training, training
 from tests.tree.strategies import trainings
 
 GOLF_TEXT = """\

@@ -22,8 +22,7 @@ from leafcover.tree.sysfor import (
     training_sample,
     value_ranges,
 )
-from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute
+from leafcover.tree.tree import Attribute, Training, training
 from tests import naive_sysfor as naive
 from tests import naive_tree
 from tests.tree.strategies import shuffled, trainings

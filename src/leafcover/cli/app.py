@@ -1,18 +1,24 @@
-"""The command-line application: options shared by commands, error handling, warnings and progress bars."""
+"""The command-line application: what commands share. Options for reading a table, errors, warnings, progress bars."""
 
+import inspect
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
 from functools import wraps
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from leafcover import __version__
-from leafcover.cli.interrupt import check_interrupt, stoppable
-from leafcover.errors import LeafcoverError
+from leafcover.cli.main import check_interrupt, stoppable
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.table.table import Table
 
 app = typer.Typer(
     name="leafcover",
@@ -125,3 +131,159 @@ def _lines_of_progress() -> Callable[[str, float], None]:
             typer.echo(f"[{now - began:.0f} s] {words}", err=True)
 
     return tell
+
+
+# The options for reading a table: roles, missing values, encoding.
+
+_Names = list[str]
+
+
+def _option(*names: str, words: str, metavar: str = "COL") -> Any:
+    return Annotated[_Names, typer.Option(*names, help=words, metavar=metavar, rich_help_panel="Columns")]
+
+
+OPTIONS: dict[str, tuple[Any, Any]] = {
+    "drop": (_option("--drop", words="Leave the column out. Repeat the option for more columns."), []),
+    "unchanged": (_option("--unchanged", words="Release the column unchanged (it is then not protected)."), []),
+    "quasi_identifier": (
+        _option("--quasi-identifier", "--qi", words="A quasi-identifier: an attacker may know this column."),
+        [],
+    ),
+    "sensitive": (
+        _option("--sensitive", words="A sensitive attribute: its value must not be inferred for a person."),
+        [],
+    ),
+    "unit": (
+        _option("--unit", words="The column that identifies the person or household of a row; it is not released."),
+        [],
+    ),
+    "weight": (_option("--weight", words="The survey weight of each row; trees do not test it."), []),
+    "category": (_option("--category", words="Read the column as a category, with its text unchanged."), []),
+    "missing": (
+        _option(
+            "--missing",
+            words="Texts that mean a missing value, separated by commas; they replace '', ?, NA and NaN.",
+            metavar="COL=TOKENS",
+        ),
+        [],
+    ),
+    "encoding": (
+        Annotated[str, typer.Option("--encoding", help="Encoding of a text file.", rich_help_panel="Columns")],
+        "utf-8",
+    ),
+    "delimiter": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--delimiter",
+                help="Delimiter of a .csv or .tsv file; by default inferred from its header.",
+                rich_help_panel="Columns",
+            ),
+        ],
+        None,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The reading options of a table."""
+
+    drop: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    quasi_identifier: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    unit: tuple[str, ...] = ()
+    weight: tuple[str, ...] = ()
+    category: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+
+    def read(self, path: Path, *, target: str | None = None) -> "Table":
+        """Read the table with its roles."""
+        from leafcover.table.io import read
+
+        used = [*self.roles(target), *self.category, *self.missing_tokens()]
+        if both := [name for name in used if name in self.drop]:
+            raise PlanError(f"Column {both[0]!r} is dropped by --drop and named by another option. Remove one of them.")
+        return read(path, **self.arguments(), drop=self.drop, roles=self.roles(target))
+
+    def options(self) -> list[str]:
+        """The options as command-line arguments, without those at their defaults."""
+        found: list[str] = []
+        for one in fields(self):
+            given, option = getattr(self, one.name), f"--{one.name.replace('_', '-')}"
+            if given != one.default:
+                values = given if isinstance(given, tuple) else (given,)
+                found += [part for value in values for part in (option, value)]
+        return found
+
+    def arguments(self) -> dict[str, Any]:
+        """The options for reading text, the same for the original and its release."""
+        return {
+            "missing": self.missing_tokens(),
+            "category": list(self.category),
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+        }
+
+    def roles(self, target: str | None) -> dict[str, Any]:
+        """The role of each column; more than one is an error."""
+        found: dict[str, Any] = {}
+        for role in ("unchanged", "quasi-identifier", "sensitive", "unit", "weight"):
+            for name in getattr(self, role.replace("-", "_")):
+                if name in found:
+                    raise ValueOutOfRange(f"Column {name!r}", f"{found[name]} and {role}", "given one role")
+                found[name] = role
+        if target is not None and found.get(target) in ("unit", "weight"):
+            raise ValueOutOfRange(f"Column {target!r}", f"target and {found[target]}", "given one role")
+        if target is not None and found.get(target) not in ("unchanged", "sensitive", "quasi-identifier"):
+            found[target] = "target"
+        return found
+
+    def missing_tokens(self) -> dict[str, list[str]]:
+        """The missing-value texts of each column."""
+        found = {}
+        for one in self.missing:
+            name, sign, tokens = one.partition("=")
+            if not sign:
+                raise ValueOutOfRange("--missing", one, "COLUMN=TOKENS, such as --missing country=-,unknown")
+            found[name] = [token for token in tokens.split(",") if token]
+        return found
+
+
+def with_reading(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the reading options to a command, which receives them as one argument ``reading``."""
+    own = inspect.signature(command)
+
+    def run(**given: Any) -> None:
+        taken = {name: given.pop(name) for name in OPTIONS}
+        frozen: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in taken.items()}
+        command(**given, reading=Reading(**frozen))
+
+    parameters = [p for p in own.parameters.values() if p.name != "reading"]
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, (kind, default) in OPTIONS.items()
+    ]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by typer
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def refuse_unknown(table: "Table", reading: Reading, *names: str | None) -> None:
+    """Raise an error, with a similar name, if a role or target names no column."""
+    given = (*reading.unchanged, *reading.quasi_identifier, *reading.sensitive, *reading.unit, *reading.weight)
+    for name in (*given, *(n for n in names if n is not None)):
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names)
+
+
+# The options for the opening of a report.
+
+Title = Annotated[
+    str | None, typer.Option("--title", metavar="TEXT", help="The table's name in the report. [the file's name]")
+]
+Date = Annotated[str | None, typer.Option("--date", metavar="TEXT", help="A date to print in the report. [no date]")]

@@ -6,8 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Force, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Date, Reading, Title, refuse_unknown, with_reading
+from leafcover.cli.app import (
+    Date,
+    Force,
+    Quiet,
+    Reading,
+    Title,
+    app,
+    guarded,
+    progress,
+    refuse_unknown,
+    warn,
+    with_reading,
+)
 from leafcover.errors import OutputError
 
 if TYPE_CHECKING:

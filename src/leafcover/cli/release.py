@@ -7,8 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
-from leafcover.cli.options import Date, Reading, Title, refuse_unknown, with_reading
+from leafcover.cli.app import (
+    Date,
+    Force,
+    Json,
+    Quiet,
+    Reading,
+    Title,
+    app,
+    guarded,
+    progress,
+    refuse_unknown,
+    warn,
+    with_reading,
+)
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -105,13 +117,13 @@ def release(
     from leafcover.engine.manifest import ReleasePaths
     from leafcover.reporting.html_page import require_report
 
+    chosen = _plan(plan, recipe, settings, bins)
+    original = reading.read(table, target=target)
+    refuse_unknown(original, reading, target)
     paths = ReleasePaths(out if out is not None else _beside(table))
     check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
     if report is not None:
         require_report()
-    chosen = _plan(plan, recipe, settings, bins)
-    original = reading.read(table, target=target)
-    refuse_unknown(original, reading, target)
     _warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:
         made = release_table(

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, app, guarded, progress, warn
-from leafcover.cli.interrupt import stoppable
-from leafcover.cli.options import Reading, refuse_unknown, with_reading
+from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, refuse_unknown, warn, with_reading
+from leafcover.cli.main import stoppable
 from leafcover.cli.release import Bins, TableFile
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from leafcover.cli.app import Json, Quiet, app, guarded, warn
-from leafcover.cli.options import Reading, refuse_unknown, with_reading
+from leafcover.cli.app import Json, Quiet, Reading, app, guarded, refuse_unknown, warn, with_reading
 from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import ValueOutOfRange
 
@@ -59,7 +58,7 @@ def tree(
     from leafcover.tree.export import as_json, rules, text
     from leafcover.tree.plot import picture
     from leafcover.tree.predict import errors_on
-    from leafcover.tree.training import training
+    from leafcover.tree.tree import training
 
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
@@ -136,7 +135,7 @@ def forest(
     from leafcover.table.identifiers import identifiers
     from leafcover.tree.export import ForestExport, forest_json, forest_rules, forest_text
     from leafcover.tree.sysfor import grow_forest_from
-    from leafcover.tree.training import training
+    from leafcover.tree.tree import training
 
     if bins is not None and test is not None:
         raise ValueOutOfRange("--test", test.name, "omitted with --bins, because the bins belong to the training table")

@@ -347,7 +347,7 @@ def whole_terms(terms: Floats) -> None:
         terms[n] = term(np.float64(n))
 
 
-@njit(**INNER)
+@njit(**ENTRY)
 def total_information(counts: Singles) -> np.float32:
     """``N log2 N - sum of n log2 n``: the entropy of the classes times the number of rows, in bits.
 

@@ -18,8 +18,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow_from
 from leafcover.tree.predict import classify, classify_forest
 from leafcover.tree.sysfor import MIN_COMPLETE_SHARE, grow_forest_from
-from leafcover.tree.training import MAX_NUMERIC_CLASSES, Training, attribute_names, take_rows
-from leafcover.tree.tree import Attribute
+from leafcover.tree.tree import MAX_NUMERIC_CLASSES, Attribute, Training, attribute_names, take_rows
 
 MOST_LEVELS = 50  # of one category with their own feature; rarer ones share one
 MOST_FEATURES = 2_000  # of all categories together; with very many columns each has fewer

@@ -18,8 +18,7 @@ from leafcover.partition.leaves import MOST_ROWS, mixed_cells
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.sysfor import check_settings, grow_forest
-from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, classes_of, leaf_boxes, set_boxes
 
 
 @partition("forest")

@@ -12,8 +12,7 @@ from leafcover.partition.base import Partition, PartitionMethod, methods, partit
 from leafcover.table.table import Table
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import leaf_membership
-from leafcover.tree.training import classes_of
-from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, group_of, leaf_boxes, set_boxes
+from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, classes_of, group_of, leaf_boxes, set_boxes
 
 MOST_ROWS = 1_000_000_000  # that a parameter may ask for
 DEGREES = 20  # generations of ancestors that are recorded, for siblings and cousins

@@ -27,8 +27,7 @@ from leafcover.randomized_response.additive_noise import (
 from leafcover.table.table import Table
 from leafcover.tree.c45 import assemble
 from leafcover.tree.histogram import bin_columns
-from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute, Tree
+from leafcover.tree.tree import Attribute, Training, Tree, training
 
 # Assigning reports to bins: in order, reports fill the bins of the reconstructed distribution.
 #

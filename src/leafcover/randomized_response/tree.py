@@ -20,8 +20,7 @@ from leafcover.randomized_response.tree_cubes import Cubes, fits
 from leafcover.randomized_response.tree_entries import Tally, answers
 from leafcover.table.table import Table
 from leafcover.tree.c45 import subtree_errors
-from leafcover.tree.training import attribute_names
-from leafcover.tree.tree import Attribute, Tree, breadth_first
+from leafcover.tree.tree import Attribute, Tree, attribute_names, breadth_first
 
 # Information gain from counts that may be negative: they are clipped, and rescaled so that branches sum to their node.
 

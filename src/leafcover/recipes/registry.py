@@ -11,7 +11,7 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry
-from leafcover.table.frames import as_table
+from leafcover.table.frames import from_frame
 from leafcover.table.table import Table, column_name
 
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
@@ -83,7 +83,7 @@ def recipe(
 
         @wraps(make)
         def signed(table: Any, **given: Any) -> Plan:
-            table = as_table(table)
+            table = from_frame(table)
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
             plan = make(table, **given)
@@ -106,7 +106,7 @@ def plan_for(
     table: Table, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
 ) -> Plan:
     """The plan that a recipe writes for a table; ``settings`` may be text from a command line."""
-    table, chosen = as_table(table), RECIPES.named(recipe)
+    table, chosen = from_frame(table), RECIPES.named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:
         if target is None:

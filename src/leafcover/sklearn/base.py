@@ -22,8 +22,7 @@ from leafcover.table.arrow import from_typed
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, Table
 from leafcover.tree.export import shortest_text
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Attribute, Tree, depths
+from leafcover.tree.tree import Attribute, Training, Tree, depths
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):

@@ -22,8 +22,7 @@ from leafcover.sklearn.base import SingleTreeMixin, TableClassifier, labels_of, 
 from leafcover.table.table import Column, Table
 from leafcover.tree.export import shortest_text, text
 from leafcover.tree.predict import classify, distribution
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Tree
+from leafcover.tree.tree import Training, Tree
 
 
 class RandomizedResponseTreeClassifier(SingleTreeMixin, TableClassifier):

@@ -10,7 +10,7 @@ from leafcover.tree.c45 import Grower, grow_from
 from leafcover.tree.export import text
 from leafcover.tree.predict import Voting, check_voting, classify, classify_forest, distribution, forest_shares
 from leafcover.tree.sysfor import grow_forest_from
-from leafcover.tree.training import Training
+from leafcover.tree.tree import Training
 
 
 class C45Classifier(SingleTreeMixin, TableClassifier):

@@ -177,8 +177,3 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return pandas.Series(array.to_pylist(), dtype=object)
     # Via an Arrow-backed array, because a direct conversion turns integers with missing values into floats.
     return pandas.Series(pandas.array(array, dtype=pandas.ArrowDtype(array.type))).astype(dtype)
-
-
-def as_table(given: Any) -> Table:
-    """A table, or the table of a frame."""
-    return from_frame(given)

@@ -13,8 +13,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Singles
 from leafcover.errors import ValueOutOfRange
 from leafcover.table.table import Table
-from leafcover.tree.training import Training, training
-from leafcover.tree.tree import Attribute, Tree, breadth_first
+from leafcover.tree.tree import Attribute, Training, Tree, breadth_first, training
 
 if TYPE_CHECKING:
     from leafcover.kernels.c45_grow import Forced, Inputs

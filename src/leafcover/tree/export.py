@@ -11,8 +11,7 @@ from leafcover.table.formatting import text_of
 from leafcover.table.table import Table
 from leafcover.tree.predict import Forest, errors_on, forest_errors, forest_errors_on, training_errors
 from leafcover.tree.sysfor import SharedRule, attributes_tested, levels_of, roots, shared_rules
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Test, Tree, conditions
+from leafcover.tree.tree import Test, Training, Tree, conditions
 
 ValueFormatter = Callable[[str, float], str]  # (attribute, value) -> text
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
 from leafcover.errors import ValueOutOfRange
-from leafcover.tree.training import Training
-from leafcover.tree.tree import Attribute, Tree
+from leafcover.tree.tree import Attribute, Training, Tree
 
 # Binned columns.
 #

@@ -14,8 +14,7 @@ from leafcover.arrays import MISSING, Array, Codes, Floats
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.table.formatting import text_of
 from leafcover.table.table import Column, Table
-from leafcover.tree.training import Training, classes_of
-from leafcover.tree.tree import Attribute, LeafMembership, Tree
+from leafcover.tree.tree import Attribute, LeafMembership, Training, Tree, classes_of
 
 if TYPE_CHECKING:
     from leafcover.kernels.forest_cells import TreeArrays

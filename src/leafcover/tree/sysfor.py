@@ -19,8 +19,7 @@ from leafcover.errors import TableError, ValueOutOfRange
 from leafcover.table.table import Table
 from leafcover.tree.c45 import MAX_ROWS_EXACT, check_confidence, grow_forced, kernel_inputs, prune_tree, to_float32
 from leafcover.tree.predict import Forest
-from leafcover.tree.training import Training, take_rows, training
-from leafcover.tree.tree import LeafBoxes, Test, Tree, leaf_boxes
+from leafcover.tree.tree import LeafBoxes, Test, Training, Tree, leaf_boxes, take_rows, training
 
 if TYPE_CHECKING:
     from leafcover.kernels.c45_grow import Inputs

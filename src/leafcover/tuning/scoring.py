@@ -23,7 +23,7 @@ from leafcover.metrics.pair import Pair, pair_of
 from leafcover.metrics.utility.prediction import Agreement, Agreements, agreement
 from leafcover.recipes import plan_for
 from leafcover.table.table import Table
-from leafcover.tree.training import attribute_names
+from leafcover.tree.tree import attribute_names
 from leafcover.tuning.grid import Candidate, Value
 
 FOLDS = 3  # one is held out, the others are released

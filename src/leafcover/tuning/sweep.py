@@ -20,7 +20,7 @@ from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Table, column_name
-from leafcover.tree.training import classes_of
+from leafcover.tree.tree import classes_of
 from leafcover.tuning.grid import Candidate, Skipped, candidates, feasible
 from leafcover.tuning.scoring import (
     Baselines,

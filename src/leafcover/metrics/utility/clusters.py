@@ -15,7 +15,7 @@ from leafcover.arrays import Array, Codes, Rows, Singles
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.models import features_of, learning, scikit_learn
 from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
-from leafcover.tree.training import attribute_names
+from leafcover.tree.tree import attribute_names
 
 COUNTS = (2, 3, 4, 5, 6)
 STARTS = 4

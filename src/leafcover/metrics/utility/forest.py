@@ -18,8 +18,7 @@ from leafcover.metrics.utility.trees import some, tree_for, with_classes
 from leafcover.table.table import Column, Table
 from leafcover.tree.predict import Forest, leaf_membership
 from leafcover.tree.sysfor import grow_forest
-from leafcover.tree.training import attribute_names
-from leafcover.tree.tree import LeafBoxes, LeafMembership, Tree, leaf_boxes, set_boxes
+from leafcover.tree.tree import LeafBoxes, LeafMembership, Tree, attribute_names, leaf_boxes, set_boxes
 
 # SysFor's forest for the target of a table, and the leaves of rows in its trees.
 

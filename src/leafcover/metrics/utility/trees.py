@@ -31,8 +31,17 @@ from leafcover.metrics.utility.rules import (
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import assemble, grow_from, resolve_grower
 from leafcover.tree.predict import classify, leaf_membership
-from leafcover.tree.training import MAX_NUMERIC_CLASSES, Training, attribute_names, classes_of, training
-from leafcover.tree.tree import Attribute, LeafMembership, Tree, levels
+from leafcover.tree.tree import (
+    MAX_NUMERIC_CLASSES,
+    Attribute,
+    LeafMembership,
+    Training,
+    Tree,
+    attribute_names,
+    classes_of,
+    levels,
+    training,
+)
 
 # Two trees traversed together from the root: where they diverge, and whether one is a pruned form of the other.
 
