@@ -15,7 +15,7 @@ import numpy as np
 INNER: dict[str, Any] = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 ENTRY: dict[str, Any] = {"error_model": "numpy", "cache": True, "no_cfunc_wrapper": True}
 
-# numba compiles a function again for every literal argument, and for a variable that starts as a literal. This is none.
+# numba compiles a function again for each literal argument, and for a variable that starts as a literal: not for this.
 ZERO: int = np.int64(0)  # type: ignore[assignment]
 
 

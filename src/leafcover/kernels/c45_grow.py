@@ -390,7 +390,7 @@ def _grow(
     inputs: Inputs, forced: Forced, work: Workspace, branches: Branches, records: Words, words: Halves,
     singles: Singles, nodes: Nodes, pending: Rows, state: Rows,
 ) -> int:  # fmt: skip
-    """Split pending nodes until there are none, or return what needs more space.
+    """Split all pending nodes, or return what needs more space.
 
     ``state`` is the number of nodes and of pending nodes, and the top of each stack.
     """

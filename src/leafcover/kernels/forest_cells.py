@@ -7,7 +7,6 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
 from leafcover.kernels import ENTRY, INNER, ZERO
-from leafcover.kernels.c45_rows import resize
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
 
@@ -250,20 +249,31 @@ def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
         leaf[row] = node
 
 
-@njit(**ENTRY)
 def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
     """All leaves that the given rows reach through branches with training rows, and where each row's leaves end."""
-    ends = np.empty(len(rows), np.int64)
-    found, count = np.empty(1024, np.int32), 0
-    stack = np.empty(len(tree.tested), np.int32)
-    for i in range(len(rows)):
+    ends, found = np.empty(len(rows), np.int64), np.empty(1024, np.int32)
+    stack, done = np.empty(len(tree.tested), np.int32), 0
+    while True:
+        done = _reach(tree, values, rows, done, ends, found, stack)
+        if done == len(rows):
+            return ends, found[: ends[-1]] if done else found[:0]
+        found = np.concatenate([found, np.empty_like(found)])
+
+
+@njit(**ENTRY)
+def _reach(
+    tree: TreeArrays, values: Floats, rows: Rows, done: int, ends: Rows, found: Codes, stack: Codes
+) -> int:  # fmt: skip
+    """Find the leaves of the rows from ``done`` on; returns how many rows are done when there is no more space."""
+    count = ends[done - 1] if done else 0
+    for i in range(done, len(rows)):
         stack[0], height = 0, 1
         while height:
             height -= 1
             node = ZERO + stack[height]
             if tree.tested[node] < 0:
                 if count == len(found):
-                    found = resize(found, 2 * count)
+                    return i
                 found[count] = node
                 count += 1
                 continue
@@ -277,7 +287,7 @@ def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows
                     stack[height] = tree.first[node] + b
                     height += 1
         ends[i] = count
-    return ends, found[:count]
+    return len(rows)
 
 
 @njit(**ENTRY)

@@ -45,22 +45,32 @@ def _sort_cells(starts: Rows, keys: Words, rows: Rows, spare_keys: Words, spare_
         sort_pairs(keys, rows, spare_keys, spare_rows, starts[c], starts[c + 1])  # stable: equal words keep row order
 
 
-@njit(**ENTRY)
 def hash_by_cell(label: Rows, bits: Array, count: int) -> Words:
     """An order-independent hash of the values in each cell: the sum of the 64-bit hashes of the values."""
     marks = np.zeros(count, np.uint64)
+    _add_hashes(label, bits, marks)
+    return marks
+
+
+@njit(**ENTRY)
+def _add_hashes(label: Rows, bits: Array, marks: Words) -> None:
     for i in range(len(label)):
         x = np.uint64(bits[i]) + np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         marks[label[i]] += x ^ (x >> np.uint64(31))
-    return marks
+
+
+def has_majority_value(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
+    """Rows whose value is shared by at least ``share`` (above one half) of their cell."""
+    found = np.zeros(len(order), np.bool_)
+    _mark_majorities(order, starts, bits, share, found)
+    return found
 
 
 @njit(**ENTRY)
-def has_majority_value(order: Rows, starts: Rows, bits: Array, share: float) -> Bools:
-    """Rows whose value is shared by at least ``share`` (above one half) of their cell: majority vote, then count."""
-    found = np.zeros(len(order), np.bool_)
+def _mark_majorities(order: Rows, starts: Rows, bits: Array, share: float, found: Bools) -> None:
+    """Majority vote, then count."""
     for c in range(len(starts) - 1):
         start, stop = starts[c], starts[c + 1]
         candidate, lead = bits[order[start]] if stop > start else 0, 0
@@ -74,4 +84,3 @@ def has_majority_value(order: Rows, starts: Rows, bits: Array, share: float) -> 
         if held >= share * (stop - start):
             for i in range(start, stop):
                 found[order[i]] = bits[order[i]] == candidate
-    return found
