@@ -115,7 +115,6 @@ def release(
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.reporting.html_page import require_report
 
     chosen = _plan(plan, recipe, settings, bins)
     original = reading.read(table, target=target)
@@ -123,6 +122,8 @@ def release(
     paths = ReleasePaths(out if out is not None else _beside(table))
     check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
     if report is not None:
+        from leafcover.reporting.html_page import require_report
+
         require_report()
     _warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, ValueOutOfRange
@@ -39,10 +38,14 @@ class Normal:
 
     def cdf(self, x: Floats) -> Floats:
         """The probability of at most x."""
+        from scipy.special import ndtr
+
         return np.asarray(ndtr(x))
 
     def inverse(self, u: Floats) -> Floats:
         """The x with probability u of at most x."""
+        from scipy.special import ndtri
+
         return np.asarray(ndtri(u))
 
 
