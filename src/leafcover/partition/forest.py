@@ -26,9 +26,34 @@ from leafcover.tree.tree import ANY_LEVEL, LeafMembership, Tree, classes_of, lea
 class Forest(PartitionMethod):
     """The intersections of the leaves of a SysFor forest for ``of``, none smaller than ``min_cell`` rows.
 
-    With ``min_cell`` 1 every row keeps its leaf in every tree, but with many trees most rows are singletons. A larger
-    value trades rules for protection: small cells are pooled, and their rows may change leaf in some trees. The other
-    parameters are those of the forest.
+    Parameters
+    ----------
+    of : str
+        The target of the forest.
+    n_trees : int, default 60
+        The maximum number of trees. There are fewer if the table has fewer good tests.
+    min_cell : int, default 5
+        The minimum number of rows in a cell. Smaller cells are pooled, and their rows may change leaf in some trees.
+        With 1 every row keeps its leaf in every tree, but with many trees most rows are singletons.
+    goodness : float, default 0.3
+        How far the gain ratio of a root test may fall below the best one.
+    separation : float, default 0.3
+        The minimum distance between two root cuts of the same number, as a fraction of its range.
+    min_records : int, default 10
+        At least two branches of every test must have this many rows.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate used for pruning. Smaller values prune more.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> partition = lc.Forest(of="occupation", n_trees=3, min_cell=20).cells(table)
+    >>> len(partition.trees), int(partition.cells.sizes.min())
+    (3, 22)
     """
 
     frozen_id: ClassVar[str] = "forest"

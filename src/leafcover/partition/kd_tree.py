@@ -36,11 +36,36 @@ def at_the_mean(table: Table, by: Sequence[str]) -> tuple[str, ...]:
 class Kd(PartitionMethod):
     """The leaves of the kd tree over the number columns ``by``, none smaller than ``min_child`` rows.
 
-    A node is split in the column with the largest variance after division by ``scale``, at its midrange or median,
-    until it has at most ``leaf_max`` rows. ``scope`` says whether a midrange is that of the node's rows or of all rows.
-    Without ``reuse`` a path tests each column at most once. ``tie`` is the side of values equal to the threshold. If a
-    cut would leave a side too small, the median is tried, then the next column. A missing value is placed at the mean
-    of its column.
+    A node is split in the column with the largest variance. If a cut would leave a side too small, the median is tried,
+    then the next column. A missing value is placed at the mean of its column.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns that the tree may test: numbers, dates or times.
+    scale : {"minmax", "max", "raw", "z"}, default "minmax"
+        What a column is divided by before variances are compared: its range, its largest absolute value, nothing, or
+        its standard deviation.
+    cut : {"midrange", "median"}, default "midrange"
+        Where a node is split.
+    scope : {"node", "global"}, default "node"
+        Whether a midrange is that of the node's rows or of all rows.
+    reuse : bool, default True
+        Whether a path may test a column more than once.
+    leaf_max : int, default 3
+        A node of at most this many rows is a leaf.
+    min_child : int, default 3
+        The minimum number of rows in a leaf.
+    tie : {"left", "right"}, default "left"
+        The side of values equal to the threshold.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> cells = lc.Kd(["age", "wage"], leaf_max=9, min_child=5).cells(table).cells
+    >>> cells.count, int(cells.sizes.min()), int(cells.sizes.max())
+    (85, 5, 9)
     """
 
     frozen_id: ClassVar[str] = "kd"
@@ -122,9 +147,25 @@ def _sides(tree: Tree) -> dict[str, Range]:
 class Halves(PartitionMethod):
     """Halve by the number columns ``by`` until a cell has fewer than ``fewer_than`` rows, and at least half as many.
 
-    Columns are first divided by ``scale``: their standard deviation (z), range, largest absolute value, or nothing.
-    Rows with equal values are never separated, so a cell may have more of those. A missing value is placed at the mean
-    of its column.
+    Rows are split at the median of their first principal component. Rows with equal values are never separated, so a
+    cell may have more of those. A missing value is placed at the mean of its column.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns to halve by: numbers, dates or times.
+    fewer_than : int, default 10
+        A cell of at least this many rows is halved.
+    scale : {"minmax", "max", "raw", "z"}, default "z"
+        What a column is divided by first: its range, its largest absolute value, nothing, or its standard deviation.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> sizes = lc.Halves(["age", "wage"], fewer_than=20).cells(table).cells.sizes
+    >>> int(sizes.min()), int(sizes.max())
+    (16, 17)
     """
 
     frozen_id: ClassVar[str] = "halves"

@@ -21,7 +21,15 @@ DEGREES = 20  # generations of ancestors that are recorded, for siblings and cou
 @partition("whole")
 @dataclass(frozen=True)
 class Whole(PartitionMethod):
-    """One cell that contains every row."""
+    """One cell that contains every row.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.Whole().cells(table).cells.count
+    1
+    """
 
     frozen_id: ClassVar[str] = "whole"
 
@@ -44,9 +52,31 @@ class Whole(PartitionMethod):
 class Leaves(PartitionMethod):
     """The leaves of the tree that predicts ``of`` from the other columns, none smaller than ``min_cell`` rows.
 
-    ``min_records`` is C4.5's minimum number of rows in a branch; the default is the larger of 2 and ``min_cell``. A
-    leaf that is still smaller is pooled with its siblings. A row with missing values shares a cell with the rows that
-    reach the same leaves.
+    A row with missing values shares a cell with the rows that reach the same leaves.
+
+    Parameters
+    ----------
+    of : str
+        The target of the tree.
+    min_cell : int, default 5
+        The minimum number of rows in a cell. A smaller leaf is pooled with its siblings.
+    min_records : int, optional
+        At least two branches of every test must have this many rows. Default: the larger of 2 and ``min_cell``.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate used for pruning. Smaller values prune more.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+    grower : {"auto", "exact", "histogram"}, default "auto"
+        "exact" reproduces C4.5. "histogram" bins numbers and is faster. "auto" uses histograms above 200,000 rows.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> cells = lc.Leaves(of="occupation", min_cell=20).cells(table).cells
+    >>> cells.count, int(cells.sizes.min())
+    (7, 23)
     """
 
     frozen_id: ClassVar[str] = "leaves"

@@ -69,7 +69,20 @@ def standardised(column: Column) -> Floats:
 class Strata(PartitionMethod):
     """Rows with equal values in the columns ``by``; strata of fewer than ``min_cell`` rows are merged into one.
 
-    If these are still too few together, the next smallest stratum is merged with them.
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns whose values define the strata.
+    min_cell : int, default 3
+        The minimum number of rows in a stratum. Smaller strata are merged; if these are still too few together, the
+        next smallest stratum is merged with them.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.Strata(["gender", "married"]).cells(table).cells.count
+    4
     """
 
     frozen_id: ClassVar[str] = "strata"
@@ -141,8 +154,26 @@ EXACT = 100_000  # largest cell, in rows, that MDAV groups exactly by default
 class Mdav(PartitionMethod):
     """Groups of k rows by MDAV on the columns ``by``: numbers standardised, categories compared by level.
 
-    ``block`` is the maximum size of the kd blocks that a cell is divided into first. By default a cell of up to 100,000
-    rows is grouped exactly and a larger one in blocks of up to 64,000 rows. 0 always groups exactly, at any cost.
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns that define which rows are similar.
+    k : int, default 3
+        The number of rows in a group. The last group of a cell may have up to 2k - 1.
+    start : Whole, Strata, Kd, Halves or Leaves, default Whole()
+        No group crosses the cells of this partition.
+    block : int, optional
+        The maximum number of rows in the kd blocks that a cell is divided into first. By default a cell of up to
+        100,000 rows is grouped exactly and a larger one in blocks of up to 64,000 rows. 0 always groups exactly, at
+        any cost.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> sizes = lc.Mdav(["age", "wage"], k=5).cells(table).cells.sizes
+    >>> int(sizes.min()), int(sizes.max())
+    (5, 9)
     """
 
     frozen_id: ClassVar[str] = "mdav"
@@ -186,9 +217,29 @@ class Mdav(PartitionMethod):
 @partition("variable-mdav")
 @dataclass(frozen=True)
 class VariableMdav(PartitionMethod):
-    """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group if it is ``gamma`` times nearer to it than to others.
+    """Groups of k to 2k - 1 rows by V-MDAV: a row joins a group if it is nearer to it than to other rows.
 
-    A gamma of about 0.2 suits scattered data, about 1.1 clustered data. Remaining rows join the nearest group.
+    Remaining rows join the nearest group, which may become larger.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns that define which rows are similar.
+    k : int, default 3
+        The minimum number of rows in a group.
+    gamma : float, default 0.2
+        How readily groups grow: a row joins a group if its distance to it is below ``gamma`` times the distance to its
+        nearest other row. About 0.2 suits scattered data, about 1.1 clustered data.
+    start : Whole, Strata, Kd, Halves or Leaves, default Whole()
+        No group crosses the cells of this partition.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> few, many = (lc.VariableMdav(["age", "wage"], k=5, gamma=g).cells(table).cells for g in (1.1, 0.2))
+    >>> int(many.sizes.min()), few.count < many.count
+    (5, True)
     """
 
     frozen_id: ClassVar[str] = "variable-mdav"
@@ -228,9 +279,27 @@ class VariableMdav(PartitionMethod):
 @partition("in-order")
 @dataclass(frozen=True)
 class InOrder(PartitionMethod):
-    """Groups of neighbours in the order of one number: k rows each (fixed), or k to 2k - 1 with the least variance.
+    """Groups of neighbours in the order of one number; a missing value is placed at the mean.
 
-    The optimal groups are found exactly (Hansen and Mukherjee). A missing value is placed at the mean.
+    Parameters
+    ----------
+    by : str
+        The column that rows are sorted by: a number, date or time.
+    k : int, default 3
+        The minimum number of rows in a group.
+    sizes : {"optimal", "fixed"}, default "optimal"
+        "optimal" forms groups of k to 2k - 1 rows with the least variance, found exactly (Hansen and Mukherjee).
+        "fixed" forms groups of k rows.
+    start : Whole, Strata, Kd, Halves or Leaves, default Whole()
+        No group crosses the cells of this partition.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> sizes = lc.InOrder("wage", k=5).cells(table).cells.sizes
+    >>> int(sizes.min()), int(sizes.max())
+    (5, 9)
     """
 
     frozen_id: ClassVar[str] = "in-order"
@@ -329,7 +398,26 @@ class KMeans(PartitionMethod):
     """The cells of ``start``; k-means divides a cell of more than ``most`` rows into sub-groups of at least k rows.
 
     Roy's method allows a sub-group of a single row, whose value is then published unchanged. Here a sub-group of fewer
-    than k rows is merged with the one that has the nearest centre, smallest first; k = 1 gives Roy's method.
+    than k rows is merged with the one that has the nearest centre, smallest first.
+
+    Parameters
+    ----------
+    by : str or sequence of str
+        The columns that define which rows are similar.
+    most : int, default 5
+        A cell of more rows than this is divided.
+    k : int, default 3
+        The minimum number of rows in a sub-group. 1 gives Roy's method.
+    start : Whole, Strata, Kd, Halves or Leaves, default Whole()
+        The cells to divide.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> cells = lc.Kd(["age", "wage"], leaf_max=20, min_child=5)
+    >>> int(lc.KMeans(["age", "wage"], start=cells).cells(table).cells.sizes.min())
+    3
     """
 
     frozen_id: ClassVar[str] = "k-means"

@@ -19,7 +19,26 @@ from leafcover.tree.joint import refine_jointly
 @partition("refine")
 @dataclass(frozen=True)
 class Refine(PartitionMethod):
-    """The cells of ``start``, each divided further by a tree for the columns ``by``, no part below ``floor`` rows."""
+    """The cells of ``start``, each divided further by a tree for the columns ``by``, no part below ``floor`` rows.
+
+    Parameters
+    ----------
+    start : Leaves, Forest or Whole
+        The cells to divide. Rows keep the leaves that these cells preserve.
+    by : str or sequence of str
+        The columns whose associations the smaller cells preserve.
+    floor : int, default 40
+        The minimum number of rows in a part. A cell of fewer than twice as many rows is not divided.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> leaves = lc.Leaves(of="occupation", min_cell=40)
+    >>> finer = lc.Refine(leaves, by=["age", "wage", "occupation"], floor=40)
+    >>> leaves.cells(table).cells.count < finer.cells(table).cells.count
+    True
+    """
 
     frozen_id: ClassVar[str] = "refine"
     start: Leaves | Forest | Whole

@@ -172,10 +172,32 @@ FINE = 2.0**20  # points into which a range without a grid is divided, so that t
 class Bounded(Perturbation):
     """Noise with a standard deviation of ``spread`` times the allowed range, kept inside box and domain.
 
-    ``scale="range"`` measures the range in the column's units, as Islam and Brankovic (2004) do; ``"rank"`` moves the
-    value among the column's sorted values inside the box, which preserves skew, zeros and other frequent values.
-    ``innocent`` says whether columns that a leaf does not test are perturbed in all cells or only in cells with more
-    than one class.
+    Parameters
+    ----------
+    spread : float, default 0.276
+        The standard deviation of the noise, as a share of the allowed range: above 0 and at most 1.
+    scale : {"range", "rank"}, default "range"
+        "range" measures the allowed range in the column's units, as Islam and Brankovic (2004) do. "rank" moves the
+        value among the column's sorted values inside the box, which preserves skew, zeros and other frequent values.
+    boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
+        How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
+        from the other end, or cut off at the end.
+    distribution : {"normal", "uniform", "laplace"} or object, default "normal"
+        The distribution of the noise. An object of your own needs the methods ``cdf`` and ``inverse`` of a symmetric
+        distribution with standard deviation 1.
+    innocent : {"all", "heterogeneous"}, default "all"
+        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
+
+    Examples
+    --------
+    Every row keeps its leaf of the tree.
+
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> step = lc.Step(["age", "wage"], within=lc.Leaves(of="occupation"), perturb=lc.Bounded(spread=0.1))
+    >>> release = lc.release(table, lc.Plan(step), seed=7)
+    >>> release.trees[0].kept
+    1.0
     """
 
     frozen_id: ClassVar[str] = "bounded"

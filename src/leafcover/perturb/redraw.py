@@ -33,13 +33,29 @@ from leafcover.table.table import Kind
 @perturbation("redraw")
 @dataclass(frozen=True)
 class Redraw(Perturbation):
-    """Draw a new value for every row from the distribution of its cell.
+    """Draw a new value of a category for every row from the distribution of its cell.
 
-    ``distribution="shares"`` uses the frequencies of the cell; ``"all-leaves"`` gives every row its cell's majority,
-    except with a probability equal to the table's overall minority share (ALPT); ``"own"`` keeps the row's own value.
-    ``siblings`` is DETECTIVE's p, divided among the leaves of the same parent, and with ``cousins`` = 2, 3, ... also
-    among more distant leaves, each degree half as likely as the one before. ``others`` is DETECTIVE's v: with
-    this probability, any other value.
+    Parameters
+    ----------
+    distribution : {"shares", "all-leaves", "own"}, default "shares"
+        "shares" uses the frequencies of the cell. "all-leaves" gives every row its cell's majority, except with a
+        probability equal to the table's overall minority share (ALPT). "own" keeps the row's own value.
+    siblings : float, default 0
+        The probability of a majority value of another leaf with the same parent: DETECTIVE's p.
+    cousins : int, default 1
+        With 2, 3, ... the probability ``siblings`` is also divided among more distant leaves, each degree half as
+        likely as the one before.
+    others : float, default 0
+        The probability of any other value of the column: DETECTIVE's v.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> step = lc.Step("occupation", within=lc.Leaves(of="occupation"), perturb=lc.Redraw(siblings=0.2))
+    >>> release = lc.release(table, lc.Plan(step), seed=7)
+    >>> release.table["occupation"].levels == table["occupation"].levels
+    True
     """
 
     frozen_id: ClassVar[str] = "redraw"
