@@ -6,7 +6,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import (
@@ -32,17 +32,18 @@ from leafcover.engine.verify import verify as verify_record
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
+from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.frames import from_frame
 from leafcover.table.identifiers import TableFacts, describe
 from leafcover.table.io import read as read_file
-from leafcover.table.table import Role, Table, column_name, without_unused_levels
+from leafcover.table.table import IntoTable, Role, Table, column_name, without_unused_levels
 
 
 def read(
-    source: Any,
+    source: str | Path | IntoTable,
     *,
     roles: Mapping[str, Role] | None = None,
     category: Sequence[str] = (),
@@ -96,7 +97,7 @@ def read(
     return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
 
 
-def inspect(table: Any) -> TableFacts:
+def inspect(table: IntoTable) -> TableFacts:
     """Look at a table before anything is decided.
 
     Parameters
@@ -109,12 +110,19 @@ def inspect(table: Any) -> TableFacts:
     TableFacts
         Kind, role, domain and missing values of each column, how many rows are unique, what reading warned of, and the
         columns that look like direct identifiers; ``print`` it for a table.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> facts = lc.inspect(lc.read(lc.sample("cps1985")))
+    >>> facts.rows, facts.columns[0].name, facts.columns[0].domain
+    (534, 'wage', ('1', '44.5'))
     """
     return describe(from_frame(table))
 
 
 def release(
-    table: Any,
+    table: IntoTable,
     plan: Plan | str = "cover",
     *,
     target: str | None = None,
@@ -134,7 +142,7 @@ def release(
     ----------
     table : Table or frame
         What `read` gives, or a pandas, polars or pyarrow frame.
-    plan : Plan or str
+    plan : Plan or str, default "cover"
         A plan, or the name of a recipe that writes one.
     target : str, optional
         The column whose rules a recipe preserves.
@@ -142,7 +150,7 @@ def release(
         Parameters of the recipe.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
-    keep_order : bool
+    keep_order : bool, default False
         Keep the row order, for experiments only: every row can then be linked.
     hold_out : float, optional
         The share of the rows to hold out at random, before anything is learned from the table, for measuring.
@@ -233,20 +241,54 @@ def _plan_for(
     return plan
 
 
+@overload
 def measure(
-    original: Any,
-    released: Any,
+    original: IntoTable,
+    released: IntoTable | Release,
+    *,
+    target: str = ...,
+    pairs: Sequence[int] | None = ...,
+    control: IntoTable | None = ...,
+    plan: Plan | None = ...,
+    quasi_identifiers: Sequence[str] = ...,
+    sensitive: Sequence[str] = ...,
+    weight: str = ...,
+    only: None = None,
+    progress: Progress | None = ...,
+) -> Measures: ...
+
+
+@overload
+def measure(
+    original: IntoTable,
+    released: IntoTable | Release,
+    *,
+    target: str = ...,
+    pairs: Sequence[int] | None = ...,
+    control: IntoTable | None = ...,
+    plan: Plan | None = ...,
+    quasi_identifiers: Sequence[str] = ...,
+    sensitive: Sequence[str] = ...,
+    weight: str = ...,
+    only: Sequence[str],
+    progress: Progress | None = ...,
+) -> dict[str, Any]: ...
+
+
+def measure(
+    original: IntoTable,
+    released: IntoTable | Release,
     *,
     target: str = "",
     pairs: Sequence[int] | None = None,
-    control: Any = None,
+    control: IntoTable | None = None,
     plan: Plan | None = None,
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
     weight: str = "",
     only: Sequence[str] | None = None,
     progress: Progress | None = None,
-) -> Any:  # Measures, or a dict with only=
+) -> Measures | dict[str, Any]:
     """Measure a release, or any other table, against its original.
 
     Parameters
@@ -267,11 +309,22 @@ def measure(
         A column of survey weights.
     only : sequence of str, optional
         Compute only these measures, such as ``["record_linkage", "k_anonymity"]``; ``leafcover.MEASURES`` lists them.
+    progress : callable, optional
+        Called with the current task and the share that is done.
 
     Returns
     -------
     Measures, or dict with ``only``
         All figures (``print`` gives a summary in words); or the result of each named measure.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> release = lc.release(table, "cover", target="union", seed=7)
+    >>> found = lc.measure(table, release, only=["record_linkage"])
+    >>> round(found["record_linkage"].first.value, 3)
+    0.036
     """
     if plan is not None:
         _check_plan(plan)
@@ -310,10 +363,10 @@ def _released_rows(table: Table, released: Release) -> Table:
 def load(
     path: str | Path,
     *,
-    original: Any = None,
+    original: str | Path | IntoTable | None = None,
     target: str | None = None,
     pairs: str | Path | None = None,
-    control: Any = None,
+    control: str | Path | IntoTable | None = None,
     plan: Plan | None = None,
     manifest: str | Path | None = None,
 ) -> Loaded:
@@ -325,14 +378,31 @@ def load(
         The released table, made by this program or another.
     original : str, Path, Table or frame, optional
         Its original, a file or a table; needed to measure.
-    target, pairs, control, plan : optional
-        Whatever the files beside the table do not contain.
+    target : str, optional
+        The column to predict, if the manifest does not name it.
+    pairs : str or Path, optional
+        A file with the original row of each released row, if it is not beside the table.
+    control : str, Path, Table or frame, optional
+        Rows from the same population that were not released, if they are not beside the table.
+    plan : Plan, optional
+        The plan of the release, if the manifest does not contain it.
     manifest : str or Path, optional
         The manifest, if it is not beside the table under its usual name.
 
     Returns
     -------
     Loaded
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import leafcover as lc
+    >>> wine = lc.sample("wine")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     _ = lc.release(lc.read(wine), "additive", seed=7).save(Path(directory) / "released.csv")
+    ...     loaded = lc.load(Path(directory) / "released.csv", original=wine)
+    >>> len(loaded.original), loaded.manifest["recipe"]
+    (178, 'additive')
     """
     place = Path(path)
     record = load_record(place, None if manifest is None else Path(manifest))
@@ -353,7 +423,7 @@ def load(
     return Loaded(found.pair.released, record, found.original, compared, found.release)
 
 
-def _original(original: Any, record: Record, target: str | None) -> Table:
+def _original(original: str | Path | IntoTable, record: Record, target: str | None) -> Table:
     """The original table; a file is read in the same way as for the release."""
     if not isinstance(original, str | Path):
         return from_frame(original)
@@ -364,7 +434,7 @@ def _original(original: Any, record: Record, target: str | None) -> Table:
 def verify(
     path: str | Path,
     *,
-    original: Any = None,
+    original: str | Path | IntoTable | None = None,
     key: Key | None = None,
     key_file: str | Path | None = None,
     manifest: str | Path | None = None,
@@ -386,6 +456,17 @@ def verify(
     -------
     list of Check
         The checks and their results.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import leafcover as lc
+    >>> wine = lc.sample("wine")
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     _ = lc.release(lc.read(wine), "additive", seed=7).save(Path(directory) / "released.csv")
+    ...     checks = lc.verify(Path(directory) / "released.csv", original=wine)
+    >>> [check.what for check in checks if not check.holds]  # a seed can be guessed
+    ['made with a secret key, rows in a secret order']
     """
     if (key is not None or key_file is not None) and original is None:
         raise PlanError("Verifying with a key needs the original table. Give original=... too.")

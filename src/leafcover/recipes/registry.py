@@ -12,14 +12,31 @@ from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry
 from leafcover.table.frames import from_frame
-from leafcover.table.table import Table, column_name
+from leafcover.table.table import IntoTable, column_name
 
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe and its description; descriptions of built-in recipes are in the catalogue ``recipes``."""
+    """A recipe and its description; descriptions of built-in recipes are in the catalogue ``recipes``.
+
+    Attributes
+    ----------
+    name : str
+        The name in ``--recipe`` and in plan files.
+    make : callable
+        The function that writes a plan for a table.
+    source_text, keeps_text, hides_text : str, optional
+        The publication, what it preserves and what it protects, unless the catalogue says so.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> additive = lc.recipes.RECIPES["additive"]
+    >>> list(additive.parameters), additive.needs_target
+    (['spread', 'columns'], False)
+    """
 
     name: str
     make: Callable[..., Plan]
@@ -74,15 +91,27 @@ def recipe(
     ----------
     name : str
         The name in ``--recipe`` and in plan files.
-    source, keeps, hides : str
+    source, keeps, hides : str, optional
         The publication (author, year, title), what it preserves and what it protects, for the list and for reports.
+
+    Returns
+    -------
+    callable
+        A decorator of the function.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> @lc.recipe("swap", keeps="every marginal", hides="all associations")  # doctest: +SKIP
+    ... def swap(table: lc.Table) -> lc.Plan:
+    ...     return lc.Plan(*(lc.Step(name, lc.Whole(), lc.Shuffle()) for name in table.names))
     """
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
         known = signature(make).parameters
 
         @wraps(make)
-        def signed(table: Any, **given: Any) -> Plan:
+        def signed(table: IntoTable, **given: Any) -> Plan:
             table = from_frame(table)
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
@@ -103,9 +132,32 @@ def _checked(name: str, hint: Any, parameter: str, value: Any) -> Any:
 
 
 def plan_for(
-    table: Table, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
+    table: IntoTable, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
 ) -> Plan:
-    """The plan that a recipe writes for a table; ``settings`` may be text from a command line."""
+    """The plan that a recipe writes for a table.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    recipe : str, default "cover"
+        The name of the recipe.
+    target : str, optional
+        The column whose rules the release preserves; needed by some recipes.
+    settings : mapping, optional
+        Parameters of the recipe. Values may be text from a command line.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.plan_for(table, "microaggregate", settings={"k": "5", "columns": "age,wage"}).columns
+    ('age', 'wage')
+    """
     table, chosen = from_frame(table), RECIPES.named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:

@@ -17,11 +17,11 @@ from leafcover.errors import TableError
 from leafcover.table.arrow import plain_type
 from leafcover.table.io import build_table
 from leafcover.table.output import as_typed
-from leafcover.table.table import Column, RawColumn, Role, Source, Table
+from leafcover.table.table import Column, IntoTable, RawColumn, Role, Source, Table
 
 
 def from_frame(
-    frame: Any,
+    frame: IntoTable,
     *,
     missing: Mapping[str, Sequence[str]] | None = None,
     category: Sequence[str] = (),
@@ -70,7 +70,7 @@ def from_frame(
     if library == "pandas":
         raws, source = _from_pandas(frame)
     elif library in ("polars", "pyarrow"):
-        arrow = frame if library == "pyarrow" else native.to_arrow()
+        arrow: Any = frame if library == "pyarrow" else native.to_arrow()
         raws = [RawColumn(n, plain_type(c), typed=True) for n, c in zip(arrow.column_names, arrow.columns, strict=True)]
         source = Source("frame", library=library, types=_types(frame, library))
     else:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from leafcover.errors import NameUnknown, OutputError, TableError
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
@@ -20,7 +20,7 @@ from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
-from leafcover.table.table import RawColumn, ReadingOptions, Role, Source, Table, check_names, check_rows
+from leafcover.table.table import IntoTable, RawColumn, ReadingOptions, Role, Source, Table, check_names, check_rows
 
 SUFFIXES = {
     ".csv": "csv",
@@ -135,7 +135,15 @@ def _infer_column(raw: RawColumn, tokens: Sequence[str] | None, *, category: boo
     return from_text(raw.name, raw.stored, tokens=known, category=category)
 
 
-def write(table: Any, path: str | Path, *, force: bool = False) -> None:
+class HasTable(Protocol):
+    """A release, as far as writing needs to know it."""
+
+    @property
+    def table(self) -> Table:
+        """The released table."""
+
+
+def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False) -> None:
     """Write a table to a file; the file appears complete or not at all.
 
     Parameters
@@ -147,6 +155,11 @@ def write(table: Any, path: str | Path, *, force: bool = False) -> None:
         .feather, .arff, or C4.5's .data and .test with a .names file.
     force : bool, default False
         Overwrite an existing file.
+
+    Returns
+    -------
+    None
+        When the file is complete.
 
     Examples
     --------

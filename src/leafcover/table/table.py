@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
@@ -200,6 +200,8 @@ class Table:
         Warnings issued while the table was read.
     source : Source, optional
         The input format, so that the table can be written back in the same way.
+    reading : ReadingOptions, optional
+        How the file was read, so that its release can be read in the same way.
 
     Examples
     --------
@@ -216,7 +218,7 @@ class Table:
     columns: tuple[Column, ...]
     roles: Mapping[str, Role] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    source: Any = None  # how it came in (a file's format or a frame's library), so that it can go out alike
+    source: Any = None
     reading: ReadingOptions = field(default_factory=ReadingOptions)
 
     def __post_init__(self) -> None:
@@ -247,16 +249,68 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     def with_role(self, role: Role) -> tuple[str, ...]:
-        """The names of the columns with a role, in table order."""
+        """The names of the columns with a role.
+
+        Parameters
+        ----------
+        role : str
+            "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or "unchanged".
+
+        Returns
+        -------
+        tuple of str
+            The names, in table order.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> lc.read(lc.sample("wine"), roles={"ash": "sensitive"}).with_role("sensitive")
+        ('ash',)
+        """
         return tuple(name for name in self.names if self.roles.get(name) == role)
 
     def replace(self, columns: Iterable[Column]) -> "Table":
-        """The table with some columns replaced by others of the same name."""
+        """The table with some columns replaced by others of the same name.
+
+        Parameters
+        ----------
+        columns : iterable of Column
+            The new columns.
+
+        Returns
+        -------
+        Table
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine"))
+        >>> doubled = replace(table["ash"], values=2 * table["ash"].values)
+        >>> table.replace([doubled])["ash"].domain
+        (2.72, 6.46)
+        """
         new = {column.name: column for column in columns}
         return replace(self, columns=tuple(new.get(column.name, column) for column in self.columns))
 
     def equals(self, other: "Table") -> bool:
-        """Whether two tables have the same columns, kinds and values, in the same order."""
+        """Whether two tables have the same columns, kinds and values, in the same order.
+
+        Parameters
+        ----------
+        other : Table
+            The table to compare with.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine"))
+        >>> table.equals(lc.read(lc.sample("wine"))), table.equals(table.take(np.arange(9)))
+        (True, False)
+        """
         if self.names != other.names or len(self) != len(other):
             return False
         return all(
@@ -267,12 +321,58 @@ class Table:
         )
 
     def select(self, names: Iterable[str]) -> "Table":
-        """The table with only these columns, in the given order."""
+        """The table with only some columns.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The columns, in the order they shall have.
+
+        Returns
+        -------
+        Table
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> lc.read(lc.sample("wine")).select(["class", "ash"]).names
+        ('class', 'ash')
+        """
         return replace(self, columns=tuple(self[name] for name in names))
 
     def take(self, rows: Rows | Array) -> "Table":
-        """The table at the given rows."""
+        """The table with only some rows.
+
+        Parameters
+        ----------
+        rows : array of int
+            The row numbers, in the order they shall have; the first is 0.
+
+        Returns
+        -------
+        Table
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> len(lc.read(lc.sample("wine")).take(np.arange(0, 178, 2)))
+        89
+        """
         return replace(self, columns=tuple(column.take(rows) for column in self.columns))
+
+
+class Frame(Protocol):
+    """A pandas or polars data frame or a pyarrow table, as far as a type checker needs to know it."""
+
+    @property
+    def columns(self) -> Any:
+        """The columns, or their names."""
+
+    def join(self, *others: Any, **options: Any) -> Any:
+        """The frame joined with another."""
+
+
+IntoTable: TypeAlias = Table | Frame  # what a function accepts as a table
 
 
 def column_name(what: str, name: Any) -> str:

@@ -19,7 +19,7 @@ from leafcover.metrics.models import scikit_learn
 from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES
 from leafcover.table.frames import from_frame
-from leafcover.table.table import Table, column_name
+from leafcover.table.table import IntoTable, Table, column_name
 from leafcover.tree.tree import classes_of
 from leafcover.tuning.grid import Candidate, Skipped, candidates, feasible
 from leafcover.tuning.scoring import (
@@ -74,7 +74,7 @@ class Sweep:
 
 
 def sweep(
-    table: Any,
+    table: IntoTable,
     *,
     target: str,
     recipes: Sequence[str] | None = None,
@@ -89,12 +89,52 @@ def sweep(
     scores: str | Path | None = None,
     progress: Callable[[str, float], None] = lambda text, share: None,
 ) -> Sweep:
-    """Compare recipes at several strengths on a table (or a pandas, polars or pyarrow frame).
+    """Compare recipes at several strengths on a table, by disclosure risk and utility.
 
-    ``recipes``, ``grid`` and ``settings`` choose the candidates (see `candidates`); by default every recipe at its own
-    strengths. Each candidate is tried ``runs`` times on two thirds of at most ``rows`` rows, in ``jobs`` processes.
-    ``scores`` names a file that saves the scores; those already in it are not computed again. Without a seed the folds
-    and the perturbation are secret, so that nobody can repeat the sweep to test a guess at a row.
+    Parameters
+    ----------
+    table : Table or frame
+        What `read` gives, or a pandas, polars or pyarrow frame.
+    target : str
+        The column whose rules the recipes preserve, and which trees predict.
+    recipes : sequence of str, optional
+        The recipes to compare. Default: every recipe.
+    grid : mapping of str to sequence, optional
+        The strengths to try: ``{"k": [5, 20]}`` for every recipe with that parameter, ``{"framework:spread": [0.1]}``
+        for one recipe. Several parameters are combined. By default every recipe is tried at its own strengths.
+    settings : mapping, optional
+        Parameters with one value for every recipe that has them.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+    max_risk : float, optional
+        The limit on record linkage below which ``recommended`` chooses, a share from 0 to 1.
+    runs : int, default 3
+        How often each candidate is tried, each time on two thirds of the rows.
+    rows : int, default 30000
+        The maximum number of rows that are used.
+    seed : int, optional
+        A seed for experiments. Without one the folds and the perturbation are secret, so that nobody can repeat the
+        sweep to test a guess at a row.
+    jobs : int, default 1
+        The number of processes.
+    scores : str or Path, optional
+        A file that saves the scores. Those already in it are not computed again.
+    progress : callable, optional
+        Called with the current task and the share that is done.
+
+    Returns
+    -------
+    leafcover.tuning.sweep.Sweep
+        The points of the risk-utility map, sorted by risk, and what they are compared with.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash", "class"])
+    >>> found = lc.sweep(table, target="class", recipes=["additive"], grid={"spread": [0.1, 1]}, runs=1, seed=7)
+    >>> [point.name for point in found.points]  # sorted by risk
+    ['additive spread=1', 'additive spread=0.1']
     """
     _check(max_risk, runs, rows, jobs)
     target, recipes = column_name("target", target), [recipes] if isinstance(recipes, str) else recipes
