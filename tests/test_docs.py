@@ -1,8 +1,10 @@
 """Documentation under test: what can be asked for is documented, and what is documented can be asked for."""
 
 import importlib.util
+import inspect
 import re
 from dataclasses import fields
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -67,6 +69,53 @@ def test_public_names_are_the_list_and_load():
         assert getattr(leafcover, name) is not None
     with pytest.raises(AttributeError):
         _ = leafcover.nothing
+
+
+MET = ("Released", "Loaded", "Plan", "Step", "Measures", "Table", "Key", "recipes.Recipe")  # classes that users meet
+
+
+def public():
+    """Every public class and function, recipes included, and every method with parameters of the classes users meet."""
+    for module, prefix in ((leafcover, ""), (leafcover.recipes, "recipes.")):
+        for name in module.__all__:
+            if inspect.isclass(one := getattr(module, name)) or inspect.isfunction(one):
+                yield f"{prefix}{name}", one
+    for name in MET:
+        kind = attrgetter(name)(leafcover)
+        for method, one in inspect.getmembers(kind, inspect.isfunction):
+            if not method.startswith("_") and parameters(one):
+                yield f"{name}.{method}", one
+
+
+def parameters(one):
+    """The names of all parameters; an exception without its own has none."""
+    try:
+        return [name for name in inspect.signature(one).parameters if name != "self"]
+    except ValueError:
+        return []
+
+
+def sections(one):
+    """The sections of a docstring in numpydoc form, by title."""
+    _, *found = re.split(r"^(\w+)\n-{3,}\n", inspect.getdoc(one) or "", flags=re.MULTILINE)
+    return dict(zip(found[::2], found[1::2], strict=True))
+
+
+def described(section):
+    """The names that a section describes; several may share a description."""
+    heads = [line.split(" : ")[0] for line in section.splitlines() if re.match(r"[*\w]", line)]
+    return [name.strip(" *") for head in heads for name in head.split(",")]
+
+
+@pytest.mark.parametrize(("name", "one"), [pytest.param(name, one, id=name) for name, one in public()])
+def test_a_public_name_describes_its_parameters_and_has_an_example(name, one):
+    found = sections(one)
+    assert ">>> " in found.get("Examples", ""), "no example"
+    assert inspect.isclass(one) or "Returns" in found, "what it returns is not described"
+    told = described(found.get("Parameters", "") + found.get("Attributes", ""))
+    assert [parameter for parameter in parameters(one) if parameter not in told] == []
+    if inspect.isfunction(one):
+        assert [parameter for parameter in told if parameter not in parameters(one)] == []
 
 
 def test_links_between_pages_lead_somewhere():

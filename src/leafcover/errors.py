@@ -28,7 +28,17 @@ def quoted(name: str) -> str:
 
 
 class LeafcoverError(Exception):
-    """Base class of every error that a user can cause."""
+    """Base class of every error that a user can cause.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> try:
+    ...     lc.sample("wines")
+    ... except lc.LeafcoverError as error:
+    ...     print(error)
+    There is no sample table 'wines'. Did you mean 'wine'? Available: adult, boston, cps1985, german_credit, wbc, wine.
+    """
 
     exit_code = 1
 
@@ -38,7 +48,19 @@ class TableError(LeafcoverError):
 
 
 class NameUnknown(LeafcoverError):
-    """A name does not exist. The message suggests the most similar known name."""
+    """A name does not exist. The message suggests the most similar known name.
+
+    Parameters
+    ----------
+    what : str
+        What was named, such as "column".
+    name : str
+        The name that does not exist.
+    known : iterable of str
+        The names that exist.
+    where : str, optional
+        Where the name was used.
+    """
 
     def __init__(self, what: str, name: str, known: Iterable[str], where: str = "") -> None:
         self.what, self.name, self.known = what, name, tuple(known)
@@ -53,7 +75,17 @@ class NameUnknown(LeafcoverError):
 
 
 class ValueOutOfRange(LeafcoverError):
-    """A parameter has a value that is not allowed."""
+    """A parameter has a value that is not allowed.
+
+    Parameters
+    ----------
+    name : str
+        The parameter.
+    value : object
+        The value that was received.
+    allowed : str
+        What is allowed, in words.
+    """
 
     def __init__(self, name: str, value: object, allowed: str) -> None:
         self.name, self.value, self.allowed = name, value, allowed

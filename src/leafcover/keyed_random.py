@@ -57,7 +57,23 @@ class Key:
 
     @staticmethod
     def from_seed(seed: int) -> "Key":
-        """Derive a key from a seed, for reproducible experiments. Guessing the seed reveals every draw."""
+        """Derive a key from a seed, for reproducible experiments. Guessing the seed reveals every draw.
+
+        Parameters
+        ----------
+        seed : int
+            Any whole number.
+
+        Returns
+        -------
+        Key
+            A key whose releases may not be published.
+
+        Examples
+        --------
+        >>> Key.from_seed(7)
+        Key(publishable=False)
+        """
         return Key(hashlib.sha256(f"leafcover seed {seed}".encode()).digest(), publishable=False)
 
 

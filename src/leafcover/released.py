@@ -56,13 +56,56 @@ class _Measurable:
         return {}
 
     def measure(self, *, progress: Progress | None = None) -> Measures:
-        """All measures of utility and disclosure risk; computed once, then cached."""
+        """Measure utility and disclosure risk; the result is computed once, then kept.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the current task and the share that is done.
+
+        Returns
+        -------
+        Measures
+            All figures; ``print`` gives a summary in words.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
+        >>> release = lc.release(table, "additive", seed=7)
+        >>> release.measure().risks.k_anonymity.of
+        'original'
+        """
         if "all" not in self._taken:
             self._taken["all"] = measure_all(self._compared, tell=progress or SILENT)
         return self._taken["all"]
 
     def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
-        """Raise `RiskTooHigh` if a limited risk is above ``max_risk``."""
+        """Raise `RiskTooHigh` if a limited risk is above a limit.
+
+        Parameters
+        ----------
+        max_risk : float
+            The limit, a share from 0 to 1.
+        progress : callable, optional
+            Called with the current task and the share that is done.
+
+        Returns
+        -------
+        None
+            If no risk is above the limit.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
+        >>> release = lc.release(table, "additive", seed=7)
+        >>> try:
+        ...     release.check_risk(0.05)
+        ... except lc.errors.RiskTooHigh as error:
+        ...     print(str(error).partition(";")[0])
+        The risk of maximum-knowledge record linkage is 0.090 (0.056 to 0.141)
+        """
         check_limit(max_risk)
         (progress or SILENT)("attacking the release", 0.0)
         refuse_above(limited_risks(self._compared, self._taken.get("all")), max_risk)
@@ -78,7 +121,39 @@ class _Measurable:
         force: bool = False,
         progress: Progress | None = None,
     ) -> None:
-        """Measure, and write both reports and all figures as JSON, if requested: all files or none."""
+        """Measure, and write both reports and all figures as JSON, if requested: all files or none.
+
+        Parameters
+        ----------
+        report : str or Path, optional
+            The steward's report, an ``.html`` file. The public one is written beside it (``.external.html``).
+        figures : str or Path, optional
+            A JSON file for all figures.
+        title, date : str, optional
+            The table's name and a date, for the opening of the reports.
+        publish_tree : bool, default False
+            Show plan and tree in the public report too; their cuts are original values.
+        force : bool, default False
+            Overwrite files that exist.
+        progress : callable, optional
+            Called with the current task and the share that is done.
+
+        Returns
+        -------
+        None
+            When every file is complete.
+
+        Examples
+        --------
+        >>> import json, tempfile
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
+        >>> release = lc.release(table, "additive", seed=7)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     release.write(figures=Path(directory) / "figures.json")
+        ...     json.loads((Path(directory) / "figures.json").read_text("utf-8"))["rows"]
+        178
+        """
         texts: dict[Path, tuple[str, bool]] = {}
         if figures is not None:
             texts[Path(figures)] = (self.measure(progress=progress).to_json(), True)
@@ -107,15 +182,27 @@ class _Measurable:
             The steward's report, an ``.html`` file that only its owner can read.
         title, date : str, optional
             The table's name and a date, for the opening of the report.
-        publish_tree : bool
+        publish_tree : bool, default False
             Show plan and tree in the public report too; their cuts are original values.
-        force : bool
+        force : bool, default False
             Overwrite files that exist.
+        progress : callable, optional
+            Called with the current task and the share that is done.
 
         Returns
         -------
         tuple of Path
             The steward's report, and the public one beside it (``.external.html``).
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
+        >>> release = lc.release(table, "additive", seed=7)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     [path.name for path in release.report(Path(directory) / "report.html")]
+        ['report.html', 'report.external.html']
         """
         place = Path(path)
         check_report_name(place)
@@ -163,18 +250,48 @@ class Released(_Measurable, Release):
         The released table; ``frame`` is the same table in the library of the original.
     plan : Plan
         How it was made.
+    source : array of int
+        The original row of each released row: secret.
+    columns : tuple of ColumnFact
+        How each column changed, as shares of rows.
+    trees : tuple of TreeFact
+        How each tree was preserved: the share of rows in the same leaf as before.
+    cells : tuple of CellFact
+        The number and sizes of the cells of each step.
+    warnings : tuple of str
+        What the user should know, such as a group size that was not reached.
+    fingerprint : str
+        A keyed hash of the original, which reveals nothing without the key.
+    publishable : bool
+        Whether the key is one to publish with, not one derived from a seed.
+    kept_order : bool
+        Whether the rows are in their original order.
+    unprotected : tuple of str
+        The columns that were released unchanged.
+    partitions : mapping
+        The cells of each partition in the plan.
     original : Table
         The rows that were released.
     held_out : Table or None
         The rows that were held out first.
-    source : array
-        The original row of each released row: secret.
+    rows : array of int
+        The numbers of the released rows in the table that was given.
+    new_key : Key or None
+        The secret key if it is a new one, to keep or to discard.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> release = lc.release(table, "cover", target="union", seed=7)
+    >>> len(release.table), release.publishable, release.unprotected
+    (534, False, ())
     """
 
     original: Table = field(kw_only=True)
     held_out: Table | None = field(default=None, kw_only=True)
-    rows: Rows = field(kw_only=True)  # the numbers of the released rows in the table that was given
-    new_key: Key | None = field(default=None, kw_only=True, repr=False)  # a new secret key, to keep or to discard
+    rows: Rows = field(kw_only=True)
+    new_key: Key | None = field(default=None, kw_only=True, repr=False)
 
     @property
     def frame(self) -> Any:
@@ -226,15 +343,28 @@ class Released(_Measurable, Release):
             The table's name and a date, for the opening of the reports.
         key_file : str or Path, optional
             Keep the secret key here, so that the release can be repeated.
-        publish_tree : bool
+        publish_tree : bool, default False
             Put plan and tree into what is published; their cuts are original values.
-        force : bool
+        force : bool, default False
             Overwrite files that exist.
+        progress : callable, optional
+            Called with the current task and the share that is done.
 
         Returns
         -------
         dict
             The manifest that may be published.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
+        >>> release = lc.release(table, "additive", seed=7)
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     manifest = release.save(Path(directory) / "released.csv")
+        ...     (Path(directory) / "released.csv").exists(), manifest["recipe"]
+        (True, 'additive')
         """
         paths = ReleasePaths(Path(path))
         keep = None if key_file is None else Path(key_file)
@@ -259,7 +389,32 @@ class Released(_Measurable, Release):
 
 @dataclass(frozen=True, eq=False)
 class Loaded(_Measurable):
-    """A release read from its files; with its original it can be measured and reported."""
+    """A release read from its files; with its original it can be measured and reported.
+
+    Attributes
+    ----------
+    table : Table
+        The released table; ``frame`` is the same table as pyarrow.
+    record : Record
+        The manifests beside the table.
+    original : Table or None
+        The rows that were released.
+    compared : Comparison or None
+        Both tables and what is known of the plan, for measuring.
+    facts : Release or None
+        How the release was made, if its manifest says so.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import leafcover as lc
+    >>> release = lc.release(lc.read(lc.sample("wine")), "additive", seed=7)
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     _ = release.save(Path(directory) / "released.csv")
+    ...     loaded = lc.load(Path(directory) / "released.csv")
+    >>> len(loaded.table), loaded.manifest["publishable"]
+    (178, False)
+    """
 
     table: Table
     record: Record

@@ -45,10 +45,40 @@ def cover(
 ) -> Plan:
     """Cells of the target's tree, refined for other columns, never below k rows; each block is permuted separately.
 
-    k is 20 by default, or 10 below 5,000 rows. With ``within=forest`` the initial cells are intersections of the leaves
-    of ``n_trees`` SysFor trees for the target (60 by default) instead of the leaves of one tree: this preserves more
-    rules of the target and leaves less to refine for other columns. ``blocks`` ("a+b,c+d") and ``refine`` ("a,b", or
-    "none") override the automatic choice.
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    target : str
+        The column whose rules the release preserves.
+    k : int, optional
+        The minimum number of rows in a cell. Default: 20, or 10 below 5,000 rows.
+    within : {"tree", "forest"}, default "tree"
+        The initial cells: the leaves of one tree, or the intersections of the leaves of several SysFor trees. The
+        latter preserves more rules of the target and leaves less to refine for other columns.
+    n_trees : int, optional
+        The number of trees of the forest. Default: 60.
+    blocks : str or list of str, optional
+        The columns to permute together, as "a+b,c+d" or ["a+b", "c+d"]; "none" for every column separately. By default
+        pairs of columns that are associated inside the cells.
+    refine : str or list of str, optional
+        The columns to refine the cells for, as "a,b" or ["a", "b"]; "none" for no refinement. By default those whose
+        own trees explain part of them.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.cover(table, target="union", k=20, blocks="age+experience")
+    >>> plan.recipe, plan.steps[0].columns
+    ('cover', ('age', 'experience'))
     """
     target = column_name("target", target)
     k = (20 if len(table) >= LARGE else 10) if k is None else k

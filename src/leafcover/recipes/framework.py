@@ -51,7 +51,50 @@ def framework(
 ) -> Plan:
     """The Framework of Islam and Brankovic (2004) with DETECTIVE for categories, and safer defaults.
 
-    Leaves smaller than ``min_cell`` rows are pooled; skewed or heaped numbers are perturbed by ranks.
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    target : str
+        The column whose rules the release preserves.
+    spread : float, default 0.276
+        The standard deviation of the noise on numbers, as a share of the allowed range.
+    min_cell : int, default 5
+        The minimum number of rows in a cell. Smaller leaves are pooled.
+    siblings : float, default 0.2
+        The probability that a category becomes a majority value of another leaf with the same parent: DETECTIVE's p.
+    cousins : int, default 1
+        With 2, 3, ... the probability ``siblings`` is also divided among more distant leaves.
+    others : float, default 0
+        The probability that a category becomes any other value: DETECTIVE's v.
+    class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
+        How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
+        except with the table's overall minority share.
+    innocent : {"all", "heterogeneous"}, default "all"
+        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
+    scale : {"auto", "range", "rank"}, default "auto"
+        Whether noise is measured in the units of a number or by ranks. "auto" uses ranks if a number is skewed or
+        heaped.
+    boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
+        How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
+        from the other end, or cut off at the end.
+    preserve_leaf : bool, default True
+        Keep categories inside the leaves of the target's tree.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.framework(table, target="union", spread=0.1)
+    >>> plan.recipe, dict(plan.settings)
+    ('framework', {'spread': 0.1})
     """
     target = column_name("target", target)
     within = Leaves(of=target, min_cell=min_cell, bins=bins)
@@ -79,7 +122,48 @@ def framework_paper(
     preserve_leaf: bool = True,
     bins: int | None = None,
 ) -> Plan:
-    """The Framework as published: noise by range, and no pooling of leaves. Small leaves give little protection."""
+    """The Framework as published: noise by range, and no pooling of leaves. Small leaves give little protection.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    target : str
+        The column whose rules the release preserves.
+    spread : float, default 0.276
+        The standard deviation of the noise on numbers, as a share of the allowed range.
+    siblings : float, default 0.2
+        The probability that a category becomes a majority value of another leaf with the same parent: DETECTIVE's p.
+    cousins : int, default 1
+        With 2, 3, ... the probability ``siblings`` is also divided among more distant leaves.
+    others : float, default 0
+        The probability that a category becomes any other value: DETECTIVE's v.
+    class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
+        How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
+        except with the table's overall minority share.
+    innocent : {"all", "heterogeneous"}, default "all"
+        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
+    boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
+        How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
+        from the other end, or cut off at the end.
+    preserve_leaf : bool, default True
+        Keep categories inside the leaves of the target's tree.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.framework_paper(table, target="union")
+    >>> {one.min_rows for one in plan.partitions}
+    {1}
+    """
     plan = framework(
         table,
         target=target,
@@ -107,7 +191,33 @@ def detective(
     others: float = 0.0,
     min_cell: int = 5,
 ) -> Plan:
-    """DETECTIVE, Islam and Brankovic (2005): each category within the leaves of its own tree; numbers are unchanged."""
+    """DETECTIVE, Islam and Brankovic (2005): each category within the leaves of its own tree; numbers are unchanged.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    siblings : float, default 0.2
+        The probability that a category becomes a majority value of another leaf with the same parent: DETECTIVE's p.
+    cousins : int, default 1
+        With 2, 3, ... the probability ``siblings`` is also divided among more distant leaves.
+    others : float, default 0
+        The probability that a category becomes any other value: DETECTIVE's v.
+    min_cell : int, default 5
+        The minimum number of rows in a cell. Smaller leaves are pooled.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.detective(table)
+    >>> "occupation" in plan.columns, "wage" in plan.columns
+    (True, False)
+    """
     redraw = Redraw(siblings=siblings, cousins=cousins, others=others)
     columns = [c for c in free_columns(table, None) if c.is_category]
     if not columns:
@@ -126,7 +236,32 @@ def detective(
 
 @recipe("random")
 def random(table: Table, *, spread: float = 0.276, others: float = 0.2, boundary: Boundary = "redraw") -> Plan:
-    """The Random Technique of Fletcher and Islam (2015), a baseline: uniform perturbation that ignores patterns."""
+    """The Random Technique of Fletcher and Islam (2015), a baseline: uniform perturbation that ignores patterns.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    spread : float, default 0.276
+        The standard deviation of the noise on numbers, as a share of a column's range.
+    others : float, default 0.2
+        The probability that a category becomes any other value.
+    boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
+        How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
+        from the other end, or cut off at the end.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.random(table, others=0.1)
+    >>> [type(step.perturb).__name__ for step in plan.steps]
+    ['Bounded', 'Redraw']
+    """
     columns = free_columns(table, None)
     numbers = [c.name for c in columns if not c.is_category]
     categories = [c.name for c in columns if c.is_category]
@@ -235,10 +370,59 @@ def forest(
 ) -> Plan:
     """The Forest Framework of Fletcher and Islam (2015): every row keeps its leaf in every tree of a SysFor forest.
 
-    That holds for cells of at least ``min_cell`` rows; smaller ones are pooled, and their rows may change some of their
-    leaves. ``min_cell=1`` preserves every rule of every tree and leaves most rows as singletons. ``n_trees``,
-    ``goodness``, ``separation``, ``min_records`` and ``confidence`` are parameters of the forest; the perturbations are
-    those of ``framework``.
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    target : str
+        The column whose rules the release preserves.
+    n_trees : int, default 60
+        The maximum number of trees. There are fewer if the table has fewer good tests.
+    min_cell : int, default 5
+        The minimum number of rows in a cell. Smaller cells are pooled, and their rows may change some of their leaves.
+        1 preserves every rule of every tree and leaves most rows as singletons.
+    spread : float, default 0.276
+        The standard deviation of the noise on numbers, as a share of the allowed range.
+    siblings : float, default 0.2
+        The probability that a category becomes a majority value of another leaf with the same parent: DETECTIVE's p.
+    cousins : int, default 1
+        With 2, 3, ... the probability ``siblings`` is also divided among more distant leaves.
+    others : float, default 0
+        The probability that a category becomes any other value: DETECTIVE's v.
+    class_noise : {"rpt", "ppt", "alpt"}, default "rpt"
+        How the target is perturbed within a cell: permuted, drawn by its frequencies there, or drawn as the majority
+        except with the table's overall minority share.
+    innocent : {"all", "heterogeneous"}, default "all"
+        Whether columns that a leaf does not test are perturbed in all cells, or only in cells with more than one class.
+    scale : {"auto", "range", "rank"}, default "auto"
+        Whether noise is measured in the units of a number or by ranks. "auto" uses ranks if a number is skewed or
+        heaped.
+    boundary : {"redraw", "reflect", "wrap", "clip"}, default "redraw"
+        How noise is kept inside the allowed range: drawn until the value is inside, mirrored at the end, continued
+        from the other end, or cut off at the end.
+    goodness : float, default 0.3
+        How far the gain ratio of a root test may fall below the best one.
+    separation : float, default 0.3
+        The minimum distance between two root cuts of the same number, as a fraction of its range.
+    min_records : int, default 10
+        At least two branches of every test must have this many rows.
+    confidence : float, default 0.25
+        Confidence level of the pessimistic error estimate used for pruning. Smaller values prune more.
+    bins : int, optional
+        Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
+        values.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.forest(table, target="union", n_trees=10)
+    >>> plan.partitions[0].n_trees
+    10
     """
     target = column_name("target", target)
     within = Forest(
@@ -266,8 +450,27 @@ def additive(table: Table, *, spread: float = 0.5, columns: Names | None = None)
 
     Means are preserved. Variances grow by the factor 1 + spread², correlations shrink, and values leave their original
     range. It protects little: a row stays near its original values, so the nearest row is often the person's own, and
-    outliers stay outliers. Categories are unchanged. ``columns`` ("a,b") names the columns; by default all numbers,
-    dates and times except weights are perturbed.
+    outliers stay outliers. Categories are unchanged.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    spread : float, default 0.5
+        The standard deviation of the noise, as a multiple of the column's.
+    columns : str or list of str, optional
+        The columns to perturb, as "a,b" or ["a", "b"]. Default: all numbers, dates and times except weights.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.additive(table, columns="age,wage").columns
+    ('age', 'wage')
     """
     names = chosen_columns(table, columns, "additive", ("number", "date", "time"))
     return Plan(Step(names, within=Whole(), perturb=Additive(spread=spread)))
@@ -279,7 +482,26 @@ def multiplicative(table: Table, *, spread: float = 0.2, columns: Names | None =
 
     Means and signs are preserved. Variances grow, most where values are large. It protects little: zeros and small
     values hardly change, and a row stays near its original values. Categories, dates and times are unchanged.
-    ``columns`` ("a,b") names the columns; by default all numbers except weights are perturbed.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    spread : float, default 0.2
+        The standard deviation of the factor.
+    columns : str or list of str, optional
+        The columns to perturb, as "a,b" or ["a", "b"]. Default: all numbers except weights.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.multiplicative(table, columns="age,wage").columns
+    ('age', 'wage')
     """
     names = chosen_columns(table, columns, "multiplicative", ("number",))
     return Plan(Step(names, within=Whole(), perturb=Multiplicative(spread=spread)))

@@ -33,10 +33,43 @@ def microaggregate(
 ) -> Plan:
     """Groups of at least k similar rows by MDAV; each value becomes the average of its group, a category its mode.
 
-    All numbers are changed unless ``columns`` names others (categories too: MDAV-generic). They are grouped jointly
-    unless ``groups`` says otherwise ("a+b,c+d"; "each" for one column at a time). Groups do not cross ``strata``
-    ("a,b") that have at least k rows. ``gamma`` controls how readily V-MDAV groups grow (0.2 by default; about 1.1
-    suits clustered data). ``block`` is the size of kd blocks for large tables, 0 for exact groups.
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    k : int, default 3
+        The minimum number of rows in a group.
+    columns : str or list of str, optional
+        The columns to change, as "a,b" or ["a", "b"]; categories too (MDAV-generic). Default: all numbers, dates and
+        times except weights.
+    groups : str or list of str, optional
+        The columns whose rows are grouped jointly, as "a+b,c+d" or ["a+b", "c+d"]; "each" for one column at a time.
+        Default: all of them together.
+    strata : str or list of str, optional
+        Columns, as "a,b" or ["a", "b"]. Groups do not cross their strata of at least k rows.
+    method : {"mdav", "v-mdav"}, default "mdav"
+        Groups of k rows, or of k to 2k - 1.
+    gamma : float, optional
+        How readily V-MDAV groups grow. Default: 0.2; about 1.1 suits clustered data.
+    average : {"mean", "median"}, default "mean"
+        The average that replaces numbers.
+    block : int, optional
+        The maximum number of rows in the kd blocks that MDAV divides a large table into, 0 for exact groups. Default:
+        64,000 above 100,000 rows.
+    on_grid : bool, default False
+        Round means to the column's grid, such as whole years or cents. Dates and times are always rounded.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.microaggregate(table, k=5, columns="age,wage", strata="gender")
+    >>> len(plan.steps), plan.steps[0].within.start
+    (1, Strata(by=('gender',), min_cell=5))
     """
     _check_k("microaggregate", k)
     for name, value, needed in (("gamma", gamma, "v-mdav"), ("block", block, "mdav")):
@@ -70,6 +103,35 @@ def microaggregate_univariate(
 
     Little information is lost and little is protected: the groups of several columns together often single out a
     person to an attacker who knows k.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    k : int, default 3
+        The minimum number of rows in a group.
+    columns : str or list of str, optional
+        The columns to change, as "a,b" or ["a", "b"]. Default: all numbers, dates and times except weights.
+    strata : str or list of str, optional
+        Columns, as "a,b" or ["a", "b"]. Groups do not cross their strata of at least k rows.
+    sizes : {"optimal", "fixed"}, default "optimal"
+        Groups of k to 2k - 1 rows with the least variance, or of k rows.
+    average : {"mean", "median"}, default "mean"
+        The average that replaces numbers.
+    on_grid : bool, default False
+        Round means to the column's grid, such as whole years or cents. Dates and times are always rounded.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.microaggregate_univariate(table, k=5, columns="age,wage")
+    >>> [step.columns for step in plan.steps]
+    [('age',), ('wage',)]
     """
     _check_k("microaggregate-univariate", k)
     names = chosen_columns(table, columns, "microaggregate-univariate", NUMBERS, without=_strata(strata, table))
@@ -100,12 +162,56 @@ def perturbation_tree(
 ) -> Plan:
     """The perturbation tree: sensitive numbers averaged in kd cells of at least k rows (3 by default).
 
-    See Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining. The sensitive attributes are the
-    ``columns`` named, or those with that role, or all numbers. The tree tests all numbers or only the ``others``; with
-    ``own_tree`` each sensitive column has a tree of its own that does not test it. A cell of more than ``leaf`` rows
-    (by default the larger of k and 3) is split. ``groups`` forms groups of k inside the cells, by MDAV or by k-means as
-    Roy does. With ``tree=halves`` rows are split at the median of their first principal component instead; ``cut``,
-    ``scope``, ``reuse`` and ``tie`` apply to a kd tree only. A ``preset`` is the setting of one of Roy's tables.
+    See Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining. ``cut``, ``scope``, ``reuse`` and
+    ``tie`` apply to a kd tree only.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    k : int, optional
+        The minimum number of rows in a cell. Default: 3.
+    columns : str or list of str, optional
+        The sensitive attributes, as "a,b" or ["a", "b"]. Default: the numbers with that role, or else all numbers.
+    tree : {"kd", "halves"}, default "kd"
+        Cells of a kd tree, or halves along the first principal component.
+    split_on : {"all", "others"}, default "all"
+        Whether the tree tests all numbers, or only those that are not averaged.
+    own_tree : bool, default False
+        Give each sensitive attribute a tree of its own that does not test it.
+    scale : {"minmax", "max", "raw", "z"}, optional
+        What a column is divided by before variances are compared: its range, its largest absolute value, nothing, or
+        its standard deviation. Default: "minmax", or "z" for halves.
+    cut : {"midrange", "median"}, default "midrange"
+        Where a node is split.
+    scope : {"node", "global"}, default "node"
+        Whether a midrange is that of the node's rows or of all rows.
+    reuse : bool, default True
+        Whether a path may test a column more than once.
+    leaf : int, optional
+        A cell of more rows than this is split. Default: the larger of k and 3.
+    tie : {"left", "right"}, default "left"
+        The side of values equal to the threshold.
+    average : {"mean", "median"}, default "mean"
+        The average that replaces numbers.
+    groups : {"cells", "mdav", "k-means"}, default "cells"
+        Average whole cells, or groups of k inside them, by MDAV or by k-means as Roy does.
+    on_grid : bool, default False
+        Round means to the column's grid, such as whole years or cents. Dates and times are always rounded.
+    preset : {"table-4.1", "table-5.1"}, optional
+        The settings of one of Roy's tables.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.perturbation_tree(table, k=5, columns="wage", split_on="others")
+    >>> plan.columns, plan.steps[0].within.by
+    (('wage',), ('education', 'experience', 'age'))
     """
     given = (k, leaf, tree, own_tree, cut, scope, reuse, tie)
     if preset is not None and given != (None, None, "kd", False, "midrange", "node", True, "left"):

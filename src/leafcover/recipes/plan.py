@@ -101,6 +101,16 @@ class Plan:
         read from a file or written by hand.
     made : Made, optional
         The cells that the recipe computed.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> ages = lc.Step("age", within=lc.Leaves(of="union"), perturb=lc.Bounded())
+    >>> unions = lc.Step("union", within=lc.Leaves(of="union"), perturb=lc.Shuffle())
+    >>> plan = lc.Plan(ages, unions, target="union")
+    >>> plan.columns, len(plan.partitions)
+    (('age', 'union'), 1)
     """
 
     steps: tuple[Step, ...]

@@ -47,6 +47,20 @@ def plan_text(plan: Plan) -> str:
     -------
     str
         The text that `read_plan` reads from a file.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> plan = lc.Plan(lc.Step("age", within=lc.Whole(), perturb=lc.Additive(spread=0.2)))
+    >>> print(lc.plan_text(plan), end="")
+    version = 1
+    <BLANKLINE>
+    [[step]]
+    columns = ["age"]
+    within = { method = "whole" }
+    perturb = { method = "additive", spread = 0.2 }
+    >>> lc.parse_plan(lc.plan_text(plan)) == plan
+    True
     """
     uses = Counter(one for step in plan.steps for one in step.partitions)
     shared: dict[PartitionMethod, str] = {}
@@ -111,6 +125,17 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     Returns
     -------
     Plan
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import leafcover as lc
+    >>> plan = lc.Plan(lc.Step("age", within=lc.Leaves(of="union"), perturb=lc.Shuffle()))
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = Path(directory) / "plan.toml"
+    ...     _ = path.write_text(lc.plan_text(plan))
+    ...     lc.read_plan(path) == plan
+    True
     """
     try:
         text = Path(path).read_text("utf-8")
@@ -122,7 +147,24 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
 
 
 def parse_plan(text: str) -> Plan:
-    """Parse a plan; an unknown key is an error."""
+    """Parse a plan.
+
+    Parameters
+    ----------
+    text : str
+        The content of a plan file in TOML. An unknown key is an error.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> step = 'columns = ["age"]\\nwithin = {method = "whole"}\\nperturb = {method = "shuffle"}'
+    >>> lc.parse_plan(f"version = 1\\n[[step]]\\n{step}").columns
+    ('age',)
+    """
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
