@@ -314,7 +314,7 @@ def measure(
 
     Returns
     -------
-    Measures, or dict with ``only``
+    Measures, or dict if only is given
         All figures (``print`` gives a summary in words); or the result of each named measure.
 
     Examples
@@ -396,10 +396,12 @@ def load(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import leafcover as lc
     >>> wine = lc.sample("wine")
+    >>> release = lc.release(lc.read(wine), "additive", seed=7)
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     _ = lc.release(lc.read(wine), "additive", seed=7).save(Path(directory) / "released.csv")
+    ...     _ = release.save(Path(directory) / "released.csv")
     ...     loaded = lc.load(Path(directory) / "released.csv", original=wine)
     >>> len(loaded.original), loaded.manifest["recipe"]
     (178, 'additive')
@@ -460,10 +462,12 @@ def verify(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import leafcover as lc
     >>> wine = lc.sample("wine")
+    >>> release = lc.release(lc.read(wine), "additive", seed=7)
     >>> with tempfile.TemporaryDirectory() as directory:
-    ...     _ = lc.release(lc.read(wine), "additive", seed=7).save(Path(directory) / "released.csv")
+    ...     _ = release.save(Path(directory) / "released.csv")
     ...     checks = lc.verify(Path(directory) / "released.csv", original=wine)
     >>> [check.what for check in checks if not check.holds]  # a seed can be guessed
     ['made with a secret key, rows in a secret order']

@@ -145,7 +145,9 @@ class _Measurable:
 
         Examples
         --------
-        >>> import json, tempfile
+        >>> import json
+        >>> import tempfile
+        >>> from pathlib import Path
         >>> import leafcover as lc
         >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
         >>> release = lc.release(table, "additive", seed=7)
@@ -197,6 +199,7 @@ class _Measurable:
         Examples
         --------
         >>> import tempfile
+        >>> from pathlib import Path
         >>> import leafcover as lc
         >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
         >>> release = lc.release(table, "additive", seed=7)
@@ -358,6 +361,7 @@ class Released(_Measurable, Release):
         Examples
         --------
         >>> import tempfile
+        >>> from pathlib import Path
         >>> import leafcover as lc
         >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
         >>> release = lc.release(table, "additive", seed=7)
@@ -407,6 +411,7 @@ class Loaded(_Measurable):
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import leafcover as lc
     >>> release = lc.release(lc.read(lc.sample("wine")), "additive", seed=7)
     >>> with tempfile.TemporaryDirectory() as directory:

@@ -237,7 +237,8 @@ class VariableMdav(PartitionMethod):
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> few, many = (lc.VariableMdav(["age", "wage"], k=5, gamma=g).cells(table).cells for g in (1.1, 0.2))
+    >>> many = lc.VariableMdav(["age", "wage"], k=5, gamma=0.2).cells(table).cells
+    >>> few = lc.VariableMdav(["age", "wage"], k=5, gamma=1.1).cells(table).cells
     >>> int(many.sizes.min()), few.count < many.count
     (5, True)
     """

@@ -194,7 +194,8 @@ class Bounded(Perturbation):
 
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> step = lc.Step(["age", "wage"], within=lc.Leaves(of="occupation"), perturb=lc.Bounded(spread=0.1))
+    >>> leaves = lc.Leaves(of="occupation")
+    >>> step = lc.Step(["age", "wage"], within=leaves, perturb=lc.Bounded(spread=0.1))
     >>> release = lc.release(table, lc.Plan(step), seed=7)
     >>> release.trees[0].kept
     1.0

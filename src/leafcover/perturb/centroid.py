@@ -40,9 +40,11 @@ class Centroid(Perturbation):
 
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> step = lc.Step("wage", within=lc.InOrder("wage", k=5), perturb=lc.Centroid(least=5))
+    >>> groups = lc.InOrder("wage", k=5)
+    >>> step = lc.Step("wage", within=groups, perturb=lc.Centroid(least=5))
     >>> release = lc.release(table, lc.Plan(step), seed=7)
-    >>> bool(abs(release.table["wage"].values.mean() - table["wage"].values.mean()) < 1e-9)
+    >>> before, after = table["wage"].values.mean(), release.table["wage"].values.mean()
+    >>> bool(abs(after - before) < 1e-9)
     True
     """
 

@@ -52,7 +52,8 @@ class Redraw(Perturbation):
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> step = lc.Step("occupation", within=lc.Leaves(of="occupation"), perturb=lc.Redraw(siblings=0.2))
+    >>> leaves = lc.Leaves(of="occupation")
+    >>> step = lc.Step("occupation", within=leaves, perturb=lc.Redraw(siblings=0.2))
     >>> release = lc.release(table, lc.Plan(step), seed=7)
     >>> release.table["occupation"].levels == table["occupation"].levels
     True

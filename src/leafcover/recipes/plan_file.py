@@ -51,7 +51,8 @@ def plan_text(plan: Plan) -> str:
     Examples
     --------
     >>> import leafcover as lc
-    >>> plan = lc.Plan(lc.Step("age", within=lc.Whole(), perturb=lc.Additive(spread=0.2)))
+    >>> step = lc.Step("age", within=lc.Whole(), perturb=lc.Additive(spread=0.2))
+    >>> plan = lc.Plan(step)
     >>> print(lc.plan_text(plan), end="")
     version = 1
     <BLANKLINE>
@@ -129,8 +130,10 @@ def read_plan(path: str | os.PathLike[str]) -> Plan:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import leafcover as lc
-    >>> plan = lc.Plan(lc.Step("age", within=lc.Leaves(of="union"), perturb=lc.Shuffle()))
+    >>> step = lc.Step("age", within=lc.Leaves(of="union"), perturb=lc.Shuffle())
+    >>> plan = lc.Plan(step)
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     path = Path(directory) / "plan.toml"
     ...     _ = path.write_text(lc.plan_text(plan))
@@ -161,8 +164,9 @@ def parse_plan(text: str) -> Plan:
     Examples
     --------
     >>> import leafcover as lc
-    >>> step = 'columns = ["age"]\\nwithin = {method = "whole"}\\nperturb = {method = "shuffle"}'
-    >>> lc.parse_plan(f"version = 1\\n[[step]]\\n{step}").columns
+    >>> lines = ["version = 1", "[[step]]", 'columns = ["age"]']
+    >>> lines += ['within = { method = "whole" }', 'perturb = { method = "shuffle" }']
+    >>> lc.parse_plan("\\n".join(lines)).columns
     ('age',)
     """
     try:

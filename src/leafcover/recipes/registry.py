@@ -102,9 +102,10 @@ def recipe(
     Examples
     --------
     >>> import leafcover as lc
-    >>> @lc.recipe("swap", keeps="every marginal", hides="all associations")  # doctest: +SKIP
+    >>> @lc.recipe("swap", keeps="marginals", hides="associations")  # doctest: +SKIP
     ... def swap(table: lc.Table) -> lc.Plan:
-    ...     return lc.Plan(*(lc.Step(name, lc.Whole(), lc.Shuffle()) for name in table.names))
+    ...     steps = (lc.Step(name, lc.Whole(), lc.Shuffle()) for name in table.names)
+    ...     return lc.Plan(*steps)
     """
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
@@ -155,7 +156,8 @@ def plan_for(
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> lc.recipes.plan_for(table, "microaggregate", settings={"k": "5", "columns": "age,wage"}).columns
+    >>> settings = {"k": "5", "columns": "age,wage"}
+    >>> lc.recipes.plan_for(table, "microaggregate", settings=settings).columns
     ('age', 'wage')
     """
     table, chosen = from_frame(table), RECIPES.named(recipe)

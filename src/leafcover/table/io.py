@@ -164,6 +164,7 @@ def write(table: IntoTable | HasTable, path: str | Path, *, force: bool = False)
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("wine"))
     >>> with tempfile.TemporaryDirectory() as directory:

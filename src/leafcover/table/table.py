@@ -283,6 +283,7 @@ class Table:
 
         Examples
         --------
+        >>> from dataclasses import replace
         >>> import leafcover as lc
         >>> table = lc.read(lc.sample("wine"))
         >>> doubled = replace(table["ash"], values=2 * table["ash"].values)
@@ -306,6 +307,7 @@ class Table:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import leafcover as lc
         >>> table = lc.read(lc.sample("wine"))
         >>> table.equals(lc.read(lc.sample("wine"))), table.equals(table.take(np.arange(9)))
@@ -354,6 +356,7 @@ class Table:
 
         Examples
         --------
+        >>> import numpy as np
         >>> import leafcover as lc
         >>> len(lc.read(lc.sample("wine")).take(np.arange(0, 178, 2)))
         89

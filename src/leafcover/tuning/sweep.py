@@ -132,7 +132,10 @@ def sweep(
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash", "class"])
-    >>> found = lc.sweep(table, target="class", recipes=["additive"], grid={"spread": [0.1, 1]}, runs=1, seed=7)
+    >>> grid = {"additive:spread": [0.1, 1]}
+    >>> found = lc.sweep(
+    ...     table, target="class", recipes=["additive"], grid=grid, runs=1, seed=7
+    ... )
     >>> [point.name for point in found.points]  # sorted by risk
     ['additive spread=1', 'additive spread=0.1']
     """
