@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
-from leafcover.kernels import ENTRY, INNER, ZERO
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.c45_rows import UNSIGNED, Halves, Packing, label_of, row_of
 
 NO_GAIN = np.float32(-1e-3)  # gain of an attribute without a valid test
@@ -370,7 +370,7 @@ def total_information(counts: Singles) -> np.float32:
 _SLACK = 1e-9  # fractional weights add up to integers only approximately
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def cut_ratios(
     values: Singles, labels: Codes, weights: Floats, classes: int, least: float
 ) -> tuple[Floats, Floats]:  # fmt: skip
@@ -408,7 +408,7 @@ def cut_ratios(
     return middles[:found], ratios[:found]
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def level_ratio(counts: Floats, least: float) -> float:
     """The gain ratio of a category, or -1 unless two of its levels have a weight of ``least``.
 

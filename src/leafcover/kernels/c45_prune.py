@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Singles
-from leafcover.kernels import ENTRY, INNER, ZERO
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.c45_rows import UNKNOWN, resize
 
 ROUNDING_MARGIN = 0.999  # a 32-bit sum of errors is at least this fraction of the exact count
@@ -84,7 +84,7 @@ def _leaf_errors(bound: Floats, figures: Singles, at: int, label: int) -> tuple[
     return label, np.float32(errors + np.float32(extra))
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _partition_node(
     state: PruneState, node: int, start: int, stop: int, rows: Codes, weights: Singles, top: int,
     parts: BranchSums, leaves: int,
@@ -139,7 +139,7 @@ def _partition_node(
     return rows, weights, need, whole and unknown == 0
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _partition_subtree(
     state: PruneState,
     segments: Rows,
@@ -273,7 +273,7 @@ def _branch_errors_whole(
     return _sum_errors(links, nodes, count, errors)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _branch_errors_weighted(
     state: PruneState, segments: Rows, node: int, rows: Codes, weights: Singles, top: int, parts: BranchSums,
     nodes: Codes, errors: Singles, ends: Rows,
@@ -338,7 +338,7 @@ def prune_nodes(state: PruneState) -> None:
     _prune(state, parts, work, rows, weights, np.empty(count, np.int32))
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def _prune(
     state: PruneState, parts: BranchSums, work: PruneWorkspace, rows: Codes, weights: Singles, waiting: Codes
 ) -> None:

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from leafcover.arrays import Array, Codes, Rows, Singles, Words
-from leafcover.kernels import INNER
+from leafcover.kernels import ALLOCATES, INNER
 
 UNKNOWN = -1
 LOWER_HALF = np.uint64(0xFFFFFFFF)
@@ -66,7 +66,7 @@ def words_of(packing: Packing) -> Halves:
     return words
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def resize(array: Array, size: int) -> Array:
     """A copy of an array with space for ``size`` elements."""
     new = np.empty(size, array.dtype)

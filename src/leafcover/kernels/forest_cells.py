@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
-from leafcover.kernels import ENTRY, INNER, ZERO
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
 
@@ -14,7 +14,7 @@ from leafcover.kernels import ENTRY, INNER, ZERO
 SAME_CELL = -1  # the row is in the same cell as the previous one
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int, tree: int) -> None:
     """Split every cell by the leaf sets of its rows in one more tree, in place, by a counting sort.
 
@@ -43,7 +43,7 @@ def _all_equal(rows: Rows, place: Codes) -> bool:
     return True
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _split(
     order: Rows,
     first_difference: Codes,
@@ -85,7 +85,7 @@ def narrow_ranges(place: Codes, low_of: Floats, high_of: Floats, low: Floats, hi
         high[row] = min(high[row], high_of[place[row]])
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, min_cell: int, window: int) -> Codes:
     """The pool of each cell; a cell with at least ``min_cell`` rows is a pool of its own.
 
@@ -121,7 +121,7 @@ def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, 
     return number
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _pool(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, window: int, waiting: Rows, begin: int, count: int,
     number: Codes, pools: int,
@@ -156,7 +156,7 @@ def _window_end(sizes: Rows, waiting: Rows, first: int, count: int, min_cell: in
     return end
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _gather(
     places: Array, rows: Rows, sizes: Rows, min_cell: int, cells: Rows, number: Codes, pool: int, agreed: Bools,
     breaks: Rows,
@@ -290,7 +290,7 @@ def _reach(
     return len(rows)
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def class_weights(tree: TreeArrays, counts: Singles, label: Codes, values: Floats, rows: Rows) -> Singles:
     """Class weights (rows, classes) of rows that reach several leaves, weighted by branch shares, in 32 bits."""
     sums = np.zeros((len(rows), counts.shape[1]), np.float32)

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER
 
 # n·log2 n is rounded to a multiple of 2^-20. Sums of such numbers are exact in double precision (up to 2^33, that is,
 # 290 million rows), so scores do not depend on the order of rows, bins or classes, and equal splits tie exactly.
@@ -38,7 +38,7 @@ def log_term(count: float, table: Floats) -> float:
     return np.rint(count * math.log2(count) * _LOG_UNIT) / _LOG_UNIT if count > 0 else 0.0
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def log_table(rows: int) -> Floats:
     """A table of the first values of ``log_term``, as many as this number of rows can need."""
     table = np.zeros(min(rows + 1, MAX_LOG_TABLE))
@@ -72,7 +72,7 @@ def fill(values: Array, start: int, stop: int, value: float) -> None:
         values[i] = value
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def resize_stack(stack: Rows, used: int, size: int) -> Rows:
     """The same stack with space for at least ``size`` entries."""
     if size <= len(stack):
@@ -358,7 +358,7 @@ def _scan(
     return least, at, best_below, tries
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def score_number(
     counts: Array, offset: int, filled: int, attribute: int, rules: GrowthSettings, scratch: Scratch
 ) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Codes, Floats, Rows
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER
 from leafcover.kernels.c45_prune import extra_errors
 from leafcover.kernels.histogram import (
     EPSILON,
@@ -55,12 +55,12 @@ class Nodes(NamedTuple):
     share: Floats  # (capacity,) the share of unknown rows that follow the branch to the node
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _allocate_nodes(capacity: int, classes: int) -> Nodes:
     return Nodes(np.zeros((capacity, 7), np.int64), np.zeros((capacity, classes)), np.zeros(capacity))
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _reserve_nodes(nodes: Nodes, size: int, capacity: int) -> Nodes:
     """The same nodes with at least the given capacity."""
     if capacity <= nodes.share.size:
@@ -75,7 +75,7 @@ def _reserve_nodes(nodes: Nodes, size: int, capacity: int) -> Nodes:
     return new
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def nodes_with_root(target: Codes, classes: int) -> Nodes:
     """A tree that consists of a root."""
     nodes = _allocate_nodes(256, classes)
@@ -104,7 +104,7 @@ def is_splittable(nodes: Nodes, node: int, min_records: float) -> bool:
     return most < rows and rows >= 2.0 * (min_records - SLACK)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def add_children(
     nodes: Nodes, size: int, node: int, tested: int, of_one: Array, begin: int, rules: GrowthSettings, cut: Codes
 ) -> tuple[Nodes, int]:
@@ -148,13 +148,13 @@ def _sum(values: Floats, start: int, count: int) -> float:
     return total
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _make_leaf(nodes: Nodes, node: int) -> None:
     nodes.links[node, TESTED] = nodes.links[node, FIRST] = -1
     nodes.links[node, BRANCHES] = 0
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def finalize_nodes(
     nodes: Nodes, size: int, prune: bool, confidence: float, coefficient: float
 ) -> tuple[Codes, Floats, Floats]:
@@ -194,7 +194,7 @@ def finalize_nodes(
     return label, errors, estimate
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def breadth_first(nodes: Nodes, size: int) -> Rows:
     """The nodes that can be reached from the root, level by level."""
     order = np.empty(size, np.int64)
@@ -214,7 +214,7 @@ _COUNT_AND_SUBTRACT = 1  # count the rows and subtract them from the parent's co
 _REMAINDER = 2  # the remainder in the parent's buffer is this node's counts
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _scratch(rows: int, rules: GrowthSettings) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
@@ -250,7 +250,7 @@ def _clear(filled: int, classes: int, bins: Codes, few_counts: Codes) -> None:
         fill(few_counts, bins[i] * classes, (bins[i] + 1) * classes, 0)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettings, scratch: Scratch) -> None:
     """Score every attribute of a node with fewer rows than counters, touching only the counters in use."""
     few_counts, bins, classes, sizes = scratch.few_counts, scratch.bins, rules.classes, rules.sizes
@@ -266,7 +266,7 @@ def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettin
         _clear(filled, classes, bins, few_counts)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _score_counts(counts: Codes, rules: GrowthSettings, scratch: Scratch) -> None:
     """Score every attribute of a node whose rows are counted."""
     classes, bins, sizes, offsets = rules.classes, scratch.bins, rules.sizes, rules.offsets
@@ -321,7 +321,7 @@ def _partition_node(
     return largest
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Rows, Floats]:
     """The tree before pruning: nodes, their number, the unfinished nodes, and the table of n·log2 n.
 
@@ -400,7 +400,7 @@ def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Ro
     return nodes, size, unfinished[:left_over], scratch.table
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how: int) -> None:
     stack[at, 0] = node
     stack[at, 1] = start
@@ -415,7 +415,7 @@ def _push(stack: Rows, at: int, node: int, start: int, stop: int, slot: int, how
 # unknown rows are placed before a branch while it is grown, and are then moved behind it, before the next branch.
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _weighted_scratch(table: Floats, rules: GrowthSettings) -> Scratch:
     classes, attributes, widest = rules.classes, rules.sizes.size, 1
     for a in range(attributes):
@@ -452,7 +452,7 @@ def _clear_weights(filled: int, classes: int, scratch: Scratch) -> None:
         fill(scratch.few_counts, scratch.bins[i] * classes, (scratch.bins[i] + 1) * classes, 0.0)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _choose_weighted(
     records: Records, start: int, stop: int, counts: Floats, node: int, rules: GrowthSettings, scratch: Scratch
 ) -> int:
@@ -520,7 +520,7 @@ def _move_unknown_behind(records: Records, start: int, known: int, unknown: int,
     return start + known
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def grow_weighted(
     records: Records, start: int, stop: int, node: int, nodes: Nodes, size: int, rules: GrowthSettings, table: Floats
 ) -> tuple[Nodes, int]:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Words
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER
 from leafcover.kernels.sorting import select
 
 TIE_TOLERANCE = 1e-9  # variances with a smaller relative difference tie, so that rounding does not choose the column
@@ -54,7 +54,7 @@ class _KdWorkspace(NamedTuple):
     column: Floats  # (rows,) values of one column
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def hash_rows(words: Words) -> Words:
     """A 64-bit hash of each row of words; equal rows have equal hashes."""
     found = np.empty(len(words), np.uint64)
@@ -78,7 +78,7 @@ def midpoint(low: float, high: float) -> float:
     return low if middle >= high else middle
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) -> KdNodes:
     """Grow a kd tree; reorders the rows of ``values`` (rows, columns) and their numbers ``order``."""
     rows, columns = values.shape
@@ -110,7 +110,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
     )  # fmt: skip
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _exclude_used(is_open: Bools, tested: Codes, parent: Codes, node: int, reuse: bool) -> None:
     is_open[:] = True
     while not reuse and parent[node] >= 0:
@@ -233,7 +233,7 @@ def _partition_node(values: Floats, order: Rows, column: int, cut: float) -> int
 _SAMPLE_ROWS = 256  # minimum sample that determines the widest column; using all rows costs two thirds more per cut
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tuple[Rows, Rows]:
     """Rows sorted by block, ascending within each block, and the start of each block (and the end of the last).
 
@@ -260,7 +260,7 @@ def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tu
     return order, starts[: count + 1]
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second: Rows) -> None:
     """Move the rows with the ``half`` smallest values of the widest column first; both halves keep their order."""
     column = _widest(values, rows)
@@ -283,7 +283,7 @@ def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second
     rows[kept:] = second[:moved]
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _widest(values: Floats, rows: Rows) -> int:
     """The column with the largest variance in a sample of evenly spaced rows; ties go to the first."""
     step, columns = max(1, len(rows) // _SAMPLE_ROWS), values.shape[1]
@@ -321,7 +321,7 @@ class _HalvingWorkspace(NamedTuple):
     hashes: Words  # (rows,)
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def halve_by_component(values: Floats, order: Rows, hashes: Words, most: int) -> Rows:
     """Halve every span of at least ``most`` rows; reorders all rows and returns the start of each span.
 
@@ -354,7 +354,7 @@ def halve_by_component(values: Floats, order: Rows, hashes: Words, most: int) ->
     return starts[:count].copy()
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _halve_span(values: Floats, order: Rows, hashes: Words, least: int, work: _HalvingWorkspace) -> int:
     """Halve one span; return the number of rows on the left, 0 if it is not cut."""
     _principal_component(values, work)
@@ -376,7 +376,7 @@ def _halve_span(values: Floats, order: Rows, hashes: Words, least: int, work: _H
     return left
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _end_of_run(score: Floats, hashes: Words, middle: float, below: int, equal: int, half: int, least: int) -> int:
     """Where to cut so that equal rows stay together, as close to the half as possible; 0 if impossible.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance, squared_distances
 from leafcover.kernels.shrinking_index import (
@@ -29,7 +29,7 @@ MAX_BLOCK_ROWS = 64_000
 _REBUILD_SHARE = 0.6  # the index is rebuilt when this share of its rows remains (measured: 0.4 to 0.8 cost the same)
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def mdav(values: Floats, k: int) -> Rows:
     """The MDAV group of each row of a matrix (rows, columns), in order of creation, with k to 2k - 1 rows each.
 
@@ -63,7 +63,7 @@ def mdav(values: Floats, k: int) -> Rows:
     return label
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _take_group(
     values: Floats, index: ShrinkingIndex, seed: int, label: Rows, group: int, sums: Floats, near: Floats, who: Rows
 ) -> None:
@@ -77,7 +77,7 @@ def _take_group(
             sums[c] -= values[row, c]
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
     """MDAV within blocks of at most ``largest`` similar rows (at least 2k - 1); groups still have at least k rows.
 
@@ -97,7 +97,7 @@ def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
 # The centroid is that of all rows; the remaining row farthest from it starts each group.
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     """The V-MDAV group of each row of a matrix (rows, columns), numbered in order of creation.
 
@@ -129,7 +129,7 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
     return label
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _group_around(
     values: Floats, index: ShrinkingIndex, seed: int, k: int, gamma: float, remaining: int, members: Rows
 ) -> int:
@@ -165,7 +165,7 @@ def _group_around(
     return size
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
     """Assign ungrouped rows to the group with the nearest centroid; ties go to the first."""
     centroids, count = np.zeros((max(groups, 1), values.shape[1])), np.zeros(max(groups, 1))
@@ -193,7 +193,7 @@ def fixed_groups(count: int, k: int) -> Rows:
     return label
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def optimal_groups(values: Floats, k: int) -> Rows:
     """The groups of sorted values with the smallest within-group sum of squares; fewer than 2k values form one group.
 
@@ -232,7 +232,7 @@ def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, i
     return least, size
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def _labels(size: Rows) -> Rows:
     """Follow the last groups from the end, and number the groups from the start."""
     label, end, group = np.zeros(len(size) - 1, np.int64), len(size) - 1, 0
@@ -252,7 +252,7 @@ SHRINK = 2.0**-60  # scale at which they are summed, without relevant loss
 INSERTION_SORT_MAX = 16  # values sorted by insertion
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def centres_of_cells(
     order: Rows, starts: Rows, values: Floats, divisor: float, median: bool
 ) -> tuple[Rows, Floats]:  # fmt: skip
@@ -285,7 +285,7 @@ def centres_of_cells(
     return known, centre
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes]:
     """The number of known codes of each cell, and the mode, the lowest if several tie (-1 without any)."""
     count = len(starts) - 1
@@ -311,7 +311,7 @@ def modes_of_cells(order: Rows, starts: Rows, codes: Codes) -> tuple[Rows, Codes
     return known, mode
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _sort(values: Array) -> None:
     """Sort in place; short arrays by insertion: 0.8 s instead of 1.8 s for ten columns of a million rows."""
     if len(values) > INSERTION_SORT_MAX:
@@ -366,7 +366,7 @@ class DistanceOrder(NamedTuple):
     seen: Rows  # (2,) position of the first ungrouped row; number of rows examined by searches
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrder:
     """Sort rows of a matrix (rows, columns) by their distance from a point."""
     distance = np.empty(len(rows))
@@ -382,7 +382,7 @@ def needs_sorting(by_distance: DistanceOrder, remaining: int) -> bool:
     return by_distance.seen[_WORK] > _SORT_COST * remaining
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def farthest_unlabelled(by_distance: DistanceOrder, values: Floats, label: Rows, point: Floats) -> int:
     """The farthest row whose label is still -1; ties go to the lowest row."""
     distance, row, seen = by_distance.distance, by_distance.row, by_distance.seen

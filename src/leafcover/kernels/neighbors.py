@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Bools, Floats, Rows
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER
 
 # A tree of bounding boxes over rows of numbers and codes, so that a search examines few rows.
 #
@@ -48,7 +48,7 @@ def grow(values: Floats, numbers: int, leaf: int = LEAF) -> NeighborTree:
     return NeighborTree(packed, numbers, order, start, stop, child, low, high, holes, int(depth.max()))
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def _split(
     values: Floats, numbers: int, leaf: int, order: Rows, start: Rows, stop: Rows, child: Rows, depth: Rows
 ) -> int:
@@ -67,7 +67,7 @@ def _split(
     return count
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def _cut(values: Floats, numbers: int, rows: Rows) -> int:
     """Partition a node's rows; return the size of the first part, 0 if all rows are equal."""
     column = _widest(values, numbers, rows)
@@ -239,7 +239,7 @@ def distances(query: Floats, boxes: NeighborTree, leaf: int, start: int, limit: 
 TIE = 1e-9  # distances closer than this are equal up to rounding
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def nearest_rows(queries: Floats, boxes: NeighborTree, own: Rows, count: int) -> tuple[Floats, Rows]:
     """The nearest rows of each query, by distance rounded to multiples of TIE, then by row; row ``own`` is excluded.
 
@@ -283,7 +283,7 @@ def _before(distance: float, row: int, other: float, other_row: int) -> bool:
     return key < other_key or (key == other_key and row < other_row)
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def shares_among_nearest(
     queries: Floats, boxes: NeighborTree, own: Rows, wanted: Floats, tolerance: Floats, labels: Floats
 ) -> Floats:
@@ -323,7 +323,7 @@ def _is_match(label: float, wanted: float, tolerance: float) -> bool:
     return label == wanted or abs(label - wanted) <= tolerance or (np.isnan(label) and np.isnan(wanted))
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int) -> tuple[Floats, Floats]:
     """The number of rows that are nearer than a query's own row, and the number of others that tie with it.
 
@@ -352,7 +352,7 @@ def rows_before_own(queries: Floats, boxes: NeighborTree, own: Rows, enough: int
     return closer, tied
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _leaves_and_positions(boxes: NeighborTree) -> tuple[Rows, Rows]:
     """The leaf of each row, and its position."""
     home, place = np.empty(len(boxes.order), np.int64), np.empty(len(boxes.order), np.int64)
@@ -373,7 +373,7 @@ _INFINITE = 0x7FF0000000000000  # the bits of infinity
 _BATCH = 4_096  # distances stored contiguously, so that their bits can be read
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def compare_numbers(one: Floats, other: Floats) -> Array:
     """The comparison class of two numbers: 0 if equal, then by halvings of their distance, last if one is missing."""
     found = np.empty(len(one), np.int64)
@@ -383,7 +383,7 @@ def compare_numbers(one: Floats, other: Floats) -> Array:
     return found
 
 
-@njit(**ENTRY)
+@njit(**(ENTRY | ALLOCATES))
 def add_by_distance(total: Floats, ours: Floats, theirs: Floats, weights: Floats) -> None:
     """Add to (ours, theirs) the weight of each comparison of numbers."""
     apart = np.empty(_BATCH)
@@ -437,7 +437,7 @@ def squared_distance(values: Floats, row: int, point: Floats) -> float:
     return total
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def squared_distances(values: Floats, point: Floats) -> Floats:
     """The squared distances of all rows from a point."""
     found = np.empty(len(values))

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Floats, Rows, Singles
-from leafcover.kernels import ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance
 
@@ -44,7 +44,7 @@ class ShrinkingIndex(NamedTuple):
     group: BlockBounds  # a single set of boxes
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
     """Build an index over the given rows of a matrix."""
     columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, ROWS_PER_BLOCK, ROWS_PER_BLOCK)[0]
@@ -82,7 +82,7 @@ def _unit(matrix: Floats, rows: Rows, centre: Floats) -> float:
     return 1.0 / np.sqrt(greatest) if greatest > _MIN_SQUARED_RADIUS else 1.0
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _empty_boxes(sets: int, columns: int, boxes: int) -> BlockBounds:
     """Empty bounding boxes."""
     shape = (sets, columns, boxes)
@@ -186,7 +186,7 @@ _SUM_ERROR = 2e-7  # per column, exceeds the relative rounding error of a sum of
 _ZERO = np.float32(0.0)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floats, who: Rows) -> None:
     """Fill ``near`` (squared distances) and ``who`` with the nearest rows, nearest first, excluding ``own``.
 
@@ -221,12 +221,12 @@ def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floa
                 )
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _empty_bounds(squared_radius: Singles) -> Singles:
     return np.empty(squared_radius.size, np.float32)
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def _to_index_units(query: Floats, centre: Floats, unit: float) -> Singles:
     """The query in the units of the index."""
     scaled = np.empty(len(query), np.float32)
@@ -302,7 +302,7 @@ def _least_distances(scaled: Singles, low: Singles, high: Singles, among: int, f
             found[i] += apart * apart
 
 
-@njit(**INNER)
+@njit(**(INNER | ALLOCATES))
 def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
     """The remaining row that is farthest from a point."""
     matrix, values, row, sizes, unit = index.matrix, index.values, index.row, index.sizes, index.unit
