@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import leafcover.api  # before a test replaces what it imports
 from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, rows_of
 
