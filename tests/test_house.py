@@ -88,17 +88,18 @@ def test_a_stranger_finds_most_things_in_two_guesses():
 
 TRACE = """
 import json, sys
-seen, source = [], sys.argv.pop(1)
+seen, source = {}, sys.argv.pop(1)
 
 def note(frame, event, value):
-    file, code = frame.f_code.co_filename, frame.f_code
-    if event != "call" or not file.startswith(source) or not file.endswith(".py") or code.co_name == "<module>":
+    code = frame.f_code
+    file = code.co_filename
+    if file in seen or event != "call" or not file.startswith(source) or not file.endswith(".py"):
         return
-    caller = frame.f_back
-    while caller and not (caller.f_code.co_name == "<module>" and caller.f_code.co_filename.startswith(source)):
-        caller = caller.f_back
-    if caller is None and "__name__" in frame.f_globals:  # neither while a module loads nor compiled by numba
-        seen.append(file[len(source) + 1 :])
+    loading = frame
+    while loading and not (loading.f_code.co_name == "<module>" and loading.f_code.co_filename.startswith(source)):
+        loading = loading.f_back
+    if loading is None and "__name__" in frame.f_globals:  # neither while a module loads nor compiled by numba
+        seen[file] = file[len(source) + 1 :]
 
 from leafcover.cli import main
 sys.setprofile(note)
@@ -106,7 +107,7 @@ try:
     main()
 finally:
     sys.setprofile(None)
-    print(json.dumps(list(dict.fromkeys(seen))))
+    print(json.dumps(list(seen.values())))
 """
 
 
