@@ -156,10 +156,11 @@ def _root_records(inputs: Inputs) -> Words:
     Each line has space for one more record, the discarded ones.
     """
     numbers, rows = inputs.orders.shape
-    words = np.zeros((2 * (numbers + 1), rows + 1, 2), np.uint32)
+    words = np.empty((2 * (numbers + 1), rows + 1, 2), np.uint32)
     singles = words.view(np.float32)
     lower = words_of(inputs.packing)
-    words[:numbers, :rows, 0], singles[:numbers, :rows, 1] = lower[inputs.orders], inputs.ascending
+    for j in range(numbers):  # one at a time stays in the cache
+        words[j, :rows, 0], singles[j, :rows, 1] = lower[inputs.orders[j]], inputs.ascending[j]
     words[numbers, :rows, 0], singles[numbers, :rows, 1] = lower, 1.0
     return words.reshape(-1).view(np.uint64)
 
@@ -359,12 +360,13 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
     work, branches = _allocate(inputs)
     numbers, rows = inputs.orders.shape
     records = _root_records(inputs)
-    nodes = Nodes(np.empty((64, 6), np.int32), np.empty((64, COUNTS + inputs.classes), np.float32))
+    # A node that finds no space is scored twice, so there is enough for most trees.
+    nodes = Nodes(np.empty((1024, 6), np.int32), np.empty((1024, COUNTS + inputs.classes), np.float32))
     counts = np.bincount(inputs.packing.labels, minlength=inputs.classes)
     label = int(counts.argmax())
     nodes.whole[0] = -1, -1, 0, -1, label, 1
     nodes.figures[0] = np.nan, rows, *counts
-    pending = np.zeros((64, 4), np.int64)  # node, stack, start, stop
+    pending = np.zeros((1024, 4), np.int64)  # node, stack, start, stop
     pending[0, 3] = rows
     final = counts[label] == rows or rows < 2 * inputs.min_records
     forced_root = len(forced.tested) > 0 and forced.tested[0] >= 0
