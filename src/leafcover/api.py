@@ -332,6 +332,8 @@ def measure(
     aside = None if control is None else from_frame(control)
     tell = progress or SILENT
     if isinstance(released, Release):
+        given = {"pairs": pairs, "plan": plan, "quasi_identifiers": quasi_identifiers, "sensitive": sensitive}
+        _refuse_with_a_release(released, {**given, "weight": weight, "target": target})
         aside = aside if aside is not None else getattr(released, "held_out", None)
         compared = compared_to(_released_rows(before, released), released, aside)
         if aside is not None:
@@ -352,6 +354,17 @@ def measure(
     known = None if plan is None else Known.rebuilt(pair.original, plan)
     compared = Comparison(pair, known)
     return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
+
+
+def _refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
+    """A release knows its plan, pairs and roles; others would be ignored."""
+    for name, value in given.items():
+        absent = value is None or (not isinstance(value, Plan) and len(value) == 0)
+        if not absent and not (name == "target" and value == released.plan.target):
+            raise PlanError(
+                f"{name} cannot be given for a release, which has its own. Name roles when you read the original, "
+                f"or measure release.table with pairs=release.source."
+            )
 
 
 def _released_rows(table: Table, released: Release) -> Table:

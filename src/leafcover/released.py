@@ -291,9 +291,9 @@ class Released(_Measurable, Release):
     (534, False, ())
     """
 
-    original: Table = field(kw_only=True)
-    held_out: Table | None = field(default=None, kw_only=True)
-    rows: Rows = field(kw_only=True)
+    original: Table = field(kw_only=True, repr=False)
+    held_out: Table | None = field(default=None, kw_only=True, repr=False)
+    rows: Rows = field(kw_only=True, repr=False)
     new_key: Key | None = field(default=None, kw_only=True, repr=False)
 
     @property
@@ -421,11 +421,11 @@ class Loaded(_Measurable):
     (178, False)
     """
 
-    table: Table
+    table: Table = field(repr=False)
     record: Record
-    original: Table | None = None
-    compared: Comparison | None = None
-    facts: Release | None = None
+    original: Table | None = field(default=None, repr=False)
+    compared: Comparison | None = field(default=None, repr=False)
+    facts: Release | None = field(default=None, repr=False)
 
     @property
     def frame(self) -> Any:

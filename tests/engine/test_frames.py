@@ -91,3 +91,27 @@ def test_dates_move_by_whole_days_and_times_by_whole_seconds():
     assert all(moment.microsecond == 0 for moment in out["at"].to_pylist())
     assert min(frame["seen"].to_pylist()) <= min(out["seen"].to_pylist())
     assert max(out["seen"].to_pylist()) <= max(frame["seen"].to_pylist())
+
+
+def test_roles_and_lists_that_are_misspelt_are_refused():
+    frame = FRAMES["pandas"]()
+    name = str(frame.columns[0])
+    for given in ({"roles": {name: "senstive"}}, {"drop": name}, {"category": name}, {"missing": {name: "76"}}):
+        with pytest.raises(lc.errors.ValueOutOfRange):
+            lc.read(frame, **given)
+
+
+def test_what_a_release_knows_cannot_be_given_to_measure():
+    table = lc.read(lc.sample("cps1985"))
+    release = lc.release(table, "random", target="union", seed=1)
+    assert lc.measure(table, release, target="union", only=["k_anonymity"])
+    for given in ({"sensitive": ["wage"]}, {"target": "nope"}, {"weight": "wage"}, {"pairs": release.source}):
+        with pytest.raises(lc.errors.PlanError, match=next(iter(given))):
+            lc.measure(table, release, only=["k_anonymity"], **given)
+
+
+def test_a_notebook_shows_no_value_of_a_release():
+    table = lc.read(lc.sample("cps1985"))
+    shown = repr(lc.release(table, "random", target="union", seed=1, hold_out=0.3))
+    assert "array(" not in shown
+    assert "Column(" not in shown

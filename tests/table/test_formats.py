@@ -259,7 +259,10 @@ def test_declared_categories_roles_and_drops_hold_in_every_format(tmp_path):
     for suffix in (".csv", ".parquet", ".arff"):
         write(table, tmp_path / f"out{suffix}")
         again = read(
-            tmp_path / f"out{suffix}", category=["education"], drop=["wage"], roles={"union": "target", "wage": "key"}
+            tmp_path / f"out{suffix}",
+            category=["education"],
+            drop=["wage"],
+            roles={"union": "target", "wage": "unit"},
         )
         assert again["education"].is_category
         assert again["education"].levels[0] == "10"

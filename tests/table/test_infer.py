@@ -165,3 +165,9 @@ def test_warnings_hold_no_value():
     for texts in (["secret", "1"], ["0099", "7"], ["?", ""], ["9007199254740993", "1"]):
         for warning in warnings(*texts):
             assert not any(text in warning for text in ("secret", "0099", "9007199254740993"))
+
+
+def test_a_number_can_mean_a_missing_value():
+    text = pa.array(["31", "-9", "44", "-9", "60"])
+    assert np.isnan(from_text("age", text, tokens=["-9"]).column.values).tolist() == [False, True, False, True, False]
+    assert not np.isnan(from_text("age", text).column.values).any()

@@ -141,7 +141,8 @@ def test_an_unknown_encoding_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "how", [{"category": ["alcool"]}, {"drop": ["alcool"]}, {"missing": {"alcool": []}}, {"roles": {"alcool": "key"}}]
+    "how",
+    [{"category": ["alcool"]}, {"drop": ["alcool"]}, {"missing": {"alcool": []}}, {"roles": {"alcool": "unit"}}],
 )
 def test_an_unknown_column_is_refused_with_the_nearest_name(how):
     with pytest.raises(NameUnknown, match="'alcohol'\\?"):

@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import isnan
 from typing import TypeAlias
@@ -142,11 +142,11 @@ class CellFact:
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """A released table and how it was made; ``source`` is secret."""
+    """A released table and how it was made; ``source`` is secret, so a notebook must not show it."""
 
-    table: Table
+    table: Table = field(repr=False)
     plan: Plan
-    source: Rows  # (rows,) the original row of each released row
+    source: Rows = field(repr=False)  # (rows,) the original row of each released row
     columns: tuple[ColumnFact, ...]
     trees: tuple[TreeFact, ...]
     cells: tuple[CellFact, ...]
@@ -155,7 +155,7 @@ class Release:
     publishable: bool
     kept_order: bool
     unprotected: tuple[str, ...]  # columns that were released unchanged
-    partitions: Mapping[PartitionMethod, Partition]
+    partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
 
     @property
     def singletons(self) -> float:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
 from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
@@ -249,31 +249,37 @@ def find_leaves(tree: TreeArrays, values: Floats, leaf: Codes) -> None:
         leaf[row] = node
 
 
-def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows, Codes]:
-    """All leaves that the given rows reach through branches with training rows, and where each row's leaves end."""
-    ends, found = np.empty(len(rows), np.int64), np.empty(1024, np.int32)
+def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows, Codes, Words]:
+    """All leaves that rows reach through branches with training rows, where each row's leaves end, and a hash.
+
+    The hash is of the leaves of a row in the order in which they are found, which is the same for every row.
+    """
+    ends, found, marks = np.empty(len(rows), np.int64), np.empty(1024, np.int32), np.empty(len(rows), np.uint64)
     stack, done = np.empty(len(tree.tested), np.int32), 0
     while True:
-        done = _reach(tree, values, rows, done, ends, found, stack)
+        done = _reach(tree, values, rows, done, ends, found, marks, stack)
         if done == len(rows):
-            return ends, found[: ends[-1]] if done else found[:0]
+            return ends, found[: ends[-1]] if done else found[:0], marks
         found = np.concatenate([found, np.empty_like(found)])
 
 
 @njit(**ENTRY)
 def _reach(
-    tree: TreeArrays, values: Floats, rows: Rows, done: int, ends: Rows, found: Codes, stack: Codes
+    tree: TreeArrays, values: Floats, rows: Rows, done: int, ends: Rows, found: Codes, marks: Words, stack: Codes
 ) -> int:  # fmt: skip
     """Find the leaves of the rows from ``done`` on; returns how many rows are done when there is no more space."""
     count = ends[done - 1] if done else 0
     for i in range(done, len(rows)):
         stack[0], height = 0, 1
+        mark = np.uint64(0)
         while height:
             height -= 1
             node = ZERO + stack[height]
             if tree.tested[node] < 0:
                 if count == len(found):
                     return i
+                mark = (mark ^ np.uint64(node + 1)) * np.uint64(0xBF58476D1CE4E5B9)
+                mark ^= mark >> np.uint64(29)
                 found[count] = node
                 count += 1
                 continue
@@ -286,7 +292,7 @@ def _reach(
                 if tree.weight[tree.first[node] + b] > 0:
                     stack[height] = tree.first[node] + b
                     height += 1
-        ends[i] = count
+        ends[i], marks[i] = count, mark
     return len(rows)
 
 

@@ -55,11 +55,13 @@ def from_text(
     kept = stored if encoded is None else encoded
     text = stored if encoded is None else encoded.dictionary
     rows = None if encoded is None else np.asarray(encoded.indices)
-    number = parse_numbers(text, None)  # for most columns, which have no missing tokens, one cast is enough
     missing = None
+    # For most columns one cast is enough: they have no missing values, and no number means a missing one.
+    numeric = tokens is not MISSING_TOKENS and any(map(_is_number, tokens))
+    number = None if numeric else parse_numbers(text, None)
     if number is None:
         missing = is_missing(text, tokens)
-        number = parse_numbers(text, missing) if missing.any() else None
+        number = parse_numbers(text, missing) if numeric or missing.any() else None
     if missing is not None and missing.all():
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=kept)
         return InferredColumn(column, (no_values_warning(name),))
@@ -71,6 +73,15 @@ def from_text(
         grid = Grid(0) if found.kind == "date" else infer_time_grid(found.values[~np.isnan(found.values)])
         return InferredColumn(Column(name, found.kind, values, (), grid, found.text_format, kept))
     return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
+
+
+def _is_number(token: str) -> bool:
+    """Whether a token for missing values could be a number, such as -9; nan is missing anyway.
+
+    >>> [_is_number(token) for token in ("-9", "?", "NaN")]
+    [True, False, False]
+    """
+    return parse_numbers(pa.array([token], pa.string()), None) is not None
 
 
 def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
-from leafcover.errors import NameUnknown, OutputError, TableError
+from leafcover.errors import NameUnknown, OutputError, TableError, ValueOutOfRange
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
 from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, write_delimited
@@ -102,7 +102,14 @@ def build_table(
     roles: Mapping[str, Role] | None = None,
 ) -> Table:
     """Build a table from raw columns. Empties ``raws``, so that each raw column can be freed once it is converted."""
+    texts = {f"missing[{name!r}]": value for name, value in (missing or {}).items()}
+    for option, value in {"category": category, "drop": drop, **texts}.items():
+        if isinstance(value, str):
+            raise ValueOutOfRange(option, value, f"a list of texts, such as [{value!r}]")
     tokens, roles = missing or {}, roles or {}
+    for name, role in roles.items():
+        if role not in get_args(Role):
+            raise ValueOutOfRange(f"The role of {name!r}", role, "one of " + ", ".join(get_args(Role)))
     names = [raw.name for raw in raws]
     check_names(names, where)
     for name in (*tokens, *category, *drop, *roles):

@@ -5,7 +5,6 @@ weighted by the branch's share of them. So a row reaches a *set* of leaves, usua
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -149,10 +148,13 @@ def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembers
         place[begin : begin + len(values)] = number[found]
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
-            ends, reached = reachable_leaves(kernel_tree, values, several)
-            text, bounds = number[reached].tobytes(), pairwise([0, *(number.itemsize * ends).tolist()])
-            of_rows = [sets.setdefault(text[first:last], len(sets)) for first, last in bounds]
-            place[begin + several] = len(tree.leaves) + np.array(of_rows)
+            ends, reached, marks = reachable_leaves(kernel_tree, values, several)
+            # Rows with the same hash reach the same leaves (wrong with probability 2^-64), so few sets are looked up.
+            _, rows_of_sets, of_rows = np.unique(marks, return_index=True, return_inverse=True)
+            begins = np.append(0, ends)
+            keys = [number[reached[begins[row] : ends[row]]].tobytes() for row in rows_of_sets.tolist()]
+            numbers = np.array([sets.setdefault(key, len(sets)) for key in keys])
+            place[begin + several] = len(tree.leaves) + numbers[of_rows]
     return _number_sets(place, sets, len(tree.leaves))
 
 
