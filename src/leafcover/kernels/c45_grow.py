@@ -30,6 +30,7 @@ from leafcover.kernels.c45_rows import (
     branch_by_level,
     branch_by_number,
     count_halves,
+    double,
     known_end,
     label_of,
     partition_rows,
@@ -171,11 +172,6 @@ def _widen(records: Words, lines: int) -> Words:
     new = np.zeros((lines, 2 * old.shape[1]), np.uint64)
     new[:, : old.shape[1]] = old
     return new.reshape(-1)
-
-
-def _double(array: Array) -> Array:
-    """The same rows, and space for as many again."""
-    return np.concatenate([array, np.empty_like(array)])
 
 
 TESTED, FIRST, BRANCHES, PARENT, LABEL, WHOLE = range(6)  # columns of a node's integers
@@ -375,9 +371,9 @@ def grow_nodes(inputs: Inputs, forced: Forced) -> tuple[Codes, Singles]:
         words, singles = records.view(np.uint32), records.view(np.float32)
         lacking = _grow(inputs, forced, work, branches, records, words, singles, nodes, pending, state)
         if lacking == NODES:
-            nodes = Nodes(_double(nodes.whole), _double(nodes.figures))
+            nodes = Nodes(double(nodes.whole), double(nodes.figures))
         elif lacking == PENDING:
-            pending = _double(pending)
+            pending = double(pending)
         elif lacking == RECORDS:
             records = _widen(records, 2 * (numbers + 1))
         else:

@@ -66,6 +66,11 @@ def words_of(packing: Packing) -> Halves:
     return words
 
 
+def double(array: Array) -> Array:
+    """The same rows, and space for as many again; `resize` is for kernels that cannot return to their caller."""
+    return np.concatenate([array, np.empty_like(array)])
+
+
 @njit(**(INNER | ALLOCATES))
 def resize(array: Array, size: int) -> Array:
     """A copy of an array with space for ``size`` elements."""

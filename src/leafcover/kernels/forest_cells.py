@@ -7,6 +7,7 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
 from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
+from leafcover.kernels.c45_rows import double
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
 
@@ -260,7 +261,7 @@ def reachable_leaves(tree: TreeArrays, values: Floats, rows: Rows) -> tuple[Rows
         done = _reach(tree, values, rows, done, ends, found, marks, stack)
         if done == len(rows):
             return ends, found[: ends[-1]] if done else found[:0], marks
-        found = np.concatenate([found, np.empty_like(found)])
+        found = double(found)
 
 
 @njit(**ENTRY)
