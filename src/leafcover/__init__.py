@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from leafcover.metrics.suite import Measures
     from leafcover.partition.forest import Forest
     from leafcover.partition.kd_tree import Halves, Kd
+    from leafcover.partition.conditional import Conditional
     from leafcover.partition.leaves import Leaves, Whole
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.partition.refine import Refine
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from leafcover.perturb.bounded import Bounded
     from leafcover.perturb.centroid import Centroid
     from leafcover.perturb.redraw import Redraw
+    from leafcover.perturb.deal import Deal
     from leafcover.perturb.shuffle import Shuffle
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
@@ -47,6 +49,8 @@ _HOMES = {
     "Additive": "leafcover.perturb.additive",
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
+    "Conditional": "leafcover.partition.conditional",
+    "Deal": "leafcover.perturb.deal",
     "Forest": "leafcover.partition.forest",
     "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
@@ -94,6 +98,8 @@ __all__ = [
     "Additive",
     "Bounded",
     "Centroid",
+    "Conditional",
+    "Deal",
     "Forest",
     "Halves",
     "InOrder",

@@ -189,7 +189,7 @@ def run(
     fixed: dict[str, float] = {}
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
-        whole = whole_part(table, step, partitions)
+        whole = whole_part(table, step, partitions, after)
         changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
         broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
         if broken:
@@ -244,15 +244,30 @@ def _listed(names: tuple[str, ...]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def whole_part(table: Table, step: Step, partitions: Mapping[PartitionMethod, Partition]) -> Chunk:
-    """Every row of a step's columns, with the cells and limits of the step."""
+def whole_part(
+    table: Table,
+    step: Step,
+    partitions: Mapping[PartitionMethod, Partition],
+    after: Mapping[str, Changed] | None = None,
+) -> Chunk:
+    """Every row of a step's columns, with the cells and limits of the step, and what was released before."""
     bare = (table[name] for name in step.columns)
+    within = partitions[step.within]
+    before = {name: table[name] for name in table.names if name in step.within.needs_released}
     return Chunk(
         rows=np.arange(len(table), dtype=np.int64),
         columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
-        cells=partitions[step.within].cells,
+        cells=within.cells,
         keep=tuple(partitions[partition].cells for partition in step.keep),
+        stages=within.stages,
+        before=tuple((c, _so_far(c, after)) for c in before.values()) if after else (),
     )
+
+
+def _so_far(column: Column, after: Mapping[str, Changed]) -> Column:
+    """A column as released so far; one that no step has written stays as it is."""
+    changed = after.get(column.name)
+    return column if changed is None else replace(column, values=changed.values, stored=None)
 
 
 def _change(whole: Chunk, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:

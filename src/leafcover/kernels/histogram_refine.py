@@ -39,6 +39,7 @@ class RefineSettings(NamedTuple):
     floor: int
     min_gain_bits: float
     max_depth: int
+    price: float  # factor of the cost of a split
 
 
 class RefineScratch(NamedTuple):
@@ -48,6 +49,7 @@ class RefineScratch(NamedTuple):
     bins: Codes  # (largest size,) non-empty bins
     ordered: Codes  # (largest size,) the same in the order in which they are cut
     best: Codes  # (largest size,) codes on the first side of the best split so far
+    seen: Codes  # (largest size + 1,) their number, and the codes that occur in the node, of the best split so far
     share: Floats  # (largest size,) share of the main class in each level
     rows: Rows  # (2, classes) see _TOTAL and _LEFT
     place: Codes  # (classes,) index of a class among those present in a small node
@@ -55,7 +57,15 @@ class RefineScratch(NamedTuple):
     marks: Array  # bit set of non-empty bins
     side: Codes  # (largest size,) 1 for the codes on the first side
     few_counts: Codes  # counts of a small node, all zero between calls
-    stack: Rows  # (depths, 5) pending nodes: start, stop, depth, slot, how to count
+    stack: Rows  # (depths, 6) pending nodes: start, stop, depth, slot, how to count, number
+
+
+class Splits(NamedTuple):
+    """The splits of all cells as one forest: cell c starts at node c; children follow in pairs."""
+
+    test: Codes  # (nodes,) index of the attribute among the tests, -1 at a leaf
+    first: Codes  # (nodes,) the child of the first side; the next node is the other child
+    side: Array  # (nodes, words) uint64: bit set of the codes on the first side
 
 
 class BestSplit(NamedTuple):
@@ -172,11 +182,14 @@ def _better_split(
     )
     gain = spread - least
     # A cut is one of ``tries``; a set of levels is one of 2^(levels - 1) - 1.
-    value = gain - (float(filled - 1) if levels else math.log2(max(tries, 1)))
+    value = gain - settings.price * (float(filled - 1) if levels else math.log2(max(tries, 1)))
     better = gain > 0.0 and (best.test < 0 or value > best.value)
     for i in range(at + 1 if better else 0):
         scratch.best[i] = ordered[i]
+    for i in range(filled if better else 0):
+        scratch.seen[i + 1] = ordered[i]
     if better:
+        scratch.seen[0] = filled
         best = BestSplit(test, value, gain, at + 1, below, present)
     return best
 
@@ -244,6 +257,7 @@ def _scratch(rows: int, large: int, settings: RefineSettings) -> RefineScratch:
         bins=np.empty(widest, np.int32),
         ordered=np.empty(widest, np.int32),
         best=np.empty(widest, np.int32),
+        seen=np.empty(widest + 1, np.int32),
         share=np.empty(widest),
         rows=np.zeros((2, classes), np.int64),
         place=np.zeros(classes, np.int32),
@@ -251,7 +265,7 @@ def _scratch(rows: int, large: int, settings: RefineSettings) -> RefineScratch:
         marks=np.zeros((widest + 63) // 64, np.uint64),
         side=np.zeros(widest, np.int32),
         few_counts=np.zeros(widest * min(classes, large), np.int32),
-        stack=np.empty((settings.max_depth + 2, 5), np.int64),
+        stack=np.empty((settings.max_depth + 2, 6), np.int64),
     )
 
 
@@ -270,15 +284,45 @@ def _partition_node(
 
 
 @njit(**INNER)
-def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, how: int) -> None:
+def _push(stack: Rows, at: int, start: int, stop: int, depth: int, slot: int, how: int, node: int) -> None:
     stack[at, 0] = start
     stack[at, 1] = stop
     stack[at, 2] = depth
     stack[at, 3] = slot
     stack[at, 4] = how
+    stack[at, 5] = node
 
 
-def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int]:
+@njit(**INNER)
+def _record(
+    splits: Splits, node: int, best: BestSplit, child: int, first_is_larger: bool, settings: RefineSettings,
+    scratch: RefineScratch,
+) -> None:  # fmt: skip
+    """Write a split down. Codes that do not occur in the node go with a number's neighbours, or to the larger side."""
+    test, side = best.test, splits.side
+    splits.test[node] = test
+    splits.first[node] = child
+    if settings.is_number[test]:
+        last = scratch.best[best.firsts - 1]
+        for code in range(last + 1):
+            side[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    elif first_is_larger:
+        # every code but those of the second side
+        for word in range(side.shape[1]):
+            side[node, word] = ~np.uint64(0)
+        for i in range(scratch.seen[0]):
+            code = scratch.seen[i + 1]
+            side[node, code >> 6] &= ~(np.uint64(1) << np.uint64(code & 63))
+        for i in range(best.firsts):
+            code = scratch.best[i]
+            side[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    else:
+        for i in range(best.firsts):
+            code = scratch.best[i]
+            side[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+
+
+def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int, Splits]:
     """Split the ranges between ``starts`` (the last entry is the number of rows) as long as the net gain suffices.
 
     Moves the records. Returns which positions start a new cell, the bits gained by each test, the same after costs, and
@@ -293,24 +337,28 @@ def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bo
         slots += 1
     counts = np.zeros((slots, places), np.int32)
     scratch = _scratch(rows, large, settings)
-    split_cells = _refine(records, starts, settings, scratch, counts, large, begins, gains, nets)
-    return begins, gains, nets, int(split_cells)
+    cells = len(starts) - 1
+    most = cells + 2 * (rows // settings.floor)
+    words = (int(settings.sizes.max(initial=1)) + 63) // 64
+    splits = Splits(np.full(most, -1, np.int32), np.full(most, -1, np.int32), np.zeros((most, words), np.uint64))
+    split_cells, nodes = _refine(records, starts, settings, scratch, counts, large, begins, gains, nets, splits)
+    return begins, gains, nets, int(split_cells), Splits(*(part[:nodes] for part in splits))
 
 
 @njit(**ENTRY)
 def _refine(
     records: Records, starts: Rows, settings: RefineSettings, scratch: RefineScratch, counts: Codes, large: int,
-    begins: Bools, gains: Floats, nets: Floats,
-) -> int:  # fmt: skip
+    begins: Bools, gains: Floats, nets: Floats, splits: Splits,
+) -> tuple[int, int]:  # fmt: skip
     classes, tests, places, stack = settings.classes, settings.tests.size, counts.shape[1], scratch.stack
-    split_cells = 0
+    split_cells, nodes = 0, starts.size - 1
     for cell in range(starts.size - 1):
-        _push(stack, ZERO, starts[cell], starts[cell + 1], ZERO, ZERO, ZERO + _COUNT)
+        _push(stack, ZERO, starts[cell], starts[cell + 1], ZERO, ZERO, ZERO + _COUNT, cell)
         waiting = 1 if starts[cell] < starts[cell + 1] else 0
         while waiting:
             waiting -= 1
             start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-            slot, how = stack[waiting, 3], stack[waiting, 4]
+            slot, how, node = stack[waiting, 3], stack[waiting, 4], stack[waiting, 5]
             begins[start] = True
             ends = stop - start < 2 * settings.floor or depth >= settings.max_depth or tests == 0
             is_large = stop - start >= large and not ends
@@ -332,7 +380,7 @@ def _refine(
             if best.test < 0:
                 continue
             extra = complexity(best.classes, best.below) + complexity(best.classes, stop - start - best.below)
-            net = best.value - extra + complexity(best.classes, stop - start)
+            net = best.value - settings.price * (extra - complexity(best.classes, stop - start))
             if net < settings.min_gain_bits:
                 continue
             split_cells += depth == 0
@@ -340,11 +388,13 @@ def _refine(
             nets[best.test] += net
             middle = _partition_node(records, start, stop, settings.tests[best.test], best.firsts, scratch)
             first_is_rest = middle - start > stop - middle
+            _record(splits, node, best, nodes, first_is_rest, settings, scratch)
             low, high = (start, middle) if first_is_rest else (middle, stop)
             keeps = is_large and high - low >= large and depth + 1 < settings.max_depth
             rest, other = (_REMAINDER, _COUNT_AND_SUBTRACT) if keeps else (_COUNT, _COUNT)
-            _push(stack, waiting, low, high, depth + 1, slot, ZERO + rest)
+            _push(stack, waiting, low, high, depth + 1, slot, ZERO + rest, nodes + (not first_is_rest))
             low, high = (middle, stop) if first_is_rest else (start, middle)
-            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, ZERO + other)
+            _push(stack, waiting + 1, low, high, depth + 1, slot + keeps, ZERO + other, nodes + first_is_rest)
             waiting += 2
-    return split_cells
+            nodes += 2
+    return split_cells, nodes

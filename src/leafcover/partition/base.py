@@ -14,6 +14,7 @@ from leafcover.errors import PlanError
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
 from leafcover.table.table import Column, Table
+from leafcover.tree.binary import Stage
 from leafcover.tree.tree import Tree
 
 
@@ -24,6 +25,7 @@ class Partition:
     cells: Cells
     trees: tuple[Tree, ...] = ()
     notes: tuple[str, ...] = ()
+    stages: tuple[Stage, ...] = ()  # trees that place released rows
 
 
 class PartitionMethod(ABC):
@@ -34,6 +36,7 @@ class PartitionMethod(ABC):
     """
 
     frozen_id: ClassVar[str]  # identifies the class when draws are derived; never changes, even if the class is renamed
+    places_released: ClassVar[bool] = False  # whether rows that are released so far can be placed in the cells
     groups_similar: ClassVar[bool] = False  # whether cells are groups of similar rows, as in microaggregation
 
     @property
@@ -65,6 +68,11 @@ class PartitionMethod(ABC):
         return None
 
     @property
+    def needs_released(self) -> tuple[str, ...]:
+        """The columns that must be released before, or stay unchanged, so that released rows can be placed."""
+        return ()
+
+    @property
     def refined_by(self) -> tuple[str, ...]:
         """The columns for which cells were refined."""
         return ()
@@ -77,6 +85,7 @@ PARTITIONS: Registry[type[PartitionMethod]] = Registry(
     "leafcover.partition.refine",
     "leafcover.partition.kd_tree",
     "leafcover.partition.microaggregation",
+    "leafcover.partition.conditional",
 )
 
 Method = TypeVar("Method", bound=type[PartitionMethod])

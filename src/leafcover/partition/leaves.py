@@ -32,6 +32,7 @@ class Whole(PartitionMethod):
     """
 
     frozen_id: ClassVar[str] = "whole"
+    places_released: ClassVar[bool] = True
 
     def describe(self, *, own: str | None = None) -> str:
         """Which rows share a cell."""

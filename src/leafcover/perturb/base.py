@@ -13,6 +13,7 @@ from leafcover.keyed_random import Draws
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
 from leafcover.table.table import Column, Kind
+from leafcover.tree.binary import Stage
 
 # What a perturbation needs to change a row: the row; merged counts or moments; its whole cell; the whole table.
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
@@ -29,6 +30,8 @@ class Chunk:
     columns: tuple[Column, ...]
     cells: Cells  # labels of these rows; boxes of all cells
     keep: tuple[Cells, ...] = ()  # further cells whose boxes the new values must stay inside
+    stages: tuple[Stage, ...] = ()  # trees that place released rows, for a perturbation that deals
+    before: tuple[tuple[Column, Column], ...] = ()  # columns released before: the original, and as released
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -95,6 +98,7 @@ class Perturbation(ABC):
     keeps_boxes: ClassVar[bool] = False  # whether values stay inside the boxes of their cell, and of further trees
     uses_cells: ClassVar[bool] = True  # whether it uses the cells
     deterministic: ClassVar[bool] = False  # whether it uses no random numbers
+    descends: ClassVar[bool] = True  # whether a released row comes from one original row; dealing assigns rows anew
     moves_rows: ClassVar[bool] = False  # whether it only exchanges values between rows, all columns of a step together
 
     @property
@@ -177,6 +181,7 @@ PERTURBATIONS: Registry[type[Perturbation]] = Registry(
     "leafcover.perturb.redraw",
     "leafcover.perturb.centroid",
     "leafcover.perturb.additive",
+    "leafcover.perturb.deal",
 )
 
 Method = TypeVar("Method", bound=type[Perturbation])

@@ -24,6 +24,7 @@ from leafcover.perturb.base import (
     missing_moved,
     perturbation,
 )
+from leafcover.table.table import Column
 
 
 @perturbation("shuffle")
@@ -85,7 +86,7 @@ class Shuffle(Perturbation):
         found = [
             f"column {c.name!r}: a cell lost or gained values"
             for c in before.columns
-            if not _same_values(label, c.values, after[c.name])
+            if not same_values(label, c.values, after[c.name])
         ]
         if self.missing == "stays":
             moved = [c.name for c in before.columns if missing_moved(c, after[c.name])]
@@ -105,15 +106,7 @@ class Shuffle(Perturbation):
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
         """The share of the rows in the cell that have the released block."""
-        label = self.observable_class(part)
-        ours = np.column_stack([label, *(_comparable(c.values) for c in part.columns)])
-        theirs = np.column_stack([label, *(_comparable(released[c.name]) for c in part.columns)])
-        both = np.concatenate([ours, theirs])
-        _, place = np.unique(both, axis=0, return_inverse=True)
-        place = place.ravel()
-        seen = np.bincount(place[: len(part)], minlength=int(place.max()) + 1 if len(place) else 0)
-        shared: Floats = seen[place[len(part) :]] / np.bincount(label)[label]
-        return shared
+        return shares_in_cells(self.observable_class(part), part.columns, released)
 
     @property
     def is_exchangeable(self) -> bool:
@@ -136,6 +129,18 @@ def shuffle(label: Rows, words: Array) -> Rows:
     return source
 
 
+def shares_in_cells(label: Rows, columns: tuple[Column, ...], released: Mapping[str, Array]) -> Floats:
+    """For each row, the share of the rows with its label that have the released values."""
+    ours = np.column_stack([label, *(_comparable(c.values) for c in columns)])
+    theirs = np.column_stack([label, *(_comparable(released[c.name]) for c in columns)])
+    both = np.concatenate([ours, theirs])
+    _, place = np.unique(both, axis=0, return_inverse=True)
+    place = place.ravel()
+    seen = np.bincount(place[: len(label)], minlength=int(place.max()) + 1 if len(place) else 0)
+    shared: Floats = seen[place[len(label) :]] / np.bincount(label)[label]
+    return shared
+
+
 def _comparable(values: Array) -> Array:
     """Bits that are equal exactly when the values are (a missing number is one value)."""
     if values.dtype.kind != "f":
@@ -143,7 +148,7 @@ def _comparable(values: Array) -> Array:
     return np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64)  # + 0.0 turns -0.0 into 0.0
 
 
-def _same_values(label: Rows, before: Array, after: Array) -> bool:
+def same_values(label: Rows, before: Array, after: Array) -> bool:
     """Whether each cell contains the same values, in any order (wrong with probability 2^-64 per cell)."""
     from leafcover.kernels.permute import hash_by_cell
 

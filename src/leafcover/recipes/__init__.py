@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import additive, detective, forest, framework, framework_paper, multiplicative, random
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
@@ -15,6 +16,7 @@ __all__ = [
     "RECIPES",
     "Recipe",
     "additive",
+    "cells",
     "cover",
     "detective",
     "forest",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError
-from leafcover.partition.base import Partition, PartitionMethod, is_partition
+from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
 from leafcover.table.table import Column, Table
 
@@ -154,6 +154,11 @@ class Plan:
         return tuple(dict.fromkeys(one for step in self.steps for one in step.partitions))
 
     @property
+    def descends(self) -> bool:
+        """Whether a released row keeps values of one original row: some step does not deal."""
+        return any(step.perturb.descends for step in self.steps)
+
+    @property
     def bins(self) -> int | None:
         """The number of classes that trees divide a numeric target into; None for a categorical target."""
         found = (one.tree_bins for one in self.partitions if one.tree_target == self.target)
@@ -168,6 +173,7 @@ def check(plan: Plan, table: Table) -> None:
             if name not in table.names:
                 raise NameUnknown("column", name, table.names, f"that step {number} of the plan needs")
         called = type(step.perturb).__name__
+        _check_dealing(plan, number, called)
         if step.keep and not step.perturb.keeps_boxes:
             raise PlanError(
                 f"Step {number} keeps the leaves of another tree, which {called} cannot do. "
@@ -183,6 +189,24 @@ def check(plan: Plan, table: Table) -> None:
                 raise PlanError(
                     f"Step {number} changes column {name!r}, which has the role unchanged. Drop one of them."
                 )
+
+
+def _check_dealing(plan: Plan, number: int, called: str) -> None:
+    """Raise an error if a step cannot place the rows that earlier steps released."""
+    step = plan.steps[number - 1]
+    if step.perturb.descends:
+        return
+    if not step.within.places_released:
+        raise PlanError(
+            f"Step {number} uses {called}, which needs cells that can place released rows. "
+            f"Use {_named(p for p in PARTITIONS if PARTITIONS[p].places_released)}."
+        )
+    later = {name for one in plan.steps[number - 1 :] for name in one.columns}
+    if waiting := [name for name in step.within.needs_released if name in later]:
+        raise PlanError(
+            f"Step {number} deals {step.columns[0]!r} given {waiting[0]!r}, which is not released before. "
+            "Change the order of the steps."
+        )
 
 
 def _named(names: Iterable[str]) -> str:

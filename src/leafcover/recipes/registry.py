@@ -75,7 +75,11 @@ def _words(name: str, what: str) -> str:
 
 
 RECIPES: Registry[Recipe] = Registry(
-    "recipe", "leafcover.recipes.cover", "leafcover.recipes.framework", "leafcover.recipes.microaggregation"
+    "recipe",
+    "leafcover.recipes.cover",
+    "leafcover.recipes.cells",
+    "leafcover.recipes.framework",
+    "leafcover.recipes.microaggregation",
 )
 
 

@@ -87,6 +87,21 @@ def bin_columns(attributes: Sequence[Attribute], columns: Sequence[Array]) -> Bi
     return Binned(tuple(attributes), codes, np.array(sizes, np.int64), tuple(edges), exact, missing)
 
 
+def code_columns(
+    attributes: Sequence[Attribute], edges: Sequence[Floats], columns: Sequence[Array], rows: int
+) -> Array:
+    """The codes of columns in bins whose edges are known: (rows, attributes)."""
+    from leafcover.kernels.histogram import code_numbers
+
+    codes = _empty_codes(rows, [len(e) + 1 if a.is_number else len(a.levels) + 1 for a, e in zip(attributes, edges, strict=True)])
+    for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
+        if attribute.is_number:
+            code_numbers(column, _search_edges(edges[j]), codes, j, 0, rows)
+        else:
+            codes[:, j] = column + 1  # missing (-1) becomes 0
+    return codes
+
+
 def quantile_codes(values: Floats, *, bins: int) -> tuple[Codes, int]:
     """A number as a target: codes of at most ``bins`` groups of about equal size, -1 where missing.
 
@@ -95,15 +110,20 @@ def quantile_codes(values: Floats, *, bins: int) -> tuple[Codes, int]:
     >>> quantile_codes(np.array([1.0, 5.0, 2.0, np.nan, 9.0]), bins=2)
     (array([ 0,  1,  0, -1,  1], dtype=int32), 2)
     """
+    edges = quantile_edges(values, bins=bins)
+    codes = np.searchsorted(edges[:-1], values).astype(np.int32)
+    codes[np.isnan(values)] = MISSING
+    return codes, max(len(edges), 1)
+
+
+def quantile_edges(values: Floats, *, bins: int) -> Floats:
+    """The largest value of each of at most ``bins`` groups of about equal size."""
     from leafcover.kernels.histogram import upper_edges
 
     if not 1 <= bins <= MAX_BINS:
         raise ValueOutOfRange("bins", bins, f"an integer from 1 to {MAX_BINS}")
     ordered = np.sort(_sample(values))
-    edges = upper_edges(ordered[~np.isnan(ordered)], bins)
-    codes = np.searchsorted(edges[:-1], values).astype(np.int32)
-    codes[np.isnan(values)] = MISSING
-    return codes, max(len(edges), 1)
+    return upper_edges(ordered[~np.isnan(ordered)], bins)
 
 
 _NO_EDGES = np.empty(0)
@@ -163,6 +183,7 @@ class Refined:
     gain_bits: float  # reduction of that entropy by the new cells
     net_bits: float  # the same less the cost of choosing each split, that is, corrected for chance
     gain_by_attribute: Floats  # (attributes,) bits
+    splits: "Splits"  # the trees
 
     @property
     def explained(self) -> float:
@@ -181,6 +202,7 @@ def refine_labels(
     testable: Bools | None = None,
     min_gain_bits: float = 0.0,
     max_depth: int = 60,
+    price: float = 1.0,
 ) -> Refined:
     """Grow a tree for a target within every cell; no leaf has fewer than ``floor`` rows (smaller cells stay whole).
 
@@ -214,18 +236,19 @@ def refine_labels(
         floor,
         float(min_gain_bits),
         max_depth,
+        float(price),
     )
     order, starts = rows_by_cell(np.asarray(labels, np.int64), n_labels)
     words, of_class = binned.codes.view(np.uint64)[order], target[order]
     records = Records(words.view(binned.codes.dtype), words, of_class, order)
     entropy = bits_of_cells(of_class, starts, np.empty(classes, np.int64))
-    begins, gains, nets, split_cells = refine(records, starts, settings)
+    begins, gains, nets, split_cells, splits = refine(records, starts, settings)
     new = np.empty(len(order), np.int64)
     new[order] = np.cumsum(begins) - 1
     count = int(np.count_nonzero(begins))
     by_attribute = np.zeros(len(binned.attributes))
     by_attribute[tests] = gains
-    return Refined(new, count, split_cells, entropy, float(gains.sum()), float(nets.sum()), by_attribute)
+    return Refined(new, count, split_cells, entropy, float(gains.sum()), float(nets.sum()), by_attribute, splits)
 
 
 def _with_missing(codes: Codes, n_classes: int) -> tuple[Codes, int]:

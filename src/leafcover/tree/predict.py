@@ -32,14 +32,15 @@ def match_columns(tree: Tree, table: Table, *, tested: Collection[int] | None = 
     """
     tested = set(tree.tested.tolist() if tested is None else tested)
     return tuple(
-        _column_for(attribute, table)
+        column_for(attribute, table)
         if number in tested or attribute.name in table.names
         else np.full(len(table), np.nan)
         for number, attribute in enumerate(tree.attributes)
     )
 
 
-def _column_for(attribute: Attribute, table: Table) -> Array:
+def column_for(attribute: Attribute, table: Table) -> Array:
+    """The column of a table that corresponds to an attribute; a level unknown to the attribute becomes missing."""
     if attribute.name not in table.names:
         raise NameUnknown("column", attribute.name, table.names)
     column = table[attribute.name]

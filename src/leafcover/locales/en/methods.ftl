@@ -1,6 +1,11 @@
 # What perturbations and partitions do. A perturbation ends the sentence "Each value is ...".
 
 shuffle = shuffled among the rows of its cell
+deal = dealt to the released rows that reach its leaf{ $share ->
+    [0] {""}
+    [1] {""}
+   *[other] ; a number is shared by at least { $share } rows
+  }
 bounded = { $scale ->
     [rank] moved among the sorted values of its column
    *[range] moved by random noise
@@ -44,6 +49,8 @@ fixed-average = the group has a single value, or the value is the average
 # Partitions: which rows share a cell.
 
 whole = the whole table
+conditional = the leaves of a tree for { $of }, grown from the columns dealt before it, at least { $rows } rows each
+conditional-own = the leaves of its own tree, grown from the columns dealt before it, at least { $rows } rows each
 leaves = the leaves of the tree for { $of }, at least { $rows } rows each
 leaves-own = the leaves of its own tree, at least { $rows } rows each
 forest = the intersections of the leaves of { $trees } trees for { $of }, at least { $rows } rows each

@@ -2,8 +2,12 @@
 
 cover = cover
     .source = Leafcover
+    .keeps = the values of every column; the counts in the leaves of each column’s tree; the target’s rules and most others
+    .hides = people: no released row descends from one person, and a leaf does not depend on the value that is dealt in it
+cells = cells
+    .source = Leafcover, the predecessor of cover
     .keeps = every count of every cell; the target’s rules; most rules of other columns
-    .hides = which row of a cell has which value, block by block (but an attacker who regrows the cells infers some values)
+    .hides = which row of a cell has which value, block by block (but an attacker who regrows the cells infers many values)
 framework = framework
     .source = Islam and Brankovic (2004), A Framework for Privacy Preserving Classification in Data Mining, with DETECTIVE (2005) for categories; sound defaults
     .keeps = every row’s leaf in the target’s tree; every leaf’s class counts

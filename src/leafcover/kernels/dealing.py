@@ -1,0 +1,180 @@
+"""Dealing: which node of binary trees a row reaches, and who receives whose value inside the nodes.
+
+Original rows give their values, released rows take one each. Both are in the leaf that their columns lead to. Inside a
+leaf the assignment is uniform. Where a leaf has more givers than takers, or fewer, the rest meets at the parent, and so
+on up to the root, where both sides are equally many.
+"""
+
+import numpy as np
+from numba import njit
+
+from leafcover.arrays import Array, Bools, Codes, Rows, Words
+from leafcover.kernels import ENTRY, INNER, ZERO
+from leafcover.kernels.permute import rows_by_cell
+from leafcover.kernels.sorting import sort_pairs
+
+
+@njit(**ENTRY)
+def find_nodes(tested: Codes, first: Codes, side: Words, codes: Array, node_of_row: Rows) -> None:
+    """Follow the tests from the node that each row starts at; ``codes[row, test]`` is the bin of a tested value."""
+    for i in range(len(node_of_row)):
+        node = node_of_row[i]
+        while tested[node] >= 0:
+            code = np.int64(codes[i, tested[node]])
+            on_first = (side[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1)
+            node = first[node] + (ZERO if on_first else ZERO + 1)
+        node_of_row[i] = node
+
+
+def deal(giving: Rows, taking: Rows, parent: Codes, giver_words: Words, taker_words: Words) -> tuple[Rows, Rows]:
+    """For each taker the giver whose value it receives, and the node where they met.
+
+    ``giving`` and ``taking`` are the nodes of the rows; a parent has a smaller number than its children.
+    """
+    rows, nodes = len(giving), len(parent)
+    source, met = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    givers, giver_starts = rows_by_cell(giving, nodes)
+    takers, taker_starts = rows_by_cell(taking, nodes)
+    _deal(
+        givers, giver_starts, takers, taker_starts, parent, giver_words, taker_words, source, met,
+        np.full((2, nodes), -1, np.int64), np.empty((2, rows), np.int64),
+        np.empty((2, rows), np.int64), np.empty((2, rows), np.uint64), np.empty(rows, np.int64),
+        np.empty(rows, np.uint64),
+    )  # fmt: skip
+    return source, met
+
+
+@njit(**INNER)
+def _mixed(word: np.uint64, node: int) -> np.uint64:
+    """A new random word from a row's word: rows that meet again at another node are ordered anew."""
+    x = word + np.uint64(node + 1) * np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(**INNER)
+def _collect(
+    side: int, node: int, order: Rows, start: int, stop: int, words: Words, head: Rows, following: Rows,
+    rows: Rows, keys: Words,
+) -> int:  # fmt: skip
+    """List the rows of a node: its own, and those left over below it; returns their number."""
+    count = ZERO
+    for i in range(start, stop):
+        rows[side, count] = order[i]
+        keys[side, count] = words[order[i]]
+        count += 1
+    row = head[side, node]
+    while row >= 0:
+        rows[side, count] = row
+        keys[side, count] = _mixed(words[row], node)
+        count += 1
+        row = following[side, row]
+    return count
+
+
+@njit(**ENTRY)
+def _deal(
+    givers: Rows, giver_starts: Rows, takers: Rows, taker_starts: Rows, parent: Codes, giver_words: Words,
+    taker_words: Words, source: Rows, met: Rows, head: Rows, following: Rows, rows: Rows, keys: Words,
+    spare_rows: Rows, spare_keys: Words,
+) -> None:  # fmt: skip
+    for below in range(len(parent)):
+        node = ZERO + len(parent) - 1 - below
+        give = _collect(
+            ZERO, node, givers, giver_starts[node], giver_starts[node + 1], giver_words, head, following, rows, keys
+        )
+        take = _collect(
+            ZERO + 1, node, takers, taker_starts[node], taker_starts[node + 1], taker_words, head, following, rows, keys
+        )
+        sort_pairs(keys[0], rows[0], spare_keys, spare_rows, ZERO, give)
+        if take > give:  # otherwise every taker receives a value: the order of the givers is random enough
+            sort_pairs(keys[1], rows[1], spare_keys, spare_rows, ZERO, take)
+        for i in range(min(give, take)):
+            source[rows[1, i]] = rows[0, i]
+            met[rows[1, i]] = node
+        above = parent[node]
+        for i in range(take, give):
+            row = rows[0, i]
+            following[0, row] = head[0, above]
+            head[0, above] = row
+        for i in range(give, take):
+            row = rows[1, i]
+            following[1, row] = head[1, above]
+            head[1, above] = row
+
+
+# Pairs of levels that no original row has: a taker may exchange its value with another of the same node.
+
+
+TRIES = 64  # other takers that are tried in each node
+
+
+def swap_new_pairs(
+    taking: Rows,
+    parent: Codes,
+    first: Codes,
+    source: Rows,
+    value: Codes,
+    before: Codes,
+    offsets: Rows,
+    new: Bools,
+    levels: int,
+    words: Words,
+) -> int:
+    """Exchange values between takers so that fewer rows have a new pair; returns the number of rows that keep one.
+
+    ``value`` is the code of each giver, ``before[column, taker]`` a code that a taker already has, and
+    ``new[offsets[column] + before * levels + value]`` whether the pair is to be avoided. Changes ``source``.
+    """
+    nodes = len(parent)
+    size = np.bincount(taking, minlength=nodes)
+    for node in range(nodes - 1, -1, -1):
+        if parent[node] >= 0:
+            size[parent[node]] += size[node]
+    begin = np.zeros(nodes, np.int64)
+    roots = np.flatnonzero(parent < 0)
+    begin[roots] = np.cumsum(size[roots]) - size[roots]
+    for node in np.flatnonzero(first >= 0):
+        begin[first[node]] = begin[node]
+        begin[first[node] + 1] = begin[node] + size[first[node]]
+    order = np.argsort(begin[taking], kind="stable")
+    return int(_swap(order, begin, size, taking, parent, source, value, before, offsets, new, words, np.int64(levels)))
+
+
+@njit(**INNER)
+def _is_new(taker: int, code: int, before: Codes, offsets: Rows, new: Bools, levels: int) -> bool:
+    found = False
+    for column in range(len(offsets)):
+        found = found or new[offsets[column] + before[column, taker] * levels + code]
+    return found
+
+
+@njit(**ENTRY)
+def _swap(
+    order: Rows, begin: Rows, size: Rows, taking: Rows, parent: Codes, source: Rows, value: Codes, before: Codes,
+    offsets: Rows, new: Bools, words: Words, levels: int,
+) -> int:  # fmt: skip
+    left = 0
+    for taker in range(len(source)):
+        mine = value[source[taker]]
+        if not _is_new(taker, mine, before, offsets, new, levels):
+            continue
+        node, done, tried = taking[taker], False, 0
+        while node >= 0 and not done:
+            for turn in range(min(TRIES, size[node])):
+                step = np.int64(_mixed(words[taker], tried) % np.uint64(size[node]))
+                tried += 1
+                other = order[begin[node] + step]
+                theirs = value[source[other]]
+                if (
+                    not done
+                    and theirs != mine
+                    and not _is_new(taker, theirs, before, offsets, new, levels)
+                    and not _is_new(other, mine, before, offsets, new, levels)
+                ):
+                    source[taker], source[other] = source[other], source[taker]
+                    done = True
+            node = np.int64(parent[node])
+        left += not done
+    return left

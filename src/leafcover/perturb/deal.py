@@ -1,0 +1,225 @@
+"""Deal the values of a column to the released rows, leaf by leaf of trees grown for it.
+
+The original rows of a leaf give their values to the released rows that reach the same leaf by what was released before.
+Inside a leaf the assignment is uniform; what one side has too many of is dealt at the parent, and so on up. Each column
+is a permutation of itself, and no released row descends from one person.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+from leafcover.errors import ValueOutOfRange
+from leafcover.keyed_random import Draws
+from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, perturbation
+from leafcover.perturb.shuffle import same_values, shares_in_cells
+from leafcover.table.table import Column, Table
+
+FEW_VALUES = 20  # distinct values up to which a number is compared with categories
+MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
+MOST_SHARE = 1_000_000
+
+
+@perturbation("deal")
+@dataclass(frozen=True)
+class Deal(Perturbation):
+    """Deal values to released rows within the cells that their released values lead to.
+
+    Needs a partition that can place released rows: ``Conditional``, or ``Whole`` for a permutation over all rows.
+
+    Parameters
+    ----------
+    share : int, default 5
+        The minimum number of rows that hold a number (a date, a time) in the release. Rarer numbers are first replaced
+        by their mean with neighbours, or by a neighbour that enough rows hold. 1 leaves them as they are.
+    avoid : float, default 0.5
+        A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance.
+        Rarer pairs are not: avoiding them would show which pairs exist.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> first = lc.Step("sex", within=lc.Whole(), perturb=lc.Deal())
+    >>> then = lc.Step("occupation", within=lc.Conditional(of="occupation", given=["sex"]), perturb=lc.Deal())
+    >>> release = lc.release(table, lc.Plan(first, then), seed=7)
+    >>> sorted(release.table["occupation"].values) == sorted(table["occupation"].values)
+    True
+    """
+
+    frozen_id: ClassVar[str] = "deal"
+    descends: ClassVar[bool] = False
+    moves_rows: ClassVar[bool] = True
+    share: int = 5
+    avoid: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.share <= MOST_SHARE:
+            raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
+        if not self.avoid >= 0:
+            raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
+
+    @property
+    def scope(self) -> Scope:
+        """The whole table: what is left over in a leaf is dealt further up."""
+        return "table"
+
+    @property
+    def moves_missing(self) -> bool:
+        """Missing is dealt like a value."""
+        return True
+
+    @property
+    def guarantees(self) -> tuple[str, ...]:
+        """The guarantees."""
+        if self.share == 1:
+            return ("each column holds the same values as before",)
+        return (f"each column holds the same values as before, numbers shared by at least {self.share} rows",)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return methods()("deal", share=self.share if detailed else 0)
+
+    def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
+        """Deal stage by stage."""
+        source = self._dealt(part, draws)
+        found = {}
+        for column in part.columns:
+            values = self.shared(column)
+            same = values is column.values
+            found[column.name] = Changed(values[source], part.rows[source] if same else None)
+        return found
+
+    def _dealt(self, part: Chunk, draws: Draws) -> Rows:
+        """For each released row, the original row whose value it receives."""
+        from leafcover.kernels.dealing import deal
+
+        rows = part.rows
+        if not part.stages:
+            return np.argsort(draws.words(rows), kind="stable")
+        released = Table(tuple(after for _, after in part.before))
+        code = np.zeros(len(rows), np.int64)
+        source = np.arange(len(rows))
+        for number, stage in enumerate(part.stages):
+            trees = stage.trees
+            taking = trees.place(trees.codes(released), code)
+            words = draws.words(rows, 2 * number), draws.words(rows, 2 * number + 1)
+            source, _ = deal(stage.leaf, taking, trees.parent, *words)
+            if number == 0 and len(part.stages) == 1:
+                self._avoid(part, stage.trees.first, stage.trees.parent, taking, source, words[1])
+            code = stage.code[source]
+        return source
+
+    def _avoid(self, part: Chunk, first: Codes, parent: Codes, taking: Rows, source: Rows, words: Array) -> None:
+        """Exchange values between released rows that have a pair of levels which no original row has."""
+        from leafcover.kernels.dealing import swap_new_pairs
+
+        mine = _levels(part.columns[0])
+        if mine is None or self.avoid == np.inf:
+            return
+        value, size = mine
+        before, offsets, tables, used = [], [], [], 0
+        for column, after in part.before:
+            theirs = _levels(column, after)
+            if theirs is None or theirs[1] * size > MOST_PAIRS:
+                continue
+            old, _ = _levels(column)  # type: ignore[misc]  # the same kind of column
+            counts = np.bincount(old * np.int64(size) + value, minlength=theirs[1] * size).reshape(theirs[1], size)
+            often = counts.sum(axis=1)[:, None] * (counts.sum(axis=0) / len(value))[None]
+            tables.append(((counts == 0) & (often >= self.avoid)).ravel())
+            before.append(theirs[0])
+            offsets.append(used)
+            used += theirs[1] * size
+        if before and any(table.any() for table in tables):
+            swap_new_pairs(
+                taking, parent, first, source, value, np.array(before, np.int32), np.array(offsets, np.int64),
+                np.concatenate(tables), size, words,
+            )  # fmt: skip
+
+    def shared(self, column: Column) -> Array:
+        """The values of a column, numbers shared by enough rows."""
+        if column.is_category or self.share == 1:
+            return column.values
+        return shared_values(column, self.share)
+
+    def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
+        """Sentences about columns that are no permutation of themselves."""
+        whole = np.zeros(len(before), np.int64)
+        return tuple(
+            f"column {c.name!r}: values were lost or gained"
+            for c in before.columns
+            if not same_values(whole, self.shared(c), after[c.name])
+        )
+
+    def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
+        """None: no released row descends from one person."""
+        return {c.name: np.zeros(len(part), np.bool_) for c in part.columns}
+
+    def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
+        """The share of the rows in the cell that have the released values."""
+        return shares_in_cells(part.cells.label, part.columns, released)
+
+    @property
+    def is_exchangeable(self) -> bool:
+        """All rows of a cell are equally likely to receive a value."""
+        return True
+
+
+def _levels(column: Column, after: Column | None = None) -> tuple[Codes, int] | None:
+    """A category, or a number with few distinct values, as codes from 0 with one for missing; None for other numbers.
+
+    With ``after``, the codes of another column with the same levels.
+    """
+    shown = column if after is None else after
+    if column.is_category:
+        size = len(column.levels)
+        return np.where(shown.values < 0, size, shown.values).astype(np.int32), size + 1
+    distinct = np.unique(column.values[~column.missing])
+    if len(distinct) > FEW_VALUES:
+        return None
+    codes = np.searchsorted(distinct, shown.values)  # nan sorts last
+    return codes.astype(np.int32), len(distinct) + 1
+
+
+def shared_values(column: Column, share: int) -> Array:
+    """Numbers such that each is held by at least ``share`` rows; fewer rows in all hold one value.
+
+    Rare neighbours in rank take their mean, on the grid of the column; next to a value that enough rows hold, they take
+    that value. The result is the column's own array if nothing changes.
+    """
+    known = ~column.missing
+    distinct, place, rows = np.unique(column.values[known], return_inverse=True, return_counts=True)
+    if not len(distinct) or rows.min() >= share:
+        return column.values
+    new = distinct.copy()
+    for group in _groups(rows, share):
+        common = group[np.argmax(rows[group])]
+        if rows[common] >= share:
+            new[group] = distinct[common]
+        else:
+            mean = np.average(distinct[group], weights=rows[group])
+            new[group] = column.grid.value(column.grid.index(np.array([mean])))[0] if column.grid else mean
+    values = column.values.copy()
+    values[known] = new[place.ravel()]
+    return values
+
+
+def _groups(rows: Rows, share: int) -> list[Rows]:
+    """Runs of neighbouring values that at least ``share`` rows hold together."""
+    found: list[list[int]] = [[]]
+    held = 0
+    for at, count in enumerate(rows.tolist()):
+        found[-1].append(at)
+        held += count
+        if held >= share:
+            found.append([])
+            held = 0
+    last = found.pop()
+    if last and found:
+        found[-1] += last
+    elif last:
+        found.append(last)
+    return [np.array(group, np.int64) for group in found]

@@ -1,0 +1,225 @@
+"""Binary trees for a column given others, grown from histograms, in which every split must pay for itself.
+
+A tree is grown inside each start cell. It can place any rows: those it was grown from, rows that were released so far,
+or people whom an attacker asks about.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from leafcover.arrays import Array, Codes, Floats, Rows, Words
+from leafcover.table.table import Column, Table
+from leafcover.tree.histogram import MAX_BINS, Binned, code_columns, quantile_edges, refine_labels
+from leafcover.tree.predict import column_for
+from leafcover.tree.tree import Attribute
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryTrees:
+    """One tree for each start cell; the root of cell c is node c, and the children of a node are neighbours.
+
+    A parent has a smaller number than its children.
+    """
+
+    attributes: tuple[Attribute, ...]  # those that are tested
+    edges: tuple[Floats, ...]  # upper edges of the bins of each; empty for a category
+    tested: Codes  # (nodes,) index of the attribute, -1 at a leaf
+    first: Codes  # (nodes,) the child for codes in ``side``; the other child is the next node; -1 at a leaf
+    side: Words  # (nodes, words) bit set of the codes that go to the first child
+    parent: Codes  # (nodes,) -1 at a root
+    gain_bits: float = 0.0  # what the splits explain of the target
+
+    def __len__(self) -> int:
+        return len(self.tested)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns that are tested."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return int((self.tested < 0).sum())
+
+    def codes(self, table: Table) -> Array:
+        """The bins of a table's values, as far as they are tested; an unknown level counts as missing."""
+        columns = [column_for(attribute, table) for attribute in self.attributes]
+        return code_columns(self.attributes, self.edges, columns, len(table))
+
+    def place(self, codes: Array, start: Rows) -> Rows:
+        """The leaf that each row reaches, from the `codes` of a table and the start cell of each row."""
+        from leafcover.kernels.dealing import find_nodes
+
+        node = start.astype(np.int64)
+        if len(self.attributes):
+            find_nodes(self.tested, self.first, self.side, codes, node)
+        return node
+
+
+def no_trees(cells: int) -> BinaryTrees:
+    """Start cells that are not split."""
+    none = np.full(cells, -1, np.int32)
+    return BinaryTrees((), (), none, none, np.zeros((cells, 1), np.uint64), none)
+
+
+def grow_binary(
+    binned: Binned,
+    target: Codes,
+    classes: int,
+    start: Rows,
+    cells: int,
+    *,
+    given: Sequence[str],
+    floor: int,
+    price: float,
+) -> BinaryTrees:
+    """Grow a tree for the target inside each start cell; no leaf has fewer than ``floor`` rows (smaller cells stay).
+
+    The gain of a split, in bits, must exceed ``price`` times its cost: the bits to choose the split, and what fitting
+    the shares of the classes on both sides gains by chance.
+    """
+    testable = np.array([attribute.name in given for attribute in binned.attributes])
+    if not testable.any() or classes < 2:
+        return no_trees(cells)
+    grown = refine_labels(binned, target, classes, start, cells, floor=floor, testable=testable, price=price)
+    tests, splits = np.flatnonzero(testable), grown.splits
+    inner = np.flatnonzero(splits.test >= 0)
+    used = np.unique(splits.test[inner])
+    number = np.full(len(tests) + 1, -1, np.int32)  # the last entry is for leaves
+    number[used] = np.arange(len(used), dtype=np.int32)
+    parent = np.full(len(splits.test), -1, np.int32)
+    parent[splits.first[inner]] = parent[splits.first[inner] + 1] = inner
+    return BinaryTrees(
+        tuple(binned.attributes[tests[at]] for at in used),
+        tuple(binned.edges[tests[at]] for at in used),
+        number[splits.test],
+        splits.first.copy(),
+        splits.side.copy(),
+        parent,
+        grown.gain_bits,
+    )
+
+
+# A column is dealt in stages, from coarse to fine: a number first as one of a few groups of neighbouring ranks, then as
+# a part of its group, then as a value; a category with many levels first as a common level or "a rarer one". Each stage
+# has trees of its own, whose splits must pay. So a leaf holds the counts of a few groups, not of every value.
+
+NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
+MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
+
+
+@dataclass(frozen=True, eq=False)
+class Coding:
+    """How the values of a column become codes of a stage. Missing has a code of its own."""
+
+    attribute: Attribute
+    edges: Floats  # upper edges of the fine groups of a number but the last; empty for a category
+    number: Rows  # the code of each fine group or level; the last entry is for missing values
+    count: int  # number of codes
+
+    def codes(self, column: Column) -> Rows:
+        """The codes of a column, of this table or another; an unknown level counts as missing."""
+        if self.attribute.is_number:
+            fine = np.searchsorted(self.edges, column.values)
+            fine[np.isnan(column.values)] = len(self.number) - 1
+        else:
+            fine = _codes_of(self.attribute, column)  # missing (-1) is the last entry
+        found: Rows = self.number[fine]
+        return found
+
+
+def _codes_of(attribute: Attribute, column: Column) -> Codes:
+    return column.values if column.levels == attribute.levels else column_for(attribute, Table((column,)))
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A stage of dealing a column: trees inside the codes of the stage before, which decide on the next code."""
+
+    coding: Coding
+    start: Rows  # (rows,) the code before
+    code: Rows  # (rows,) the code afterwards
+    trees: BinaryTrees
+    leaf: Rows  # (rows,) the leaf of each original row
+
+
+def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None) -> list[Coding]:
+    """The codings of a column from coarse to fine. The last one determines the value unless there are too many."""
+    attribute = Attribute(column.name, column.levels, not column.is_category)
+    if column.is_category:
+        return _codings_of_levels(column, attribute, 2 * groups)
+    edges = quantile_edges(column.values, bins=bins or min(groups * groups, MAX_BINS))[:-1]
+    fine = np.arange(len(edges) + 2)
+    found = [Coding(attribute, edges, fine, len(fine))]
+    if bins is None and len(fine) - 1 > groups:
+        rows = np.bincount(found[0].codes(column), minlength=len(fine))[:-1]
+        middle = (np.cumsum(rows) - rows / 2) / max(rows.sum(), 1)
+        coarse = np.append(np.minimum((middle * groups).astype(np.int64), groups - 1), groups)
+        found.insert(0, Coding(attribute, edges, coarse, groups + 1))
+    return found
+
+
+def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> list[Coding]:
+    rows = np.bincount(column.values + 1, minlength=len(column.levels) + 1)
+    rows = np.append(rows[1:], rows[0])  # missing last
+    common = np.argsort(-rows, kind="stable")
+    found = []
+    for count in (groups, MAX_CLASSES):
+        if count == groups and (rows > 0).sum() <= groups:
+            continue
+        number = np.full(len(rows), count - 1, np.int64)
+        number[common[: count - 1]] = np.arange(min(count - 1, len(common)))
+        found.append(Coding(attribute, np.empty(0), number, int(number.max()) + 1))
+    return found
+
+
+def stages_of(
+    column: Column,
+    binned: Binned,
+    *,
+    given: Sequence[str],
+    floor: int,
+    price: float,
+    groups: int = NUMBER_GROUPS,
+    bins: int | None = None,
+) -> tuple[Stage, ...]:
+    """The stages of dealing a column given others."""
+    start, cells = np.zeros(len(column), np.int64), 1
+    found: list[Stage] = []
+    for coding in codings(column, groups, bins):
+        code = coding.codes(column)
+        target, classes = _within(start, code)
+        trees = grow_binary(binned, target, classes, start, cells, given=given, floor=floor, price=price)
+        found.append(Stage(coding, start, code, trees, trees.place(_tested(binned, trees), start)))
+        start, cells = code, coding.count
+    if not _determines(column, start):
+        found.append(Stage(found[-1].coding, start, start, no_trees(cells), start))
+    return tuple(found)
+
+
+def _within(start: Rows, code: Rows) -> tuple[Codes, int]:
+    """Codes numbered from 0 inside each code of the stage before, and the largest number of them."""
+    width = int(code.max(initial=0)) + 1
+    pairs, place = np.unique(start * width + code, return_inverse=True)
+    before = pairs // width
+    number = np.arange(len(pairs)) - np.searchsorted(before, before)
+    return number[place.ravel()].astype(np.int32), int(number.max(initial=0)) + 1
+
+
+def _tested(binned: Binned, trees: BinaryTrees) -> Array:
+    """The bins of the attributes that trees test."""
+    at = {attribute.name: j for j, attribute in enumerate(binned.attributes)}
+    return np.ascontiguousarray(binned.codes[:, [at[name] for name in trees.names]])
+
+
+def _determines(column: Column, code: Rows) -> bool:
+    """Whether rows with equal codes have equal values."""
+    if column.is_category:
+        return len(column.levels) < MAX_CLASSES
+    order = np.argsort(code, kind="stable")
+    values, code = column.values[order], code[order]
+    same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+    return bool((same | (code[1:] != code[:-1])).all())
