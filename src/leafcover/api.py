@@ -38,6 +38,7 @@ from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.frames import from_frame
 from leafcover.table.identifiers import TableFacts, describe
+from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
 from leafcover.table.table import IntoTable, Role, Table, column_name, without_unused_levels
 
@@ -47,7 +48,7 @@ def read(
     *,
     roles: Mapping[str, Role] | None = None,
     category: Sequence[str] = (),
-    missing: Mapping[str, Sequence[str]] | None = None,
+    missing: MissingTokens | None = None,
     drop: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -63,9 +64,10 @@ def read(
         Roles of columns: "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or "unchanged".
     category : sequence of str, optional
         Columns to read as categories even if they look like numbers, such as postal codes.
-    missing : mapping of str to sequence of str, optional
-        For each column, the texts that mean a missing value. In CSV files they replace the default "?", "NA", "NaN"
-        and "nan". An empty cell is always missing.
+    missing : mapping of str to str, number or sequence of them, optional
+        For each column, the texts or numbers that mean a missing value. In CSV files they replace the default "?",
+        "NA", "NaN" and "nan"; an empty cell is always missing. In typed columns they are missing in addition to nulls.
+        A number (-9 or -9.0), and in typed columns a date (2099-12-31), is compared by its value.
     drop : sequence of str, optional
         Columns to leave out.
     encoding : str, default "utf-8"
@@ -439,10 +441,13 @@ def load(
 
 
 def _original(original: str | Path | IntoTable, record: Record, target: str | None) -> Table:
-    """The original table; a file is read in the same way as for the release."""
-    if not isinstance(original, str | Path):
-        return from_frame(original)
+    """The original table; a file or frame is read in the same way as for the release."""
+    if isinstance(original, Table):
+        return original
     roles = record.roles | ({target: "target"} if target else {})
+    if not isinstance(original, str | Path):
+        options = {name: record.options.get(name) or () for name in ("drop", "category")}
+        return from_frame(original, **options, missing=record.options.get("missing"), roles=roles)
     return read_file(original, **record.options, roles=roles)
 
 

@@ -96,9 +96,36 @@ def test_dates_move_by_whole_days_and_times_by_whole_seconds():
 def test_roles_and_lists_that_are_misspelt_are_refused():
     frame = FRAMES["pandas"]()
     name = str(frame.columns[0])
-    for given in ({"roles": {name: "senstive"}}, {"drop": name}, {"category": name}, {"missing": {name: "76"}}):
+    for given in ({"roles": {name: "senstive"}}, {"drop": name}, {"category": name}, {"missing": {name: None}}):
         with pytest.raises(lc.errors.ValueOutOfRange):
             lc.read(frame, **given)
+
+
+HOLES = {"age": "-9", "pay": [-9.0, "unknown"], "seen": ["1900-01-01"], "at": "1900-01-01", "job": ["none"]}
+
+
+def holes(library):
+    gone = {"age": -9, "pay": -9.0, "seen": dt.date(1900, 1, 1), "at": dt.datetime(1900, 1, 1), "job": "none"}
+    rows = {name: [gone.get(name, v) if i % 10 == 0 else v for i, v in enumerate(v)] for name, v in columns().items()}
+    return {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[library](rows)
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_numbers_and_dates_that_mean_missing_are_missing_in_frames(library, tmp_path):
+    frame = holes(library)
+    table = lc.read(frame, missing=HOLES)
+    for name in HOLES:
+        assert table[name].missing[::10].all(), name
+    assert table["age"].domain[0] >= 18
+    assert table["seen"].domain[0] > 18_000
+    release = lc.release(table, "cover", target="class")
+    assert types(release.frame) == types(frame)
+    assert sorted(release.frame["age"].to_numpy()) == sorted(frame["age"].to_numpy())
+    for suffix in ("csv", "parquet", "arff"):
+        release.save(tmp_path / f"out.{suffix}", key_file=tmp_path / f"{suffix}.key")
+        for original in (table, frame):
+            checks = lc.verify(tmp_path / f"out.{suffix}", original=original, key_file=tmp_path / f"{suffix}.key")
+            assert [check for check in checks if not check.holds] == []
 
 
 def test_what_a_release_knows_cannot_be_given_to_measure():

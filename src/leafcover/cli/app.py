@@ -162,7 +162,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "missing": (
         _option(
             "--missing",
-            words="Texts that mean a missing value, separated by commas; they replace '', ?, NA and NaN.",
+            words="Texts or numbers that mean a missing value, separated by commas; in text they replace ?, NA, NaN.",
             metavar="COL=TOKENS",
         ),
         [],

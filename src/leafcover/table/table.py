@@ -43,7 +43,7 @@ class RawColumn:
     name: str
     stored: Any  # pyarrow Array or ChunkedArray: text, or typed
     typed: bool = False
-    tokens: tuple[str, ...] | None = None  # texts that mean missing, unless the user gives others
+    tokens: tuple[str, ...] | None = None  # texts that always mean missing in this format
     declared: Literal["number", "category"] | None = None  # kind declared by a .names or ARFF file
     warnings: tuple[str, ...] = ()
     levels: tuple[str, ...] | None = None  # levels declared by a .names or ARFF file, in code point order
