@@ -147,7 +147,7 @@ def release(
     plan : Plan or str, default "cover"
         A plan, or the name of a recipe that writes one.
     target : str, optional
-        The column whose rules a recipe preserves.
+        The column whose rules a recipe preserves. Default: the column with the role "target".
     settings : mapping, optional
         Parameters of the recipe.
     key, key_file, seed : Key, str or Path, int, optional

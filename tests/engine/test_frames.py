@@ -128,6 +128,44 @@ def test_numbers_and_dates_that_mean_missing_are_missing_in_frames(library, tmp_
             assert [check for check in checks if not check.holds] == []
 
 
+@pytest.mark.parametrize("library", FRAMES)
+def test_a_tree_grows_from_a_frame(library):
+    frame = FRAMES[library]()
+    tree = lc.grow(frame, target="class")
+    assert (tree.size, tree.target) == (3, "class")
+    assert tree.size == lc.grow(lc.from_frame(frame), target="class").size
+    with pytest.raises(lc.LeafcoverError, match="'class'"):
+        lc.grow(frame, target="clas")
+    with pytest.raises(lc.LeafcoverError, match="target"):
+        lc.grow(frame)
+
+
+@pytest.mark.parametrize("recipe", lc.recipes.RECIPES)
+def test_the_column_with_the_role_target_is_the_default_target(recipe):
+    frame = FRAMES["pandas"]()
+    table = lc.read(frame, roles={"class": "target"})
+    made = lc.release(table, recipe, seed=1)
+    assert made.plan.target == "class"
+    assert made.table.equals(lc.release(table, recipe, target="class", seed=1).table)
+    assert lc.recipes.plan_for(table, recipe).columns == made.plan.columns
+    if lc.recipes.RECIPES[recipe].needs_target:
+        assert lc.release(table, recipe, target="smoker", seed=1).plan.target == "smoker"
+        for refused in (lc.recipes.RECIPES[recipe].make, lambda frame: lc.release(frame, recipe)):
+            with pytest.raises(lc.errors.PlanError, match="target"):
+                refused(frame)
+
+
+def test_the_role_target_is_the_target_of_trees_and_recipes_and_must_be_one_column():
+    table = lc.read(FRAMES["polars"](), roles={"class": "target"})
+    assert lc.grow(table).target == "class"
+    assert lc.recipes.framework(table).target == "class"
+    two = lc.read(FRAMES["polars"](), roles={"class": "target", "smoker": "target"})
+    assert lc.grow(two, target="smoker").target == "smoker"
+    for call in (lc.grow, lc.release, lc.recipes.cover, lc.sweep):
+        with pytest.raises(lc.errors.TableError, match="'smoker', 'class'"):
+            call(two)
+
+
 def test_what_a_release_knows_cannot_be_given_to_measure():
     table = lc.read(lc.sample("cps1985"))
     release = lc.release(table, "random", target="union", seed=1)

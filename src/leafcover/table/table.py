@@ -385,6 +385,19 @@ def column_name(what: str, name: Any) -> str:
     raise ValueOutOfRange(what, name, f"a column name as text, such as {str(name)!r}")
 
 
+def target_of(table: Table, target: str | None) -> str | None:
+    """The target that was given, otherwise the column with the role "target"; None if there is neither."""
+    if target is not None:
+        if column_name("target", target) not in table.names:
+            raise NameUnknown("column", target, table.names)
+        return target
+    found = table.with_role("target")
+    if len(found) > 1:
+        listed = ", ".join(map(repr, found))
+        raise TableError(f"{len(found)} columns have the role target: {listed}. Name one of them as the target.")
+    return found[0] if found else None
+
+
 def without_unused_levels(table: Table, rows: Rows) -> Table:
     """The given rows, without the levels that occur only in other rows, so that no held-out level can be drawn."""
     subset = table.take(rows)
