@@ -166,6 +166,52 @@ def test_the_role_target_is_the_target_of_trees_and_recipes_and_must_be_one_colu
             call(two)
 
 
+def kept(frame, recipe, folder, suffix="csv"):
+    """The path of a release, and the file of its key."""
+    lc.release(frame, recipe, target="class").save(folder / f"out.{suffix}", key_file=folder / "key")
+    return {"path": folder / f"out.{suffix}", "key_file": folder / "key"}
+
+
+def failed(checks):
+    return [check for check in checks if not check.holds]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("recipe", ["cover", "framework", "random"])
+def test_the_csv_file_of_a_frame_verifies_the_release_of_the_frame(recipe, suffix, tmp_path):
+    rows = columns() | {"day": [dt.datetime(2020, 1, 1) + dt.timedelta(days=i % 50) for i in range(ROWS)]}
+    frame = pd.DataFrame(rows | {"code": [str(i % 7) for i in range(ROWS)]})
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    as_read = lc.read(tmp_path / "in.csv")
+    assert [as_read[n].kind for n in ("day", "code")] == ["date", "number"]  # a time and a category in the frame
+    made = kept(frame, recipe, tmp_path, suffix)
+    for original in (frame, tmp_path / "in.csv", pl.from_pandas(frame)):
+        assert failed(lc.verify(**made, original=original)) == []
+    (tmp_path / "other").mkdir()
+    made = kept(as_read, recipe, tmp_path / "other", suffix)
+    assert failed(lc.verify(**made, original=frame)) == []
+
+
+@pytest.mark.parametrize("name", ["smoker", "day", "age"])
+def test_a_csv_file_with_another_value_does_not_verify(name, tmp_path):
+    rows = columns() | {"day": [dt.datetime(2020, 1, 1) + dt.timedelta(days=i % 50) for i in range(ROWS)]}
+    frame = pd.DataFrame(rows)
+    made = kept(frame, "cover", tmp_path)
+    frame.loc[3, name] = frame[name][frame[name] != frame[name][3]].iloc[0]
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    found = failed(lc.verify(**made, original=tmp_path / "in.csv"))
+    assert "the key and the original are those of the release" in [check.what for check in found]
+
+
+def test_an_original_of_other_kinds_is_said_to_be_so(tmp_path):
+    frame = pd.DataFrame(columns()).assign(span=pd.to_timedelta([i % 9 for i in range(ROWS)], unit="s"))
+    made = kept(frame, "cover", tmp_path)
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    (check,) = failed(lc.verify(**made, original=tmp_path / "in.csv"))
+    assert "'span' was released as a number, but is read as a category" in check.detail
+    assert "'smoker'" not in check.detail
+
+
 def test_what_a_release_knows_cannot_be_given_to_measure():
     table = lc.read(lc.sample("cps1985"))
     release = lc.release(table, "random", target="union", seed=1)
