@@ -40,7 +40,7 @@ from leafcover.table.frames import from_frame
 from leafcover.table.identifiers import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
-from leafcover.table.table import IntoTable, Role, Table, column_name, without_unused_levels
+from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 
 
 def read(
@@ -341,6 +341,9 @@ def measure(
         if aside is not None:
             refuse_same_people(compared.pair)
         return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
+    chosen_weight = column_name("weight", weight or "".join(before.with_role("weight")[:1]))
+    if chosen_weight:
+        check_weight(before[chosen_weight])
     pair = pair_of(
         before,
         from_frame(released),
@@ -348,7 +351,7 @@ def measure(
         target=column_name("target", target or "".join(before.with_role("target")[:1])),
         quasi_identifiers=_names("quasi_identifiers", quasi_identifiers) or before.with_role("quasi-identifier"),
         sensitive=_names("sensitive", sensitive) or before.with_role("sensitive"),
-        weight=column_name("weight", weight or "".join(before.with_role("weight")[:1])),
+        weight=chosen_weight,
         control=aside,
     )
     if aside is not None:

@@ -20,7 +20,7 @@ from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Table, check_weight
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
@@ -179,6 +179,8 @@ def run(
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
     refuse_identifiers(table)
+    for name in table.with_role("weight"):
+        check_weight(table[name])
     mark = fingerprint(table, key)
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, canonical(plan))
     partitions = partitions_of(table, plan, tell, made)

@@ -22,7 +22,17 @@ from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
-from leafcover.table.table import IntoTable, RawColumn, ReadingOptions, Role, Source, Table, check_names, check_rows
+from leafcover.table.table import (
+    IntoTable,
+    RawColumn,
+    ReadingOptions,
+    Role,
+    Source,
+    Table,
+    check_names,
+    check_rows,
+    check_weight,
+)
 
 SUFFIXES = {
     ".csv": "csv",
@@ -128,6 +138,9 @@ def build_table(
         if raw.name not in drop:
             result = _infer_column(raw, tokens.get(raw.name), category=raw.name in category)
             inferred.append(replace(result, warnings=(*raw.warnings, *result.warnings)))
+    for result in inferred:
+        if roles.get(result.column.name) == "weight":
+            check_weight(result.column)
     return Table(
         columns=tuple(result.column for result in inferred),
         roles={name: role for name, role in roles.items() if name not in drop},

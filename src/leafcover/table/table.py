@@ -385,6 +385,23 @@ def column_name(what: str, name: Any) -> str:
     raise ValueOutOfRange(what, name, f"a column name as text, such as {str(name)!r}")
 
 
+def check_weight(column: Column) -> None:
+    """Refuse a survey weight that is not a number, or negative; a missing weight counts as 0."""
+    if column.kind != "number":
+        got = "has no known values" if column.missing.all() else f"is read as a {column.kind}"
+        raise TableError(
+            f"Weight {column.name!r} must be a column of numbers, but {got}. "
+            "Correct its values, or name another column as the weight."
+        )
+    negative = np.flatnonzero(column.values < 0)
+    if len(negative):
+        count = "1 negative number" if len(negative) == 1 else f"{len(negative):,} negative numbers"
+        raise TableError(
+            f"Weight {column.name!r} must not be negative, but has {count}, the first in row {negative[0] + 1}. "
+            "Correct them, or declare them missing."
+        )
+
+
 def target_of(table: Table, target: str | None) -> str | None:
     """The target that was given, otherwise the column with the role "target"; None if there is neither."""
     if target is not None:
