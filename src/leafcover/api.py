@@ -29,7 +29,7 @@ from leafcover.engine.manifest import Record, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
-from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
@@ -369,8 +369,15 @@ def _refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
 
 def _released_rows(table: Table, released: Release) -> Table:
     """The rows of the original that were released."""
-    rows = getattr(released, "rows", None)
-    return table if rows is None or len(rows) == len(table) else without_unused_levels(table, rows)
+    rows = released.source if (given := getattr(released, "rows", None)) is None else given
+    if len(rows) == len(table):
+        return table
+    if len(rows) and rows.max() >= len(table):
+        raise TableError(
+            f"The release was made from a table with at least {int(rows.max()) + 1} rows, but the original has "
+            f"{len(table)}. Give the table that was released."
+        )
+    return table if given is None else without_unused_levels(table, rows)
 
 
 def load(
