@@ -213,8 +213,10 @@ def release(
 
 def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
     """The key to use, and whether it is new."""
-    if sum(one is not None for one in (key, key_file, seed)) > 1:
-        raise PlanError("Give only one of key, key_file and seed: a key to publish, a seed to experiment.")
+    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
+    if len(chosen) > 1:
+        given = " and ".join(f"{name}=..." for name in chosen)
+        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
     if seed is not None:
         return Key.from_seed(seed), False
     if key is not None:

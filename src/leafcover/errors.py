@@ -67,7 +67,7 @@ class NameUnknown(LeafcoverError):
         similar = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean {similar[0]!r}?" if similar else ""
         if "," in name and all(part.strip() in self.known for part in name.split(",")):
-            hint = " Give one name at a time: repeat the option for each."
+            hint = " These are several names: give each on its own."
         listed = ", ".join(quoted(known) for known in self.known[:MAX_NAMES_LISTED])
         more = ", …" if len(self.known) > MAX_NAMES_LISTED else ""
         place = f" {where}" if where else ""

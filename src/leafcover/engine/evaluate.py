@@ -359,13 +359,13 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
         inferred, linked, found = measured.risks.inferences, measured.risks.informed, measured_risks(pair, measured)
     if linked is None:
         raise TableError(
-            "A limit was set on the risk, but there are no pairs of released and original rows. Give --pairs."
+            "A limit was set on the risk, but there are no pairs of released and original rows. Give pairs=... too."
         )
     decisive = decisive_columns(pair)
     if lacking := [one.column for one in inferred if one.column in decisive and above_control(one.strongest) is None]:
         raise TableError(
             f"A limit was set on the risk, but inference of {lacking[0]} above control needs rows that were not "
-            "released. Give --control, or release with --hold-out."
+            "released. Give control=..., or release with hold_out=SHARE."
         )
     return found
 
@@ -382,7 +382,7 @@ def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
         raise RiskTooHigh(
             f"{release.singletons:.1%} of the rows are singletons (alone in their cell), more than {limit:.0%}: "
             "their leaves would disclose values of individuals. Nothing was written. "
-            "Raise min_cell, or allow singletons (--force)."
+            "Raise min_cell, or allow singletons with max_singletons=1."
         )
 
 
@@ -400,7 +400,7 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
             raise RiskTooHigh(
                 f"The risk of {one.name} is {one.risk}; its {end} end is above the limit of {limit}. "
                 "Nothing was written. "
-                "Protect more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."
+                "Protect more (a larger k, more perturbation, another recipe), drop columns, or raise max_risk."
             )
 
 

@@ -164,7 +164,7 @@ def plan_for(
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
     if chosen.needs_target:
         if target is None:
-            raise PlanError(f"Recipe {recipe!r} needs a target column. Add --target COLUMN.")
+            raise PlanError(f"Recipe {recipe!r} needs a target column. Add target=COLUMN.")
         if column_name("target", target) not in table.names:
             raise NameUnknown("column", target, table.names)
         given["target"] = target

@@ -92,7 +92,7 @@ def check_output_path(target: Path, *, force: bool) -> None:
         raise OutputError(f"Output '{target}' is a device or a pipe and cannot be replaced. Give a file name.")
     if target.exists() and not force:
         raise OutputError(
-            f"Output '{target}' already exists. Give another name, or overwrite it (--force, in Python force=True)."
+            f"Output '{target}' already exists. Give another name, or overwrite it with force=True."
         )
     if not target.parent.is_dir():
         raise OutputError(

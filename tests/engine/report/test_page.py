@@ -116,7 +116,7 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
         html = report(pair, release=None, measures=measures, audience=face, publish_tree=False)
         assert "no control" in html.casefold()
         assert say("linkage-not-scored") in html
-        assert ("Give --pairs" in html) == (face == "internal")
+        assert ("Give the pairs" in html) == (face == "internal")
         assert say("models-lead", control="#").partition("#")[0] not in html
         assert say("models-accuracy-table") not in text_of(html).splitlines()
         assert say("forest-rules-table") in html

@@ -93,13 +93,13 @@ new-pairs = { $pairs ->
 ## What could not be measured
 
 absent-pairs = record linkage, reconstruction, interval disclosure and unchanged values
-    .reason = It is not known which released row belongs to which person. Give --pairs.
+    .reason = It is not known which released row belongs to which person. Give the pairs.
 absent-control = prediction, agreement and membership inference
-    .reason = No rows outside the release are known. Give --control, or release with --hold-out.
+    .reason = No rows outside the release are known. Give a control, or hold rows out when you release.
 absent-target = trees, forests, prediction and regression
-    .reason = No target was named. Give --target.
+    .reason = No target was named. Name one.
 absent-weight = weighted totals
-    .reason = No weight column was named. Give --weight.
+    .reason = No weight column was named. Name one if there are weights.
 
 reason-no-weight = No weight column was named.
 reason-weight-not-numeric = The weight column is not numeric.

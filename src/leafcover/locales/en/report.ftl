@@ -240,7 +240,7 @@ why-records = { $known ->
 why-publication-limit = Fit means two things. The upper ends of the intervals of record linkage and of attribute inference
     above control are at most { $limit }%; here, attribute inference counts for the sensitive attributes only (if none was
     named, for the target; without a target, for every column attacked). For every other attack, the lower end of the interval above control is at most { $limit }
-    percentage points. These are the figures that --max-risk compares with its limit. The data steward decides whether that
+    percentage points. A limit on the disclosure risk is compared with the same figures. The data steward decides whether that
     is enough.
 
 finding-unmeasured = { $absence ->
