@@ -54,4 +54,4 @@ def test_singletons_and_record_linkage_are_shown_with_their_figures():
     assert say("singletons", share="12.3%") in summary(alone)
     risk = Risk(0.02, 0.01, 0.03, 200, 0.5)
     text = summary(made, Informed(risk, risk, 40.0, (), 1, "the plan's own", 200, 200))
-    assert say("record-linkage", risk="0.020 (0.010 to 0.030)", worst="0.50") in text
+    assert say("record-linkage", risk="0.020 (0.010 to 0.030)", worst="0.500") in text

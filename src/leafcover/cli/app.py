@@ -74,13 +74,37 @@ SECONDS = 5  # between two lines of progress where there is no terminal
 # Library messages name parameters; people at a command line know options. A parameter is recognised by its value
 # (``bins=N``), as the first word of a message, or, if it is no word of English, anywhere.
 GIVEN = (
-    "target bins category drop roles encoding delimiter original manifest pairs control hold_out key_file seed force "
-    "max_risk max_singletons incomplete rows jobs"
-).split()
+    *(
+        "target",
+        "bins",
+        "category",
+        "drop",
+        "roles",
+        "encoding",
+        "delimiter",
+        "original",
+        "manifest",
+        "pairs",
+        "control",
+    ),
+    *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
+)
 FIRST = (
-    "n_trees min_records confidence goodness separation bins delimiter encoding grid runs rows jobs recipes error share "
-    "answers count first significance min_support test_share"
-).split()
+    *(
+        "n_trees",
+        "min_records",
+        "confidence",
+        "goodness",
+        "separation",
+        "bins",
+        "delimiter",
+        "encoding",
+        "grid",
+        "runs",
+    ),
+    *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
+    "test_share",
+)
 ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree")
 OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force"}
 

@@ -388,7 +388,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     if release.unprotected:
         lines.append(say("unprotected", columns=", ".join(release.unprotected)))
     if informed is not None:
-        lines.append(say("record-linkage", risk=str(informed.first), worst=f"{informed.first.worst:.2f}"))
+        lines.append(say("record-linkage", risk=str(informed.first), worst=informed.first.worst_as_text()))
     if not release.publishable:
         lines.append(say("seeded"))
     if release.kept_order:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from leafcover.engine.evaluate import above_control
 from leafcover.engine.run import Release, TreeFact
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
+from leafcover.metrics.summary import above_control
 from leafcover.recipes.plan import Step
 from leafcover.reporting.components import Cell
 from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules

@@ -91,9 +91,7 @@ def check_output_path(target: Path, *, force: bool) -> None:
     if target.exists() and (not target.is_file() or _is_stream(target)):
         raise OutputError(f"Output '{target}' is a device or a pipe and cannot be replaced. Give a file name.")
     if target.exists() and not force:
-        raise OutputError(
-            f"Output '{target}' already exists. Give another name, or overwrite it with force=True."
-        )
+        raise OutputError(f"Output '{target}' already exists. Give another name, or overwrite it with force=True.")
     if not target.parent.is_dir():
         raise OutputError(
             f"Output '{target}' cannot be written: directory '{target.parent}' does not exist. Create it first."

@@ -300,7 +300,9 @@ def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, .
     """
     if column.is_category:
         if bins is not None:
-            raise TableError(f"Target {column.name!r} is a category, and only numbers can be binned. Leave bins=... out.")
+            raise TableError(
+                f"Target {column.name!r} is a category, and only numbers can be binned. Leave bins=... out."
+            )
         return _observed_levels(column)
     missing = column.missing
     distinct, place = np.unique(column.values[~missing], return_inverse=True)

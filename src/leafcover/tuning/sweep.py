@@ -316,7 +316,8 @@ def _in_processes(task: Task, trials: Sequence[Trial], jobs: int) -> Generator[t
         pool.shutdown()
     except BrokenProcessPool:
         raise LeafcoverError(
-            "A worker process of the sweep ended unexpectedly, perhaps for lack of memory. Lower jobs=... or rows=... to need less."
+            "A worker process of the sweep ended unexpectedly, perhaps for lack of memory. "
+            "Lower jobs=... or rows=... to need less."
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

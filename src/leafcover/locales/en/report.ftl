@@ -27,7 +27,11 @@ risk-name = { $kind ->
     [inference] attribute inference of { $column } above control
     [membership] membership inference above control
     [linkability] linkability of two sets of columns above control
-   *[singling-out] singling out above control
+   *[singling-out] singling out above control{ $predicates ->
+        [univariate] {""} by predicates on one column
+        [multivariate] {""} by predicates on several columns
+       *[none] {""}
+    }
 }
 inference-method = { $method ->
     [model] a model trained on the release
