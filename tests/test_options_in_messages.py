@@ -88,7 +88,7 @@ def test_every_parameter_is_mapped_to_an_option_that_exists():
         ("Set encoding='utf-16'.", "Set --encoding utf-16."),
         ("Overwrite it with force=True.", "Overwrite it with --force."),
         ("Allow them with max_singletons=1.", "Allow them with --force."),
-        ("Read it with category=[\"it's\"].", "Read it with --category 'it'\"'\"'s'."),
+        ('Read it with category=["it\'s"].', "Read it with --category 'it'\"'\"'s'."),
         ("Use roles={'pay': 'quasi-identifier'}.", "Use --quasi-identifier pay."),
         ("runs must be 1. Got 'bins=3'.", "--runs must be 1. Got 'bins=3'."),
         ("The runs must be short.", "The runs must be short."),

@@ -276,7 +276,9 @@ class Released(_Measurable, Release):
     kept_order : bool
         Whether the rows are in their original order.
     unprotected : tuple of str
-        The columns that were released unchanged.
+        The columns with values that were released unchanged.
+    no_values : tuple of str
+        The columns in which every value is missing.
     partitions : mapping
         The cells of each partition in the plan.
     original : Table

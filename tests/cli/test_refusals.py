@@ -184,6 +184,9 @@ def test_a_column_with_nothing_in_it_is_left_as_it_is(tmp_path):
         assert done.exit_code == 0, done.output
         assert "gone" in done.stderr
         assert all(line.endswith(",") for line in out.read_text().splitlines()[1:])
+        assert catalogue("release")("no-values", columns="gone") in done.stdout
+        manifest = json.loads((tmp_path / f"{recipe}.csv.manifest.json").read_text())
+        assert (manifest["no_values"], manifest["not_protected"]) == (["gone"], [])
 
 
 def test_a_target_with_missing_values_is_released(tmp_path):

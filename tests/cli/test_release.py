@@ -92,9 +92,7 @@ def test_a_risk_above_the_limit_ends_with_3_and_writes_nothing(folder):
     )
     assert "risk" in said
     assert [p.name for p in folder.iterdir()] == ["in.csv"]
-    result = leafcover(
-        "release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--max-risk", "1"
-    )
+    result = leafcover("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--max-risk", "1")
     assert result.exit_code == 0, result.output
     for kind in ("linkage", "inference", "membership", "linkability"):  # what was compared is named
         assert catalogue("report")("risk-name", kind=kind, column="class", predicates="none") in result.output

@@ -103,7 +103,8 @@ class ReportContext:
         if self.release is not None:
             return self.release.unprotected
         unmoved = None if self.measures is None else self.measures.risks.unmoved
-        return () if unmoved is None else tuple(c.column for c in unmoved.columns if c.unchanged.value == 1)
+        found = () if unmoved is None else tuple(c.column for c in unmoved.columns if c.unchanged.value == 1)
+        return tuple(name for name in found if not self.pair.original[name].missing.all())
 
     @property
     def refusals(self) -> list[str]:

@@ -168,6 +168,19 @@ def test_unchanged_columns_are_named_first_under_not_protected():
     assert "They stay with their row in" in section
 
 
+@pytest.mark.parametrize("publish_tree", [False, True])
+@pytest.mark.parametrize("audience", ["internal", "external"])
+def test_a_column_without_values_is_not_said_to_be_changed(audience, publish_tree):
+    original = table(*mixed(4, rows=300), category("note", [None] * 300))
+    words = catalogue("report_method")
+    text = text_of(page(original, released(original, target="class"), audience, publish_tree=publish_tree))
+    assert words("no-values", columns="note") in text
+    assert words("column-no-values") in text
+    shuffled = [line for line in text.splitlines() if "shuffled among" in line]
+    assert shuffled
+    assert not any(re.search(r"\bnote\b", line) for line in shuffled)
+
+
 def test_every_text_is_escaped_in_both_faces():
     nasty = '<script>alert("1")</script> & $x$ {{ 7 * 7 }}'
     rng = np.random.default_rng(1)
