@@ -359,7 +359,7 @@ class Released(_Measurable, Release):
         publish_tree : bool, default False
             Put plan and tree into what is published; their cuts are original values.
         force : bool, default False
-            Overwrite files that exist.
+            Overwrite files that exist; rows that an overwritten release held out are removed with it.
         progress : callable, optional
             Called with the current task and the share that is done.
 
