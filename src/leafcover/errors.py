@@ -7,7 +7,7 @@ LeafcoverError
 ├── PlanError         a plan that contradicts itself or the table
 ├── OutputError       a result that cannot be written
 ├── InvariantViolated a perturbation broke one of its guarantees; nothing is written
-├── PluginError       a plugin cannot be loaded, or takes a name that exists
+├── PluginError       a plugin cannot be loaded, takes a name that exists, or fails
 └── RiskTooHigh       the measured risk is above the limit that was set
 """
 
@@ -105,7 +105,7 @@ class InvariantViolated(LeafcoverError):
 
 
 class PluginError(LeafcoverError):
-    """A plugin cannot be loaded, or takes a name that exists."""
+    """A plugin cannot be loaded, takes a name that exists, or fails."""
 
 
 class RiskTooHigh(LeafcoverError):
