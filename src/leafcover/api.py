@@ -29,7 +29,7 @@ from leafcover.engine.manifest import Record, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
-from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
@@ -215,8 +215,10 @@ def release(
 
 def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
     """The key to use, and whether it is new."""
-    if sum(one is not None for one in (key, key_file, seed)) > 1:
-        raise PlanError("Give only one of key, key_file and seed: a key to publish, a seed to experiment.")
+    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
+    if len(chosen) > 1:
+        given = " and ".join(f"{name}=..." for name in chosen)
+        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
     if seed is not None:
         return Key.from_seed(seed), False
     if key is not None:
@@ -374,8 +376,15 @@ def _refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
 
 def _released_rows(table: Table, released: Release) -> Table:
     """The rows of the original that were released."""
-    rows = getattr(released, "rows", None)
-    return table if rows is None or len(rows) == len(table) else without_unused_levels(table, rows)
+    rows = released.source if (given := getattr(released, "rows", None)) is None else given
+    if len(rows) == len(table):
+        return table
+    if len(rows) and rows.max() >= len(table):
+        raise TableError(
+            f"The release was made from a table with at least {int(rows.max()) + 1} rows, but the original has "
+            f"{len(table)}. Give the table that was released."
+        )
+    return table if given is None else without_unused_levels(table, rows)
 
 
 def load(

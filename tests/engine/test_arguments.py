@@ -62,6 +62,17 @@ def test_pairs_of_another_table_get_one_line(frame, pairs, said):
         lc.measure(frame, frame.copy(), pairs=pairs, target="class")
 
 
+@pytest.mark.parametrize("hold_out", [None, 0.2])
+@pytest.mark.parametrize("only", [None, ["record_linkage"]])
+def test_a_release_is_not_measured_against_a_smaller_original(frame, hold_out, only):
+    release = lc.release(frame, "additive", seed=1, hold_out=hold_out)
+    last = int(release.rows.max())
+    with pytest.raises(TableError, match=f"at least {last + 1} rows, but the original has {last}") as caught:
+        lc.measure(frame.head(last), release, only=only)
+    assert "\n" not in str(caught.value)
+    assert lc.measure(frame, release, only=["record_linkage"])["record_linkage"].first.tries
+
+
 def test_a_path_is_no_table_and_the_line_says_how_to_read_it(frame, plan, tmp_path):
     for path in ("in.csv", tmp_path / "in.csv"):
         for call in (

@@ -38,10 +38,12 @@ class Check:
 def verify(path: Path, record: Record, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
     """All checks that the available files permit."""
     manifest, inner, paths = record.external, record.internal, record.paths
+    if not path.exists():
+        raise TableError(f"There is no file '{path}'. Check its name and directory.")
     if manifest is None:
         raise TableError(
             f"There is no manifest {str(paths.manifest)!r} beside the table. "
-            "Name it with --manifest, or release the table again."
+            "Name it with manifest=..., or give a table that release wrote."
         )
     checks = [_bytes(path, manifest)]
     released = read(path, **record.text_options)

@@ -329,7 +329,7 @@ def _class_step(target: Column, within: Leaves | Forest, noise: ClassNoise) -> S
     if not target.is_category:
         raise PlanError(
             f"class_noise={noise!r} draws classes, but {target.name!r} is a {target.kind}. "
-            f"Add --category {target.name}, or use class_noise=rpt."
+            f"Read it with category=[{target.name!r}], or use class_noise=rpt."
         )
     return Step(target.name, within=within, perturb=Redraw(distribution="shares" if noise == "ppt" else "all-leaves"))
 

@@ -7,10 +7,10 @@ from inspect import Parameter, signature
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from leafcover.errors import NameUnknown, PlanError
+from leafcover.errors import NameUnknown, PlanError, PluginError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
-from leafcover.registry import Registry
+from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.frames import from_frame
 from leafcover.table.table import IntoTable, Table, target_of
 
@@ -110,6 +110,7 @@ def recipe(
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
         known = signature(make).parameters
+        write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)
         def signed(table: IntoTable, **given: Any) -> Plan:
@@ -120,7 +121,9 @@ def recipe(
                 given |= {} if found is None else {"target": found}
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
-            plan = make(table, **given)
+            plan = write(table, **given)
+            if not isinstance(plan, Plan):
+                raise PluginError(f"The recipe {name!r} must return a Plan. Got {type(plan).__name__}.")
             chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
             target = given.get("target", "")
             made = None if plan.made is None else Made(table, plan.made.partitions)
@@ -135,10 +138,7 @@ def recipe(
 def _target(name: str, table: Table, given: str | None) -> str:
     target = target_of(table, given)
     if target is None:
-        raise PlanError(
-            f"Recipe {name!r} needs a target column. Add --target COLUMN; "
-            "in Python, give target or read the column with the role target."
-        )
+        raise PlanError(f"Recipe {name!r} needs a target column. Add target=COLUMN, or give a column the role target.")
     return target
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Codes, Rows
-from leafcover.errors import TableError, quoted
+from leafcover.errors import TableError
 from leafcover.table.formatting import (
     PLAIN,
     ParsedNumbers,
@@ -175,7 +175,7 @@ def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) ->
     if text_format.width:
         warnings.append(
             f"Column {name!r} has leading zeros and is read as a number. "
-            f"If it is a code, add --category {quoted(name)}."
+            f"If it is a code, read it with category=[{name!r}]."
         )
     if grid is None and text_format.fixed and not text_format.decimals:
         warnings.append(large_integer_warning(name))
@@ -191,7 +191,7 @@ def large_integer_warning(name: str) -> str:
     """The warning about integers that float64 cannot represent exactly."""
     return (
         f"Column {name!r} has integers beyond 2^53, which are rounded before they are averaged or perturbed. "
-        f"If it is a code, add --category {quoted(name)}."
+        f"If it is a code, read it with category=[{name!r}]."
     )
 
 

@@ -59,7 +59,7 @@ def _decode(data: bytes, path: Path) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise TableError(
-            f"'{path}' is not utf-8 text (byte {error.start + 1}). Set the encoding, such as --encoding latin-1."
+            f"'{path}' is not utf-8 text (byte {error.start + 1}). Set the encoding, such as encoding='latin-1'."
         ) from error
 
 

@@ -182,11 +182,11 @@ def sweep(
 
 def _check(max_risk: float | None, runs: int, rows: int, jobs: int) -> None:
     if max_risk is not None and not (isinstance(max_risk, int | float) and 0 <= max_risk <= 1):
-        raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
+        raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
     for name, number, least, most in (
-        ("--runs", runs, 1, MOST_RUNS),
-        ("--rows", rows, FEWEST, MOST_ROWS),
-        ("--jobs", jobs, 1, MOST_JOBS),
+        ("runs", runs, 1, MOST_RUNS),
+        ("rows", rows, FEWEST, MOST_ROWS),
+        ("jobs", jobs, 1, MOST_JOBS),
     ):
         if not isinstance(number, int) or not least <= number <= most:
             raise ValueOutOfRange(name, number, f"a whole number from {least} to {most:,}")
@@ -221,7 +221,7 @@ def _saved_scores(
     wanted = None if seed is None else Key.from_seed(seed)
     held = read_scores(file) if file is not None and file.exists() else None
     if file is not None and held is not None and wanted is not None and wanted.secret != held.key.secret:
-        raise LeafcoverError(f"The scores in '{file}' were made with another seed. Choose another file for --scores.")
+        raise LeafcoverError(f"The scores in '{file}' were made with another seed. Choose another file.")
     key = held.key if held is not None else wanted or Key.fresh()
     roles = {name: str(role) for name, role in table.roles.items()}
     identity = Identity(fingerprint(table, key), target, roles, rows, bins)
@@ -317,7 +317,8 @@ def _in_processes(task: Task, trials: Sequence[Trial], jobs: int) -> Generator[t
         pool.shutdown()
     except BrokenProcessPool:
         raise LeafcoverError(
-            "A worker process of the sweep ended unexpectedly, perhaps for lack of memory. Use fewer --jobs or --rows."
+            "A worker process of the sweep ended unexpectedly, perhaps for lack of memory. "
+            "Lower jobs=... or rows=... to need less."
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
