@@ -7,10 +7,31 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
+import leafcover as lc
+from leafcover.errors import PluginError
+from leafcover.extend import (
+    Cells,
+    Changed,
+    Partition,
+    PartitionMethod,
+    Perturbation,
+    measure,
+    partition,
+    perturbation,
+    recipe,
+)
+from leafcover.metrics.registry import MEASURES
+from leafcover.partition.base import PARTITIONS
+from leafcover.perturb.base import PERTURBATIONS
+from leafcover.recipes.registry import RECIPES
+from tests.cli.helpers import refused, rows_of
 from tests.data import table_path
 
 HERE = Path(__file__).parent
@@ -138,6 +159,125 @@ def test_a_kind_that_a_perturbation_does_not_take_is_refused(plugin):
         "except lc.errors.PlanError as error: print(error)",
     )
     assert "does not accept a category" in printed
+
+
+# Plugins with faults, registered in this process.
+
+
+@pytest.fixture
+def registries(monkeypatch):
+    """The four registries, as they were after the test."""
+    for one in (PERTURBATIONS, PARTITIONS, RECIPES, MEASURES):
+        len(one)  # loads what is built in
+        monkeypatch.setattr(one, "_entries", dict(one._entries))
+
+
+@dataclass(frozen=True)
+class Faulty(Perturbation):
+    """Fails where it is told to."""
+
+    frozen_id: ClassVar[str] = "test-faulty"
+
+    fault: str = "change"
+
+    def __post_init__(self):
+        self._fail("__post_init__")
+
+    def _fail(self, place):
+        if self.fault == place:
+            raise ValueError("no\nluck")
+
+    @property
+    def scope(self):
+        self._fail("scope")
+        return "row"
+
+    def change(self, part, summary, draws):
+        self._fail("change")
+        return {column.name: Changed(column.values) for column in part.columns}
+
+    def likelihood(self, part, released, summary):
+        self._fail("likelihood")
+        return np.ones(len(part))
+
+
+@dataclass(frozen=True)
+class FaultyCells(PartitionMethod):
+    """Divides by zero."""
+
+    frozen_id: ClassVar[str] = "test-faulty-cells"
+
+    needs = ()
+
+    def cells(self, table):
+        return Partition(Cells(np.zeros(len(table) // 0, np.int64), 1))
+
+
+def fresh(kind):
+    """A copy of a class, because registering one guards its methods."""
+    own = {name: one for name, one in vars(kind).items() if name not in ("__dict__", "__weakref__", "_abc_impl")}
+    return type(kind)(kind.__name__, kind.__bases__, own)
+
+
+@pytest.mark.parametrize("place", ["__post_init__", "scope", "change", "likelihood"])
+def test_an_exception_in_a_perturbation_is_one_line_that_names_the_method(registries, tmp_path, place):
+    faulty = perturbation("faulty")(fresh(Faulty))
+
+    @recipe("faulty")
+    def write(table: lc.Table) -> lc.Plan:
+        return lc.Plan(*(lc.Step(name, within=lc.Whole(), perturb=faulty(place)) for name in table.names))
+
+    (tmp_path / "in.csv").write_text(rows_of())
+    line = refused("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--recipe", "faulty")
+    assert f"Faulty.{place}, of the perturbation 'faulty', raised ValueError: no luck." in line
+    assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+def test_an_exception_in_a_partition_recipe_or_measure_is_one_line(registries, tmp_path):
+    cells = partition("faulty-cells")(fresh(FaultyCells))
+
+    @recipe("by-cells")
+    def by_cells(table: lc.Table) -> lc.Plan:
+        return lc.Plan(lc.Step("job", within=cells(), perturb=lc.Shuffle()))
+
+    @recipe("faulty")
+    def faulty(table: lc.Table) -> lc.Plan:
+        return {}["nobody"]
+
+    @recipe("no-plan")
+    def no_plan(table: lc.Table) -> lc.Plan:
+        return None
+
+    (tmp_path / "in.csv").write_text(rows_of())
+    words = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--recipe")
+    assert "FaultyCells.cells, of the partition 'faulty-cells', raised ZeroDivisionError" in refused(*words, "by-cells")
+    assert "faulty, the recipe 'faulty', raised KeyError: 'nobody'." in refused(*words, "faulty")
+    assert "The recipe 'no-plan' must return a Plan. Got NoneType." in refused(*words, "no-plan")
+
+    @measure("faulty", side="risk")
+    def count(pair):
+        return "many"
+
+    table = lc.read(tmp_path / "in.csv")
+    with pytest.raises(PluginError, match=r"count, the measure 'faulty', raised ValueError") as caught:
+        lc.measure(table, table, only=["faulty"])
+    assert isinstance(caught.value.__cause__, ValueError)  # with its traceback
+
+
+@pytest.mark.parametrize(
+    ("register", "kind", "words"),
+    [
+        (perturbation, type("No", (Faulty,), {"frozen_id": ""}), "'bad' \\(No\\) has no frozen_id"),
+        (perturbation, type("Same", (Faulty,), {"frozen_id": "shuffle"}), "has the frozen_id 'shuffle' of 'shuffle'"),
+        (perturbation, type("Half", (Perturbation,), {"frozen_id": "x"}), "does not define change, likelihood"),
+        (partition, type("None_", (PartitionMethod,), {}), "has no frozen_id"),
+    ],
+)
+def test_a_class_that_cannot_be_used_is_refused_at_registration(registries, register, kind, words):
+    with pytest.raises(PluginError, match=words):
+        register("bad")(kind)
+    assert "bad" not in PERTURBATIONS
+    assert "bad" not in PARTITIONS
 
 
 def test_a_plugin_that_cannot_be_loaded_is_one_line(plugin, tmp_path):

@@ -29,7 +29,7 @@ from leafcover.engine.manifest import Record, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
-from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
@@ -38,8 +38,9 @@ from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.frames import from_frame
 from leafcover.table.identifiers import TableFacts, describe
+from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
-from leafcover.table.table import IntoTable, Role, Table, column_name, without_unused_levels
+from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 
 
 def read(
@@ -47,7 +48,7 @@ def read(
     *,
     roles: Mapping[str, Role] | None = None,
     category: Sequence[str] = (),
-    missing: Mapping[str, Sequence[str]] | None = None,
+    missing: MissingTokens | None = None,
     drop: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
@@ -63,9 +64,10 @@ def read(
         Roles of columns: "target", "identifier", "quasi-identifier", "sensitive", "unit", "weight" or "unchanged".
     category : sequence of str, optional
         Columns to read as categories even if they look like numbers, such as postal codes.
-    missing : mapping of str to sequence of str, optional
-        For each column, the texts that mean a missing value. In CSV files they replace the default "?", "NA", "NaN"
-        and "nan". An empty cell is always missing.
+    missing : mapping of str to str, number or sequence of them, optional
+        For each column, the texts or numbers that mean a missing value. In CSV files they replace the default "?",
+        "NA", "NaN" and "nan"; an empty cell is always missing. In typed columns they are missing in addition to nulls.
+        A number (-9 or -9.0), and in typed columns a date (2099-12-31), is compared by its value.
     drop : sequence of str, optional
         Columns to leave out.
     encoding : str, default "utf-8"
@@ -145,7 +147,7 @@ def release(
     plan : Plan or str, default "cover"
         A plan, or the name of a recipe that writes one.
     target : str, optional
-        The column whose rules a recipe preserves.
+        The column whose rules a recipe preserves. Default: the column with the role "target".
     settings : mapping, optional
         Parameters of the recipe.
     key, key_file, seed : Key, str or Path, int, optional
@@ -213,8 +215,10 @@ def release(
 
 def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
     """The key to use, and whether it is new."""
-    if sum(one is not None for one in (key, key_file, seed)) > 1:
-        raise PlanError("Give only one of key, key_file and seed: a key to publish, a seed to experiment.")
+    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
+    if len(chosen) > 1:
+        given = " and ".join(f"{name}=..." for name in chosen)
+        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
     if seed is not None:
         return Key.from_seed(seed), False
     if key is not None:
@@ -339,6 +343,9 @@ def measure(
         if aside is not None:
             refuse_same_people(compared.pair)
         return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
+    chosen_weight = column_name("weight", weight or "".join(before.with_role("weight")[:1]))
+    if chosen_weight:
+        check_weight(before[chosen_weight])
     pair = pair_of(
         before,
         from_frame(released),
@@ -346,7 +353,7 @@ def measure(
         target=column_name("target", target or "".join(before.with_role("target")[:1])),
         quasi_identifiers=_names("quasi_identifiers", quasi_identifiers) or before.with_role("quasi-identifier"),
         sensitive=_names("sensitive", sensitive) or before.with_role("sensitive"),
-        weight=column_name("weight", weight or "".join(before.with_role("weight")[:1])),
+        weight=chosen_weight,
         control=aside,
     )
     if aside is not None:
@@ -369,8 +376,15 @@ def _refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
 
 def _released_rows(table: Table, released: Release) -> Table:
     """The rows of the original that were released."""
-    rows = getattr(released, "rows", None)
-    return table if rows is None or len(rows) == len(table) else without_unused_levels(table, rows)
+    rows = released.source if (given := getattr(released, "rows", None)) is None else given
+    if len(rows) == len(table):
+        return table
+    if len(rows) and rows.max() >= len(table):
+        raise TableError(
+            f"The release was made from a table with at least {int(rows.max()) + 1} rows, but the original has "
+            f"{len(table)}. Give the table that was released."
+        )
+    return table if given is None else without_unused_levels(table, rows)
 
 
 def load(
@@ -439,10 +453,13 @@ def load(
 
 
 def _original(original: str | Path | IntoTable, record: Record, target: str | None) -> Table:
-    """The original table; a file is read in the same way as for the release."""
-    if not isinstance(original, str | Path):
-        return from_frame(original)
+    """The original table; a file or frame is read in the same way as for the release."""
+    if isinstance(original, Table):
+        return original
     roles = record.roles | ({target: "target"} if target else {})
+    if not isinstance(original, str | Path):
+        options = {name: record.options.get(name) or () for name in ("drop", "category")}
+        return from_frame(original, **options, missing=record.options.get("missing"), roles=roles)
     return read_file(original, **record.options, roles=roles)
 
 

@@ -7,7 +7,7 @@ LeafcoverError
 ├── PlanError         a plan that contradicts itself or the table
 ├── OutputError       a result that cannot be written
 ├── InvariantViolated a perturbation broke one of its guarantees; nothing is written
-├── PluginError       a plugin cannot be loaded, or takes a name that exists
+├── PluginError       a plugin cannot be loaded, takes a name that exists, or fails
 └── RiskTooHigh       the measured risk is above the limit that was set
 """
 
@@ -67,7 +67,7 @@ class NameUnknown(LeafcoverError):
         similar = get_close_matches(name, self.known, n=1)
         hint = f" Did you mean {similar[0]!r}?" if similar else ""
         if "," in name and all(part.strip() in self.known for part in name.split(",")):
-            hint = " Give one name at a time: repeat the option for each."
+            hint = " These are several names: give each on its own."
         listed = ", ".join(quoted(known) for known in self.known[:MAX_NAMES_LISTED])
         more = ", …" if len(self.known) > MAX_NAMES_LISTED else ""
         place = f" {where}" if where else ""
@@ -105,7 +105,7 @@ class InvariantViolated(LeafcoverError):
 
 
 class PluginError(LeafcoverError):
-    """A plugin cannot be loaded, or takes a name that exists."""
+    """A plugin cannot be loaded, takes a name that exists, or fails."""
 
 
 class RiskTooHigh(LeafcoverError):

@@ -3,6 +3,7 @@
 See ``docs/how-to/plugins.md``.
 """
 
+from leafcover.cells import Cells
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.registry import measure
 from leafcover.partition.base import Partition, PartitionMethod, partition
@@ -10,6 +11,7 @@ from leafcover.perturb.base import Changed, Chunk, Perturbation, perturbation
 from leafcover.recipes.registry import recipe
 
 __all__ = [
+    "Cells",
     "Changed",
     "Chunk",
     "Pair",

@@ -82,14 +82,14 @@ def key_from_file(path: Path) -> Key:
     try:
         text = path.read_text("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        message = f"Key file {str(path)!r} cannot be read ({_reason(error)}). Choose another --key-file."
+        message = f"Key file {str(path)!r} cannot be read ({_reason(error)}). Choose another key_file."
         raise TableError(message) from None
     try:
         return Key(bytes.fromhex(text))
     except (ValueError, ValueOutOfRange):
         raise TableError(
             f"Key file {str(path)!r} does not contain a key of {2 * KEY_BYTES} hexadecimal digits. "
-            "Choose another --key-file, or the name of a new file to create a key."
+            "Choose another key_file, or the name of a new file to create a key."
         ) from None
 
 

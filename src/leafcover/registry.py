@@ -8,17 +8,20 @@ so as an entry point of the group ``leafcover.plugins``. Nothing in the library 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Generic, TypeVar, cast
+from types import FunctionType
+from typing import Any, Generic, TypeVar, cast
 
-from leafcover.errors import NameUnknown, PluginError
+from leafcover.errors import LeafcoverError, NameUnknown, PluginError
 
 GROUP = "leafcover.plugins"
 
 Entry = TypeVar("Entry")
 Given = TypeVar("Given")
+Class = TypeVar("Class", bound=type)
+Result = TypeVar("Result")
 
 
 class Registry(Mapping[str, Entry], Generic[Entry]):
@@ -44,6 +47,29 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
         return register
 
+    def class_decorator(self, name: str) -> Callable[[Class], Class]:
+        """The same for a class, which must be complete and have a ``frozen_id`` of its own."""
+
+        def register(entry: Class) -> Class:
+            frozen = getattr(entry, "frozen_id", "")
+            what = f"The {self.what} {name!r} ({entry.__name__})"
+            if not isinstance(frozen, str) or not frozen:
+                raise PluginError(
+                    f"{what} has no frozen_id. Give the class one, such as frozen_id = 'package-{name}', "
+                    "and never change it: draws are derived from it."
+                )
+            if lacking := sorted(getattr(entry, "__abstractmethods__", ())):
+                raise PluginError(f"{what} does not define {', '.join(lacking)}. Define what is lacking.")
+            if is_plugin(entry):
+                self._import_built_in()
+                if same := [n for n, one in self._entries.items() if getattr(one, "frozen_id", "") == frozen]:
+                    raise PluginError(f"{what} has the frozen_id {frozen!r} of {same[0]!r}. Give it one of its own.")
+                _blame_methods(entry, f"the {self.what} {name!r}")
+            self.register(name, cast(Entry, entry))
+            return entry
+
+        return register
+
     def named(self, name: str, where: str = "") -> Entry:
         """The entry of a name, or an error that lists the names there are."""
         if name not in self:
@@ -64,10 +90,49 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         return len(self._loaded())
 
     def _loaded(self) -> dict[str, Entry]:
-        for module in self._modules:
-            import_module(module)
+        self._import_built_in()
         load_plugins()
         return self._entries
+
+    def _import_built_in(self) -> None:
+        for module in self._modules:
+            import_module(module)
+
+
+# A plugin's exception becomes one line that names the plugin's method; the traceback stays the cause of the error.
+
+
+def is_plugin(entry: Any) -> bool:
+    """Whether a class or function is defined outside Leafcover."""
+    return str(entry.__module__).partition(".")[0] != "leafcover"
+
+
+def blamed(call: Callable[..., Result], what: str) -> Callable[..., Result]:
+    """The same function; an exception that is no error of Leafcover becomes a `PluginError` about ``what``."""
+
+    @wraps(call)
+    def run(*args: Any, **given: Any) -> Result:
+        try:
+            return call(*args, **given)
+        except (LeafcoverError, MemoryError):
+            raise
+        except Exception as error:
+            found = " ".join(f"{type(error).__name__}: {error}".split())
+            raise PluginError(f"{what} raised {found}. Correct the plugin, or do without it.") from error
+
+    return run
+
+
+def _blame_methods(entry: type, what: str) -> None:
+    """Guard the public methods and properties that a class defines, and the check of its parameters."""
+    for name, one in list(vars(entry).items()):
+        if name.startswith("_") and name != "__post_init__":
+            continue
+        words = f"{entry.__name__}.{name}, of {what},"
+        if isinstance(one, property) and one.fget is not None:
+            setattr(entry, name, property(blamed(one.fget, words), doc=one.__doc__))
+        elif isinstance(one, FunctionType):
+            setattr(entry, name, blamed(one, words))
 
 
 @cache

@@ -28,6 +28,7 @@ from leafcover.errors import TableError
 from leafcover.keyed_random import Key, key_text
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.suite import Measures
+from leafcover.metrics.summary import DecisiveRisk, decisive_lines
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
 from leafcover.table.table import Table
@@ -54,6 +55,11 @@ class _Measurable:
     @cached_property
     def _taken(self) -> dict[str, Measures]:
         return {}
+
+    @cached_property
+    def _limited(self) -> tuple[DecisiveRisk, ...]:
+        """The risks that a limit is compared with."""
+        return limited_risks(self._compared, self._taken.get("all"))
 
     def measure(self, *, progress: Progress | None = None) -> Measures:
         """Measure utility and disclosure risk; the result is computed once, then kept.
@@ -108,7 +114,7 @@ class _Measurable:
         """
         check_limit(max_risk)
         (progress or SILENT)("attacking the release", 0.0)
-        refuse_above(limited_risks(self._compared, self._taken.get("all")), max_risk)
+        refuse_above(self._limited, max_risk)
 
     def write(
         self,
@@ -270,7 +276,9 @@ class Released(_Measurable, Release):
     kept_order : bool
         Whether the rows are in their original order.
     unprotected : tuple of str
-        The columns that were released unchanged.
+        The columns with values that were released unchanged.
+    no_values : tuple of str
+        The columns in which every value is missing.
     partitions : mapping
         The cells of each partition in the plan.
     original : Table
@@ -319,7 +327,9 @@ class Released(_Measurable, Release):
         return self._certain is not None
 
     def __str__(self) -> str:
-        return summary(self, None if self._taken else self._certain)
+        text = summary(self, None if self._taken else self._certain)
+        compared = self.__dict__.get("_limited", ()) if not self._taken else ()
+        return "\n".join([text, *decisive_lines(compared)])
 
     def save(
         self,
@@ -349,7 +359,7 @@ class Released(_Measurable, Release):
         publish_tree : bool, default False
             Put plan and tree into what is published; their cuts are original values.
         force : bool, default False
-            Overwrite files that exist.
+            Overwrite files that exist; rows that an overwritten release held out are removed with it.
         progress : callable, optional
             Called with the current task and the share that is done.
 

@@ -119,6 +119,11 @@ def test_files_that_do_not_match_get_one_line(folder, tmp_path, content, words):
     assert not (tmp_path / "m.json").exists()
 
 
+def test_a_smaller_original_is_refused(folder, tmp_path):
+    (tmp_path / "small.csv").write_text(rows_of(rows=99))
+    assert "the original's 99 rows" in refused("measure", tmp_path / "small.csv", folder / "out.csv")
+
+
 def test_pairs_of_another_release_are_refused(folder, tmp_path):
     (tmp_path / "short").write_text("0\n1\n")
     (tmp_path / "twice").write_text("0\n" * 240)

@@ -184,6 +184,9 @@ def test_a_column_with_nothing_in_it_is_left_as_it_is(tmp_path):
         assert done.exit_code == 0, done.output
         assert "gone" in done.stderr
         assert all(line.endswith(",") for line in out.read_text().splitlines()[1:])
+        assert catalogue("release")("no-values", columns="gone") in done.stdout
+        manifest = json.loads((tmp_path / f"{recipe}.csv.manifest.json").read_text())
+        assert (manifest["no_values"], manifest["not_protected"]) == (["gone"], [])
 
 
 def test_a_target_with_missing_values_is_released(tmp_path):
@@ -328,6 +331,26 @@ def test_damaged_manifests_are_refused(good, tmp_path):
             path.write_text(json.dumps(held))
             assert f"is damaged at '{'.'.join(part)}'" in refused(*words)
         path.write_text(whole)
+
+
+def test_verify_says_whether_the_table_or_its_manifest_is_missing(good, tmp_path):
+    assert refused("verify", tmp_path / "nope.csv") == (
+        f"error: There is no file '{tmp_path / 'nope.csv'}'. Check its name and directory."
+    )
+    line = refused("verify", good)
+    assert f"There is no manifest '{good}.manifest.json'" in line
+    assert "--manifest" in line
+
+
+def test_a_message_on_the_command_line_names_options(good, tmp_path):
+    words = ("release", good, "-o", tmp_path / "o.csv", "--target", "class")
+    line = refused(*words, "--key-file", tmp_path / "k", "--seed", 1)
+    assert "--key-file and --seed" in line
+    (tmp_path / "zip.csv").write_text("zip,x\n" + "".join(f"{i:05d},{i % 3}\n" for i in range(60)))
+    shown = leafcover("inspect", tmp_path / "zip.csv")
+    assert "--category zip" in shown.stderr
+    assert "--drop zip" in shown.stderr
+    assert "category=" not in shown.stderr
 
 
 def test_verify_notices_rubbish_beside_a_release(good, tmp_path):

@@ -92,7 +92,10 @@ def test_a_risk_above_the_limit_ends_with_3_and_writes_nothing(folder):
     )
     assert "risk" in said
     assert [p.name for p in folder.iterdir()] == ["in.csv"]
-    released(folder, "--max-risk", "1")
+    result = leafcover("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--max-risk", "1")
+    assert result.exit_code == 0, result.output
+    for kind in ("linkage", "inference", "membership", "linkability"):  # what was compared is named
+        assert catalogue("report")("risk-name", kind=kind, column="class", predicates="none") in result.output
 
 
 def test_rows_held_out_are_not_released(folder):
@@ -102,6 +105,32 @@ def test_rows_held_out_are_not_released(folder):
     assert len(aside.read_text().splitlines()) == 61
     assert len(out.read_text().splitlines()) == 241
     assert leafcover("verify", out, "--original", folder / "in.csv").exit_code == 0
+
+
+def test_rows_held_out_go_with_the_release_that_is_overwritten(folder, monkeypatch):
+    out = released(folder, "--hold-out", "0.2")
+    aside, words = folder / "out.held-out.csv", ("--target", "class", "--force")
+    held = aside.read_text()
+    assert leafcover("release", folder / "in.csv", "-o", out, *words, "--hold-out", "0.3").exit_code == 0
+    assert aside.read_text() != held  # replaced
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with monkeypatch.context() as broken:
+        broken.setattr("leafcover.engine.files.write_pairs", _no_space)
+        refused("release", folder / "in.csv", "-o", out, *words)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before  # all or nothing
+    assert leafcover("release", aside, "-o", out, *words).exit_code == 0
+    assert aside.exists()  # the original of this release
+    assert leafcover("release", folder / "in.csv", "-o", out, *words).exit_code == 0
+    assert not aside.exists()
+    aside.write_text("mine")
+    for path in folder.glob("out.csv*"):
+        path.unlink()
+    released(folder)
+    assert aside.read_text() == "mine"  # no release of ours was overwritten
+
+
+def _no_space(*given):
+    raise OSError(28, "No space left on device")
 
 
 def test_a_plan_can_be_written_changed_and_used(folder):

@@ -128,7 +128,7 @@ def test_groups_larger_than_a_trial_are_not_tried_and_the_table_says_so(csv, mon
     line = refused(*asked(csv, "--recipes", "framework", "--set", "min_cell=45", "--rows", 60))
     sampled = say("skipped-group-size", parameter="min_cell", value=45, rows=40, of=60, sampled="yes")
     assert line == f"error: {sampled}"
-    assert sampled.endswith("--rows.")
+    assert sampled.endswith("Use more rows.")
 
 
 def test_nothing_of_use_below_the_limit_ends_with_3_and_says_why(csv, monkeypatch):
@@ -172,7 +172,7 @@ def test_recipes_that_cannot_run_are_named(csv, monkeypatch):
     ("more", "words"),
     [
         (["--recipes", "covr"], "Did you mean 'cover'?"),
-        (["--grid", "k="], "such as --grid k=5,20,100"),
+        (["--grid", "k="], "--grid must be NAME=VALUE,VALUE such as k=5,20,100"),
         (["--grid", "kk=5"], "There is no parameter 'kk'"),
         (["--set", "cousins"], "such as --set cousins=2"),
         (["--set", "k=5", "--set", "k=6"], "given twice"),

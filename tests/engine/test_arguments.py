@@ -1,5 +1,7 @@
 """What somebody may hand to the library by mistake gets one line."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -58,6 +60,17 @@ def test_row_numbers_in_any_form_are_pairs(pairs):
 def test_pairs_of_another_table_get_one_line(frame, pairs, said):
     with pytest.raises(TableError, match=said):
         lc.measure(frame, frame.copy(), pairs=pairs, target="class")
+
+
+@pytest.mark.parametrize("hold_out", [None, 0.2])
+@pytest.mark.parametrize("only", [None, ["record_linkage"]])
+def test_a_release_is_not_measured_against_a_smaller_original(frame, hold_out, only):
+    release = lc.release(frame, "additive", seed=1, hold_out=hold_out)
+    last = int(release.rows.max())
+    with pytest.raises(TableError, match=f"at least {last + 1} rows, but the original has {last}") as caught:
+        lc.measure(frame.head(last), release, only=only)
+    assert "\n" not in str(caught.value)
+    assert lc.measure(frame, release, only=["record_linkage"])["record_linkage"].first.tries
 
 
 def test_a_path_is_no_table_and_the_line_says_how_to_read_it(frame, plan, tmp_path):
@@ -134,3 +147,39 @@ def test_a_control_that_is_alike_by_chance_is_welcome():
     refuse_same_people(same(mixed(1, rows=300), mixed(2, rows=100)))
     with pytest.raises(TableError, match="as if the same people"):
         refuse_same_people(same(mixed(1, rows=300), mixed(1, rows=300)))
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (["a", "b"] * 45, "'w' must be a column of numbers, but is read as a category"),
+        (["1,5", "2,5"] * 45, "is read as a category"),
+        ([True, False] * 45, "is read as a category"),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"] * 45), "is read as a time"),
+        ([None] * 90, "has no known values"),
+        ([1.0, 2.0, -0.5] * 30, "has 30 negative numbers, the first in row 3"),
+        ([-1, *range(89)], "has 1 negative number, the first in row 1"),
+    ],
+)
+def test_a_weight_that_is_no_number_or_negative_gets_one_line(frame, values, said, tmp_path):
+    weighted = frame.assign(w=values)
+    weighted.to_parquet(tmp_path / "in.parquet")
+    bare = lc.read(weighted)
+    wrong = (
+        lambda: lc.read(weighted, roles={"w": "weight"}),
+        lambda: lc.read(tmp_path / "in.parquet", roles={"w": "weight"}),
+        lambda: lc.measure(bare, bare, weight="w", only=["totals"]),
+        lambda: lc.release(replace(bare, roles={"w": "weight"}), "random", seed=1),
+    )
+    for call in wrong:
+        with pytest.raises(TableError, match=said) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+def test_weights_of_zero_and_missing_weights_are_accepted(frame):
+    weighted = frame.assign(w=[0, -9, 2.5] * 30)
+    table = lc.read(weighted, roles={"w": "weight"}, missing={"w": "-9"})
+    assert table["w"].missing.sum() == 30
+    assert len(lc.release(table, "random", seed=1).table) == 90
+    assert lc.measure(table, table, only=["totals"])["totals"].reason == ""

@@ -166,7 +166,7 @@ def test_rows_leave_in_an_order_that_only_the_key_knows():
 
 def test_ppt_on_a_number_says_what_to_do():
     table = read(table_path("wbc"), drop=["sample_code_number"])
-    with pytest.raises(PlanError, match="--category class"):
+    with pytest.raises(PlanError, match=r"category=\['class'\]"):
         plan_for(table, "framework", target="class", settings={"class_noise": "ppt"})
 
 

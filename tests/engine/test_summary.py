@@ -8,14 +8,14 @@ from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.estimates import Risk
 from tests.prose import check_golden
-from tests.tables import mixed
+from tests.tables import category, mixed, table
 
 say = catalogue("release")
 
 
 def released(recipe, rows=200, **settings):
-    table = mixed(1, rows=rows)
-    return lc.release(table, lc.recipes.plan_for(table, recipe, target="class", settings=settings), seed=1)
+    original = mixed(1, rows=rows)
+    return lc.release(original, lc.recipes.plan_for(original, recipe, target="class", settings=settings), seed=1)
 
 
 def test_the_summary_reads_as_its_golden_text():
@@ -33,10 +33,20 @@ def test_what_is_not_protected_or_not_for_publication_is_named():
 def test_a_plan_without_shuffling_alone_does_not_claim_it():
     made = released("cover")
     smallest = min(cell.smallest for cell in made.cells)
-    assert say("smallest-cell-shuffled", rows=smallest) in summary(made)
+    assert say("smallest-cell-shuffled", rows=smallest, empty="none") in summary(made)
     open_ = summary(replace(made, unprotected=("town",)))
-    assert say("smallest-cell-shuffled", rows=smallest) not in open_
+    assert say("smallest-cell-shuffled", rows=smallest, empty="none") not in open_
     assert say("smallest-cell", rows=smallest) in open_
+
+
+def test_a_column_without_values_is_neither_shuffled_nor_unprotected():
+    original = table(*mixed(1, rows=200), category("note", [None] * 200))
+    for recipe in ("cover", "framework", "additive"):
+        made = lc.release(original, recipe, target="class", seed=1)
+        assert made.no_values == ("note",)
+        assert "note" not in made.unprotected
+        assert say("no-values", columns="note") in summary(made)
+        assert say("smallest-cell-shuffled", rows=1, empty="none").partition(";")[0] not in summary(made)
 
 
 def test_columns_that_the_cell_fixes_are_named_the_most_fixed_first():
@@ -54,4 +64,4 @@ def test_singletons_and_record_linkage_are_shown_with_their_figures():
     assert say("singletons", share="12.3%") in summary(alone)
     risk = Risk(0.02, 0.01, 0.03, 200, 0.5)
     text = summary(made, Informed(risk, risk, 40.0, (), 1, "the plan's own", 200, 200))
-    assert say("record-linkage", risk="0.020 (0.010 to 0.030)", worst="0.50") in text
+    assert say("record-linkage", risk="0.020 (0.010 to 0.030)", worst="0.500") in text

@@ -253,7 +253,7 @@ def test_weights_and_sampling_units_are_not_tested():
 
 
 def test_a_pair_without_a_target_is_told_so():
-    with pytest.raises(TableError, match="Choose one with --target"):
+    with pytest.raises(TableError, match="Add target=COLUMN"):
         trees(pair_of(ten("aaaaabbbbb"), ten("aaaaabbbbb")))
 
 

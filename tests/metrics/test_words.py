@@ -7,7 +7,8 @@ import pytest
 
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
-from leafcover.metrics.suite import measures, words
+from leafcover.metrics.suite import measures
+from leafcover.metrics.summary import measured_risks, words
 from leafcover.metrics.utility.forest import RuleShares
 from tests.metrics.pairs import copy_of
 from tests.prose import check_golden
@@ -36,7 +37,7 @@ def test_the_summary_reads_as_its_golden_text(found):
 
 def test_disclosure_risk_comes_first_and_in_order(found):
     lines = words(found).splitlines()
-    heads = [say("heading-risks"), say("heading-utility"), say("heading-absent")]
+    heads = [say("heading-risks"), say("heading-decisive"), say("heading-utility"), say("heading-absent")]
     assert [line for line in lines if not line.startswith(" ")] == heads
     attacks = [line.split(":")[0].strip() for line in lines[1:5]]
     ids = ("record-linkage", "inference", "membership", "singling-out")
@@ -45,6 +46,37 @@ def test_disclosure_risk_comes_first_and_in_order(found):
     risks = found.risks
     for figure in (risks.informed.first, risks.membership.area, risks.singling_out.multivariate.main):
         assert str(figure) in words(found)
+
+
+def test_the_summary_names_every_figure_that_decides(found):
+    lines = words(found).splitlines()
+    start = lines.index(say("heading-decisive")) + 1
+    shown = lines[start : lines.index(say("heading-utility"))]
+    risks = measured_risks(found)
+    assert {one.kind for one in risks} == {"linkage", "inference", "membership", "linkability", "singling-out"}
+    assert len(shown) == len(risks)
+    for line, one in zip(shown, risks, strict=True):
+        assert line.startswith(f"  {one.name}: {one.risk};")
+
+
+@pytest.mark.parametrize("decides", ["univariate", "multivariate"])
+def test_singling_out_by_one_column_is_shown_and_can_decide(found, decides):
+    other = {"univariate": "multivariate", "multivariate": "univariate"}[decides]
+    high = Attack(wilson(900, 1_000), wilson(100, 1_000), wilson(200, 1_000))
+    low = Attack(wilson(110, 1_000), wilson(100, 1_000), wilson(200, 1_000))
+    singled = replace(found.risks.singling_out, **{decides: high, other: low})
+    changed = replace(found, risks=replace(found.risks, singling_out=singled))
+    (one,) = [one for one in measured_risks(changed) if one.kind == "singling-out"]
+    assert (one.predicates, one.risk) == (decides, high.above_control)
+    for figure in (high.main, low.main, one.risk):
+        assert str(figure) in words(changed)
+
+
+@pytest.mark.parametrize(("value", "worst"), [(0.003, 0.004), (0.0006, 0.001), (0.25, 0.251)])
+def test_the_most_exposed_never_look_less_exposed_than_the_mean(found, value, worst):
+    first = Risk(value, value / 2, value * 1.5, 4_000, worst)
+    text = words(replace(found, risks=replace(found.risks, informed=replace(found.risks.informed, first=first))))
+    assert f"{first} of cases ({worst:.3f} for" in text
 
 
 FIRST_WORDS = {
@@ -101,7 +133,7 @@ def test_an_estimated_distribution_is_not_called_the_method(found):
     by_plan = replace(found.risks.informed, law="the plan's own", first=Risk(0.1, 0.05, 0.2, 120, 0.4))
     text = words(replace(found, risks=replace(found.risks, informed=by_plan)))
     assert "everything but the secret key" in text
-    assert "0.100 (0.050 to 0.200) of cases (0.40 for the most exposed 1%)" in text
+    assert "0.100 (0.050 to 0.200) of cases (0.400 for the most exposed 1%)" in text
     estimated = replace(by_plan, law="learned from half of the pairs")
     assert "secret key" not in words(replace(found, risks=replace(found.risks, informed=estimated)))
 

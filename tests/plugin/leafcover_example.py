@@ -7,8 +7,18 @@ from typing import ClassVar
 import numpy as np
 
 import leafcover as lc
-from leafcover.cells import Cells, intersect_labels
-from leafcover.extend import Changed, Chunk, Partition, PartitionMethod, Perturbation, measure, partition, perturbation
+from leafcover.cells import intersect_labels
+from leafcover.extend import (
+    Cells,
+    Changed,
+    Chunk,
+    Partition,
+    PartitionMethod,
+    Perturbation,
+    measure,
+    partition,
+    perturbation,
+)
 
 
 @perturbation("round")

@@ -68,7 +68,7 @@ def test_an_export_comes_back_and_is_shuffled(tmp_path: Path, suffix: str) -> No
     assert rows_of(back) == rows_of(table)
     assert list(texts(SURVEY, back)) != list(texts(SURVEY, table))
     first = path.read_bytes()
-    with pytest.raises(OutputError, match="--force"):
+    with pytest.raises(OutputError, match="force=True"):
         export(SURVEY, table, path)
     export(SURVEY, table, path, force=True)
     assert path.read_bytes() != first

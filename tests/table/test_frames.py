@@ -177,6 +177,55 @@ def test_a_missing_float_is_missing_whether_null_or_nan():
     assert str(to_frame(table)["f"].to_list()) == "[1.0, nan, None]"
 
 
+@pytest.mark.parametrize("kind", [pa.int8(), pa.int64(), pa.float32(), pa.float64(), pa.decimal128(21, 2)])
+@pytest.mark.parametrize("token", ["-9", " -9.0", -9, -9.0, np.int64(-9), ["x", "-9e0"]])
+def test_a_number_means_missing_in_any_spelling_and_type(kind, token):
+    table = from_frame(pa.table({"n": pa.array([1, -9, None, 3], pa.int64()).cast(kind)}), missing={"n": token})
+    assert table["n"].kind == "number"
+    assert table["n"].missing.tolist() == [False, True, True, False]
+    assert table["n"].domain == (1.0, 3.0)
+    assert to_frame(table)["n"].to_pylist() == [1, -9, None, 3]
+    level = from_frame(pa.table({"n": [1.0, -9.0, None, 3.0]}), missing={"n": token}, category=["n"])
+    assert level["n"].missing.tolist() == [False, True, True, False]
+
+
+def test_large_integers_that_mean_missing_are_compared_exactly():
+    numbers = pa.table({"n": [2**62, 2**62 + 1, 5]})
+    assert from_frame(numbers, missing={"n": str(2**62)})["n"].missing.tolist() == [True, False, False]
+    assert not from_frame(numbers, missing={"n": ["1e999", "0.5", "-1e30"]})["n"].missing.any()
+
+
+@pytest.mark.parametrize(
+    ("token", "missing"),
+    [("2020-01-01", True), ("2020-01-01 00:00:00", True), ("2019-12-31T23:00:00Z", True), ("2020-01-02", False)],
+)
+def test_a_date_means_missing_in_the_columns_own_time_zone(token, missing):
+    frame = pandas_frame()[["zoned", "time"]]
+    table = from_frame(frame, missing={"zoned": token})
+    assert table["zoned"].missing.tolist() == [missing, token == "2020-01-02", False]
+    assert table.warnings == ()
+    pd.testing.assert_frame_equal(to_frame(table), frame.reset_index(drop=True))
+
+
+def test_what_cannot_mean_missing_warns_or_is_refused():
+    assert len(from_frame(pa.table({"n": [1, 2]}), missing={"n": ["NA", "", "unknown"]}).warnings) == 1
+    assert len(from_frame(polars_frame(), missing={"date": "02/03/2020"}).warnings) == 1
+    assert from_frame(pa.table({"n": [1, 2]}), missing={"n": ["NA", "-9"]}).warnings == ()
+    with pytest.raises(TableError, match="'span'"):
+        from_frame(pandas_frame(), missing={"span": "1"})
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".arrow", ".arff"])
+def test_numbers_that_mean_missing_do_so_in_files(suffix, tmp_path):
+    path = tmp_path / f"in{suffix}"
+    write(pa.table({"n": [1.5, -9.0, 2.5, None], "i": [1, 2, -9, 3]}), path)
+    table = read(path, missing={"n": "-9", "i": "-9.0"})
+    assert table["n"].missing.tolist() == [False, True, False, True]
+    assert table["i"].missing.tolist() == [False, False, True, False]
+    write(table, tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text().splitlines()[2].split(",")[0] in ("-9", "-9.0")
+
+
 def test_a_frame_of_large_texts_is_written_as_a_file(tmp_path):
     texts = pa.array(["plain", 'a "quoted" one', "with, comma", None], pa.large_string())
     for names in (["c", "x"], ["x", "c"], ["c"]):
@@ -186,6 +235,19 @@ def test_a_frame_of_large_texts_is_written_as_a_file(tmp_path):
         assert again["c"].levels == ('a "quoted" one', "plain", "with, comma")
         assert again["c"].missing.tolist() == [False, False, False, True]
         (tmp_path / "t.csv").unlink()
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+def test_a_frame_of_texts_that_need_quotes_is_written_as_arff_and_c45(kind, tmp_path):
+    texts = ["it's", 'a "b" c', "x, y", "back\\slash", None, "plain", "%", "{x}"]
+    frame = pa.table({"c": pa.array(texts, kind), "class": pa.array(["u v", "w"] * 4, kind)})
+    for given in (frame, frame.to_pandas(), pl.from_arrow(frame)):
+        for suffix in (".arff", ".data"):
+            write(given, tmp_path / f"t{suffix}", force=True)
+            again = read(tmp_path / f"t{suffix}")
+            assert set(again["c"].levels) == set(texts) - {None}
+            assert again["c"].missing.tolist() == [text is None for text in texts]
+            assert again["class"].levels == ("u v", "w")
 
 
 def test_write_takes_a_release_or_a_frame_and_refuses_others_in_one_line(tmp_path):

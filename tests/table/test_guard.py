@@ -55,8 +55,8 @@ def test_long_labels_of_a_code_book_are_no_identifier_in_a_sample_either(shared)
 
 def test_a_refusal_names_both_ways_out():
     (suspect,) = identifiers(read(sample("wbc")))
-    assert "--drop sample_code_number" in suspect.message
-    assert "--unchanged sample_code_number" in suspect.message
+    assert "drop=['sample_code_number']" in suspect.message
+    assert "roles={'sample_code_number': 'unchanged'}" in suspect.message
     assert "\n" not in suspect.message
 
 

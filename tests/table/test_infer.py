@@ -78,7 +78,7 @@ def test_text_format_knows_places_zeros_and_commas():
     assert column("1.50", "2.25").text_format.fixed
     assert not column("1.5", "2.25").text_format.fixed
     assert column("007", "012").text_format.width == 3
-    assert "--category c" in warnings("007", "012")[0]
+    assert "category=['c']" in warnings("007", "012")[0]
     assert column("1,234", "7").text_format.thousands
     assert column("1,234.5", "-1,000,000").values.tolist() == [1234.5, -1e6]
     assert column("0", "0.5", "-0.25").text_format.width == 0

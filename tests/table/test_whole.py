@@ -38,7 +38,7 @@ def test_nothing_appears_when_the_block_fails(error, tmp_path):
 def test_an_existing_output_needs_force(tmp_path):
     (tmp_path / "out.txt").write_text("old")
     with (
-        pytest.raises(OutputError, match=r"exists.*--force"),
+        pytest.raises(OutputError, match=r"exists.*force=True"),
         atomic_write(tmp_path / "out.txt"),
     ):
         pass

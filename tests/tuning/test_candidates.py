@@ -87,7 +87,7 @@ def test_what_cannot_be_tried_is_refused(asked, error, words):
 
 @pytest.mark.parametrize("text", ["k", "k=", "=5", "k=,", ""])
 def test_a_grid_without_values_is_refused(text):
-    with pytest.raises(ValueOutOfRange, match=r"--grid k=5,20,100"):
+    with pytest.raises(ValueOutOfRange, match=r"such as k=5,20,100"):
         grid_of([text])
 
 

@@ -4,6 +4,7 @@ import inspect
 import re
 import sys
 import time
+from ast import literal_eval
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -15,7 +16,7 @@ import typer
 
 from leafcover import __version__
 from leafcover.cli.main import check_interrupt, stoppable
-from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, ValueOutOfRange, quoted
 
 if TYPE_CHECKING:
     from leafcover.table.table import Table
@@ -70,12 +71,48 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 SECONDS = 5  # between two lines of progress where there is no terminal
 
-# Library messages name parameters; people at a command line know options.
-PARAMETERS = re.compile(r"\b(max_risk|keep_order|key_file|hold_out|publish_tree|original)(?:\b=\.\.\.|(?<!original)\b)")
-FIRST = re.compile(
-    r"^(n_trees|min_records|confidence|goodness|separation|bins|delimiter|encoding|runs|rows|jobs|recipes|error|share"
-    r"|answers|count|first|significance|min_support|test_share)(?= must be )"
+# Library messages name parameters; people at a command line know options. A parameter is recognised by its value
+# (``bins=N``), as the first word of a message, or, if it is no word of English, anywhere.
+GIVEN = (
+    *(
+        "target",
+        "bins",
+        "category",
+        "drop",
+        "roles",
+        "encoding",
+        "delimiter",
+        "original",
+        "manifest",
+        "pairs",
+        "control",
+    ),
+    *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
+FIRST = (
+    *(
+        "n_trees",
+        "min_records",
+        "confidence",
+        "goodness",
+        "separation",
+        "bins",
+        "delimiter",
+        "encoding",
+        "grid",
+        "runs",
+    ),
+    *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
+    "test_share",
+)
+ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree")
+OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force"}
+
+_TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: {_TEXT}\}}|{_TEXT})"
+_GIVEN = re.compile(rf"(?<!['\w.])({'|'.join(GIVEN)})=({_VALUE})")
+_FIRST = re.compile(rf"^({'|'.join(FIRST)})(?= must be )")
+_ANYWHERE = re.compile(rf"\b({'|'.join(ANYWHERE)})\b")
 
 
 def as_options(message: str) -> str:
@@ -85,14 +122,36 @@ def as_options(message: str) -> str:
     '--max-risk must be a share from 0 to 1. Got 3.'
     >>> as_options("n_trees must be an integer from 1 to 1,000. Got 0.")
     '--trees must be an integer from 1 to 1,000. Got 0.'
+    >>> as_options("Remove it with drop=['pay slip'], or keep it with roles={'pay slip': 'unchanged'}.")
+    "Remove it with --drop 'pay slip', or keep it with --unchanged 'pay slip'."
     """
-    message = FIRST.sub(lambda found: "--" + found[1].removeprefix("n_").replace("_", "-"), message)
-    return PARAMETERS.sub(lambda found: "--" + found[1].replace("_", "-"), message)
+    message = _GIVEN.sub(lambda found: _given(found[1], found[2]), message)
+    message = _FIRST.sub(lambda found: option_of(found[1]), message)
+    return _ANYWHERE.sub(lambda found: option_of(found[1]), message)
+
+
+def option_of(parameter: str) -> str:
+    """The option of a parameter."""
+    return OTHER_NAMES.get(parameter, "--" + parameter.replace("_", "-"))
+
+
+def _given(parameter: str, text: str) -> str:
+    """An option with its value; ``...``, or a value that the option implies, is left out."""
+    option = option_of(parameter)
+    if text.isupper():  # a placeholder, such as N
+        return f"{option} {text}"
+    value = literal_eval(text)
+    if value in (..., True) or parameter in OTHER_NAMES:
+        return option
+    if isinstance(value, dict):  # the role of a column
+        (name, role), *_ = value.items()
+        return f"--{role} {quoted(name)}"
+    return f"{option} {quoted(str(value[0] if isinstance(value, list) else value))}"
 
 
 def warn(words: str) -> None:
     """Print a warning on standard error, so that results can be piped."""
-    typer.echo(f"warning: {words}", err=True)
+    typer.echo(f"warning: {as_options(words)}", err=True)
 
 
 @contextmanager
@@ -162,7 +221,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "missing": (
         _option(
             "--missing",
-            words="Texts that mean a missing value, separated by commas; they replace '', ?, NA and NaN.",
+            words="Texts or numbers that mean a missing value, separated by commas; in text they replace ?, NA, NaN.",
             metavar="COL=TOKENS",
         ),
         [],

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,17 @@ from leafcover.engine.attacker import (
 from leafcover.engine.run import Progress, Release, run
 from leafcover.errors import LeafcoverError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
-from leafcover.messages import catalogue
-from leafcover.metrics.disclosure.attribute_inference import Inference, attacked_columns, inferences
-from leafcover.metrics.disclosure.linkability import ColumnSets, column_sets
-from leafcover.metrics.disclosure.membership_inference import Membership, membership
+from leafcover.metrics.disclosure.attribute_inference import attacked_columns, inferences
+from leafcover.metrics.disclosure.linkability import column_sets
+from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
-from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
-from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
+from leafcover.metrics.disclosure.singling_out import singling_out
+from leafcover.metrics.estimates import wilson
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
+from leafcover.metrics.summary import DecisiveRisk, above_control, decisive_risks, exceeds, measured_risks
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
 from leafcover.table.identifiers import row_hashes
@@ -238,106 +238,15 @@ def refuse_same_people(pair: Pair) -> None:
         )
 
 
-# The disclosure risks that decide: the report's verdict and the limit `--max-risk` use the same figures. For record
-# linkage and attribute inference the upper end of the interval counts, so that a small table does not pass merely
-# because little is known about it. For attacks that often find nothing the lower end counts.
+# Limits of disclosure risk: of singletons, and of the risks that decide (`leafcover.metrics.summary`).
 
 
 MOST_SINGLETONS = 0.05  # maximum share of singleton rows that is released without --force
-ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal to it
-MOST_BY_DESCRIPTION = 0.2  # singling out tries descriptions, not people; its risk is capped here
-
-RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "linkability", "singling-out"]
-
-
-@dataclass(frozen=True)
-class DecisiveRisk:
-    """One disclosure risk that is compared with a limit."""
-
-    kind: RiskKind
-    risk: Risk | Estimate  # a share for linkage, percentage points above control for the others
-    column: str = ""  # whose values are inferred
-    inference: Inference | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the risk."""
-        return catalogue("report")("risk-name", kind=self.kind, column=self.column)
-
-    @property
-    def by_upper_end(self) -> bool:
-        """Whether the upper end of the interval counts; otherwise the lower end."""
-        return self.kind in ("linkage", "inference")
-
-    @property
-    def bound(self) -> float:
-        """The figure that is compared with a limit."""
-        return self.bound_of(self.risk.low, self.risk.high)
-
-    def bound_of(self, low: float, high: float) -> float:
-        """The same for an interval as it is published."""
-        if self.by_upper_end:
-            return high
-        return min(low, MOST_BY_DESCRIPTION) if self.kind == "singling-out" else low
-
-
-def exceeds(bound: float, limit: float) -> bool:
-    """Whether a risk is above a limit, within rounding."""
-    return bound > limit + ROUNDING
 
 
 def decisive_columns(pair: Pair) -> tuple[str, ...]:
     """The columns whose inference decides: the sensitive attributes, or the target, or all that are attacked."""
     return pair.sensitive or ((pair.target,) if pair.target else attacked_columns(pair))
-
-
-def decisive_risks(
-    pair: Pair,
-    *,
-    linked: Informed | None,
-    inferred: Sequence[Inference],
-    membership: Membership | None,
-    sets: ColumnSets,
-    singled_out: SinglingOut,
-) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide, from all measures; attacks without a control are excluded."""
-    found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
-    decisive = decisive_columns(pair)
-    found += [
-        DecisiveRisk("inference", above, one.column, one)
-        for one in [one for one in inferred if one.column in decisive] or inferred
-        if (above := above_control(one.strongest)) is not None
-    ]
-    by_description = [above_control(attack) for attack in (singled_out.univariate, singled_out.multivariate)]
-    others: tuple[tuple[RiskKind, Estimate | None], ...] = (
-        ("membership", None if membership is None else above_control(membership.attack)),
-        ("linkability", above_control(sets.attack)),
-        (
-            "singling-out",
-            max((a for a in by_description if a is not None), key=lambda above: above.value, default=None),
-        ),
-    )
-    return (*found, *(DecisiveRisk(kind, above) for kind, above in others if above is not None))
-
-
-def above_control(attack: Attack) -> Estimate | None:
-    """The success of an attack above its control; None if nobody was attacked."""
-    if attack.control is None or not attack.control.tries or not attack.main.tries:
-        return None
-    return attack.above_control
-
-
-def measured_risks(pair: Pair, measures: Measures) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide, for a release with all its measures."""
-    risks = measures.risks
-    return decisive_risks(
-        pair,
-        linked=risks.informed,
-        inferred=risks.inferences,
-        membership=risks.membership,
-        sets=risks.column_sets,
-        singled_out=risks.singling_out,
-    )
 
 
 def limited_risks(compared: Comparison, measured: Measures | None = None) -> tuple[DecisiveRisk, ...]:
@@ -348,7 +257,7 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
         inferred = inferences(attacked, columns=decisive_columns(pair))
         linked = (None if evidence is None else informed(evidence)) or learned_linkage(pair)
         found = decisive_risks(
-            pair,
+            decisive_columns(pair),
             linked=linked,
             inferred=inferred,
             membership=membership(attacked),
@@ -356,16 +265,16 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
             singled_out=singling_out(attacked),
         )
     else:
-        inferred, linked, found = measured.risks.inferences, measured.risks.informed, measured_risks(pair, measured)
+        inferred, linked, found = measured.risks.inferences, measured.risks.informed, measured_risks(measured)
     if linked is None:
         raise TableError(
-            "A limit was set on the risk, but there are no pairs of released and original rows. Give --pairs."
+            "A limit was set on the risk, but there are no pairs of released and original rows. Give pairs=... too."
         )
     decisive = decisive_columns(pair)
     if lacking := [one.column for one in inferred if one.column in decisive and above_control(one.strongest) is None]:
         raise TableError(
             f"A limit was set on the risk, but inference of {lacking[0]} above control needs rows that were not "
-            "released. Give --control, or release with --hold-out."
+            "released. Give control=..., or release with hold_out=SHARE."
         )
     return found
 
@@ -382,7 +291,7 @@ def refuse_singletons(release: Release, limit: float = MOST_SINGLETONS) -> None:
         raise RiskTooHigh(
             f"{release.singletons:.1%} of the rows are singletons (alone in their cell), more than {limit:.0%}: "
             "their leaves would disclose values of individuals. Nothing was written. "
-            "Raise min_cell, or allow singletons (--force)."
+            "Raise min_cell, or allow singletons with max_singletons=1."
         )
 
 
@@ -400,7 +309,7 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
             raise RiskTooHigh(
                 f"The risk of {one.name} is {one.risk}; its {end} end is above the limit of {limit}. "
                 "Nothing was written. "
-                "Protect more (a larger k, more perturbation, another recipe), drop columns, or raise --max-risk."
+                "Protect more (a larger k, more perturbation, another recipe), drop columns, or raise max_risk."
             )
 
 

@@ -39,9 +39,9 @@ def save_release(
 
     ``original`` holds the rows that were released and ``rows`` their numbers in the original file (all but those
     held out); pairs refer to the file. Everything is written to temporary files first; only when all of them are
-    complete are they renamed, the table last.
+    complete are they renamed, the table last. Rows that an overwritten release held out go with it.
     """
-    with atomic_group(force=force) as part:
+    with atomic_group(force=force, remove=_stale(paths, original, held_out)) as part:
         # Files are renamed in reverse order of entry, so the table, entered first, appears last.
         table_part = part(paths.table, False)
         write_to(release.table, paths.table, table_part)
@@ -63,6 +63,13 @@ def save_release(
         for path, (content, private) in (texts or {}).items():
             part(path, private).write_text(content, "utf-8")
     return outward
+
+
+def _stale(paths: ReleasePaths, original: Table, held_out: Table | None) -> list[Path]:
+    """The rows held out of a release that is overwritten by one that holds out none; never the table just read."""
+    if held_out is not None or not paths.internal.exists() or original.reading.name == paths.held_out.name:
+        return []
+    return [paths.held_out] if paths.held_out.is_file() else []
 
 
 def _reading(original: Table, target: str) -> dict[str, Any]:

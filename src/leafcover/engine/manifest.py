@@ -50,6 +50,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
         "singleton_rows": _coarse(release.singletons, rows),
         "not_protected": list(release.unprotected),
+        "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
         "versions": versions(),
     }

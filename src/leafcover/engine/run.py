@@ -20,7 +20,7 @@ from leafcover.perturb.base import Changed, Chunk
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Table, check_weight
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
@@ -154,8 +154,13 @@ class Release:
     fingerprint: str  # keyed: reveals nothing without the key
     publishable: bool
     kept_order: bool
-    unprotected: tuple[str, ...]  # columns that were released unchanged
+    unprotected: tuple[str, ...]  # columns with values that were released unchanged
     partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
+
+    @property
+    def no_values(self) -> tuple[str, ...]:
+        """The columns in which every value is missing: whatever a step says, nothing in them can change."""
+        return tuple(column.name for column in self.table if column.missing.all())
 
     @property
     def singletons(self) -> float:
@@ -179,6 +184,8 @@ def run(
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
     refuse_identifiers(table)
+    for name in table.with_role("weight"):
+        check_weight(table[name])
     mark = fingerprint(table, key)
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, canonical(plan))
     partitions = partitions_of(table, plan, tell, made)
@@ -218,7 +225,7 @@ def run(
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
-        unprotected=tuple(c.name for c in table if c.name not in after),
+        unprotected=tuple(c.name for c in table if c.name not in after and not c.missing.all()),
         partitions=partitions,
     )
 
@@ -386,7 +393,9 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     if any(step.perturb.uses_cells for step in release.plan.steps):
         smallest = min((cell.smallest for cell in release.cells), default=rows)
         shuffled = all(step.perturb.moves_rows for step in release.plan.steps) and not release.unprotected
-        lines.append(say("smallest-cell-shuffled", rows=smallest) if shuffled else say("smallest-cell", rows=smallest))
+        empty = "some" if release.no_values else "none"
+        words = say("smallest-cell-shuffled", rows=smallest, empty=empty)
+        lines.append(words if shuffled else say("smallest-cell", rows=smallest))
     lines += not_reached(release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))
@@ -402,8 +411,10 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         lines.append(say("fixed", columns=", ".join(named), more=len(fixed[LISTED:])))
     if release.unprotected:
         lines.append(say("unprotected", columns=", ".join(release.unprotected)))
+    if release.no_values:
+        lines.append(say("no-values", columns=", ".join(release.no_values)))
     if informed is not None:
-        lines.append(say("record-linkage", risk=str(informed.first), worst=f"{informed.first.worst:.2f}"))
+        lines.append(say("record-linkage", risk=str(informed.first), worst=informed.first.worst_as_text()))
     if not release.publishable:
         lines.append(say("seeded"))
     if release.kept_order:

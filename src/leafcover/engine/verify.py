@@ -1,6 +1,6 @@
 """Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, every byte."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -17,8 +17,13 @@ from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes.plan import Made, Plan
 from leafcover.recipes.plan_file import parse_plan
+from leafcover.table.formatting import infer_time_grid, plain_text
+from leafcover.table.infer import MISSING_TOKENS, from_text
 from leafcover.table.io import read
-from leafcover.table.table import Column, Table, without_unused_levels
+from leafcover.table.output import as_text
+from leafcover.table.table import Column, Grid, Kind, Source, Table, without_unused_levels
+
+DAY = 86_400.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -33,10 +38,12 @@ class Check:
 def verify(path: Path, record: Record, *, original: Table | None = None, key: Key | None = None) -> list[Check]:
     """All checks that the available files permit."""
     manifest, inner, paths = record.external, record.internal, record.paths
+    if not path.exists():
+        raise TableError(f"There is no file '{path}'. Check its name and directory.")
     if manifest is None:
         raise TableError(
             f"There is no manifest {str(paths.manifest)!r} beside the table. "
-            "Name it with --manifest, or release the table again."
+            "Name it with manifest=..., or give a table that release wrote."
         )
     checks = [_bytes(path, manifest)]
     released = read(path, **record.text_options)
@@ -59,12 +66,16 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"
         return [*checks, Check("the original, the release and the pairs belong together", False, detail)]
-    original = without_unused_levels(original, rows)
     original = original.select(name for name in original.names if original.roles.get(name) != "unit")
+    original = _as_released(original, released, manifest)
+    kinds = _same_kinds(original, manifest)
+    if not kinds.holds:
+        return [*checks, kinds]
+    original = without_unused_levels(original, rows)
     partitions = partitions_of(original, plan, lambda words, share: None)
     checks += _guarantees(original, released, plan, np.searchsorted(rows, pairs), partitions)
     if key is not None:
-        checks += _replay(original, plan, key, inner, paths, partitions)
+        checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks
 
 
@@ -80,6 +91,57 @@ def _bytes(path: Path, manifest: Mapping[str, Any]) -> Check:
 
 def _same_shape(released: Table, names: list[str], manifest: Mapping[str, Any]) -> bool:
     return list(released.names) == names and len(released) == manifest["output"]["rows"]
+
+
+# A file of a frame need not be read like the frame: in CSV a time at midnight is a date, True a text, a code a number.
+# The manifest has the kinds of the release; the original is read as these, so that equal values are equal.
+
+
+def _as_released(original: Table, released: Table, manifest: Mapping[str, Any]) -> Table:
+    """The original with the kinds of the release, and its spelling of truth values, as far as the values permit."""
+    kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
+    typed = isinstance(original.source, Source) and original.source.is_typed
+    changed = []
+    for column in original:
+        tokens = () if typed else original.reading.missing.get(column.name, MISSING_TOKENS)
+        like = _with_kind(column, kinds.get(column.name) or column.kind, tokens)
+        changed.append(_with_truth_values(like, released[column.name]) if column.name in released.names else like)
+    return original.replace(changed)
+
+
+def _with_kind(column: Column, kind: Kind, tokens: Sequence[str]) -> Column:
+    """The same values as another kind; the column itself if they are not of that kind."""
+    if column.kind == kind or column.missing.all():
+        return column
+    if (column.kind, kind) == ("date", "time"):
+        seconds = column.values * DAY
+        return Column(column.name, kind, seconds, grid=infer_time_grid(seconds[~column.missing]))
+    if (column.kind, kind) == ("time", "date"):
+        days = column.values / DAY
+        whole = bool((np.rint(days) == days)[~column.missing].all())
+        return Column(column.name, kind, days, grid=Grid(0)) if whole else column
+    found = from_text(column.name, plain_text(as_text(column)), tokens=tokens, category=kind == "category").column
+    return found if found.kind == kind else column
+
+
+def _with_truth_values(column: Column, released: Column) -> Column:
+    """Truth values spelled as in the release: True, true or TRUE."""
+    spelled = {level for one in (column, released) for level in one.levels}
+    if column.levels and released.levels and {level.lower() for level in spelled} <= {"true", "false"}:
+        for style in (str.lower, str.title, str.upper):
+            levels = tuple(style(level) for level in column.levels)
+            if levels != column.levels and all(style(level) == level for level in released.levels):
+                return replace(column, levels=levels, stored=None)
+    return column
+
+
+def _same_kinds(original: Table, manifest: Mapping[str, Any]) -> Check:
+    """Whether the columns of the original are of the kinds that were released; values of other kinds do not compare."""
+    kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
+    other = [c for c in original if kinds.get(c.name, c.kind) not in (None, c.kind) and not c.missing.all()]
+    listed = "; ".join(f"column {c.name!r} was released as a {kinds[c.name]}, but is read as a {c.kind}" for c in other)
+    hint = ". Give the table that was released, or a file of it that keeps types, such as .parquet"
+    return Check("the original has the kinds of the release", not other, listed + hint if other else "")
 
 
 def _guarantees(
@@ -121,6 +183,7 @@ def _aligned(original: Column, released: Column) -> Array:
 
 def _replay(
     original: Table,
+    released: Table,
     plan: Plan,
     key: Key,
     inner: Mapping[str, Any],
@@ -140,5 +203,14 @@ def _replay(
         with TemporaryDirectory(dir=paths.table.parent) as folder:
             part = Path(folder) / paths.table.name
             write_to(repeated.table, paths.table, part)
-            checks.append(replace(_bytes(part, inner), what="the same key gives the same bytes"))
+            same = replace(_bytes(part, inner), what="the same key gives the same bytes")
+        if not same.holds and _same_values(repeated.table, released):
+            detail = "the original is spelled differently from the one that was released, so the bytes differ"
+            same = Check("the same key gives the same values", True, detail)
+        checks.append(same)
     return checks
+
+
+def _same_values(repeated: Table, released: Table) -> bool:
+    pairs = [(one.values, _aligned(one, released[one.name])) for one in repeated]
+    return all(np.array_equal(ours, theirs, equal_nan=ours.dtype.kind == "f") for ours, theirs in pairs)

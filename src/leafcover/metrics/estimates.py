@@ -32,6 +32,10 @@ class Risk:
     def __str__(self) -> str:
         return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
 
+    def worst_as_text(self) -> str:
+        """The mean of the most exposed 1 %, with as many digits as the risk itself."""
+        return f"{self.worst:.3f}"
+
 
 @dataclass(frozen=True)
 class Estimate:

@@ -74,7 +74,7 @@ def pair_of(
     elif len(before) != len(after):
         raise TableError(
             f"The release has {len(after)} rows, the original {len(before)}, and there are no pairs to match them. "
-            "Give --pairs, or the original rows that were released."
+            "Give pairs=..., or the original rows that were released."
         )
     if aside is not None:
         aside = aside.select(_shared_names(before, aside, "control"))
@@ -128,7 +128,7 @@ def _shared_names(original: Table, other: Table, word: str = "release") -> tuple
         if ours.kind != column.kind and not ours.missing.all() and not column.missing.all():
             raise TableError(
                 f"Column {column.name!r} is a {ours.kind} in the original and a {column.kind} in the {word}. "
-                "Read both the same way, for instance with --category."
+                f"Read both the same way, for instance with category=[{column.name!r}]."
             )
     names = tuple(name for name in original.names if name in other.names)
     if not names:

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 from leafcover.arrays import Rows
 from leafcover.metrics.disclosure.record_linkage import Evidence
 from leafcover.metrics.pair import Pair
-from leafcover.registry import Registry
+from leafcover.registry import Registry, blamed
 
 Side: TypeAlias = Literal["utility", "risk"]
 Need: TypeAlias = Literal["target", "control", "weight", "plan"]
@@ -138,8 +138,10 @@ def measure(
     """
 
     def register(take: Callable[[Pair], float]) -> Callable[[Pair], float]:
+        guarded = blamed(lambda pair: float(take(pair)), f"{take.__name__}, the measure {name!r},")
+
         def wrapped(context: Context) -> float:
-            return float(take(context.attacked if "control" in needs else context.pair))
+            return guarded(context.attacked if "control" in needs else context.pair)
 
         MEASURES.register(name, Measure(name, side, wrapped, tuple(needs), description=description))
         return take

@@ -1,7 +1,4 @@
-"""All measures of a release: taken together, as plain data with its JSON schema, and as a text summary.
-
-The sentences are in the catalogue ``measures``.
-"""
+"""All measures of a release: taken together, and as plain data with its JSON schema."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,8 +18,6 @@ from leafcover.metrics.disclosure.interval_disclosure import (
     Unmoved,
     averages,
     intervals,
-    most_alike,
-    most_dominated,
     unmoved,
 )
 from leafcover.metrics.disclosure.k_anonymity import KAnonymity, k_anonymity
@@ -33,7 +28,6 @@ from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.reconstruction import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.record_linkage import Evidence, Informed, Linkage, distance_linkage, informed
 from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
-from leafcover.metrics.estimates import Attack, Estimate, Risk, known
 from leafcover.metrics.models import learning
 from leafcover.metrics.pair import Pair, say
 from leafcover.metrics.registry import MEASURES, Context, ExtraMeasure, Facts, Measure, Need, Side
@@ -51,7 +45,7 @@ from leafcover.metrics.utility.information_loss import (
 from leafcover.metrics.utility.prediction import Agreements, Prediction, agreement, prediction
 from leafcover.metrics.utility.propensity import Propensity, Totals, propensity, propensity_of_trees, totals
 from leafcover.metrics.utility.regression import Regression, regression
-from leafcover.metrics.utility.trees import SIMILAR, TreeComparison, trees
+from leafcover.metrics.utility.trees import TreeComparison, trees
 from leafcover.metrics.utility.univariate import Columns, Heaps, Tails, columns, heaps, tails
 
 
@@ -157,6 +151,8 @@ class Measures:
     extra: tuple[ExtraMeasure, ...] = ()
 
     def __str__(self) -> str:
+        from leafcover.metrics.summary import words
+
         return words(self)
 
     def to_json(self) -> str:
@@ -374,221 +370,3 @@ def _object(kind: Any, known: dict[str, Any]) -> dict[str, Any]:
     elif known[name] and known[name]["description"] != description:
         raise TypeError(f"Two measures are called {name}.")
     return {"$ref": f"#/$defs/{name}"}
-
-
-# The text summary: disclosure risk, then utility, then what could not be measured.
-
-
-def words(measures: Measures) -> str:
-    """The text summary, for a terminal; every risk with its interval."""
-    absent = [f"  {one.what}: {one.why}" for one in measures.absent]
-    return "\n".join(
-        [
-            say("heading-risks"),
-            *(f"  {line}" for line in risk_sentences(measures)),
-            say("heading-utility"),
-            *(f"  {line}" for line in utility_sentences(measures.utility)),
-            *([say("heading-extra"), *(f"  {line}" for line in extra_sentences(measures))] if measures.extra else []),
-            *([say("heading-absent"), *absent] if absent else []),
-        ]
-    )
-
-
-def extra_sentences(measures: Measures) -> Iterator[str]:
-    """What measures of plugins found."""
-    for one in measures.extra:
-        yield say("extra", name=one.name, description=one.description or "none", value=f"{one.value:.3g}")
-
-
-def risk_sentences(measures: Measures) -> Iterator[str]:
-    """The disclosure risks: first those of the four main attacks, then further ones."""
-    risks = measures.risks
-    if (linkage := risks.informed) is not None and linkage.first.tries:
-        yield say(
-            "record-linkage",
-            quasi_identifiers=len(measures.quasi_identifiers),
-            knowledge="plan" if linkage.law.startswith("the plan") else "estimated",
-            risk=_cases(linkage.first),
-            ten=str(linkage.ten),
-            coverage=linkage.how,
-        )
-    if risks.inferences:
-        yield _most_inferred(measures)
-    if (member := risks.membership) is not None:
-        yield say("membership", risk=_cases(member.area))
-    if (attack := risks.singling_out.multivariate).main.tries:
-        control = str(attack.control) if attack.control is not None and attack.control.tries else "none"
-        main = say("cases", risk=str(attack.main))
-        yield say("singling-out", risk=main, control=control, baseline=str(attack.baseline))
-    if (nearest := risks.linkage) is not None and nearest.nearest.tries:
-        yield say("nearest-record", risk=_cases(nearest.nearest))
-    rebuilt = risks.reconstruction
-    if rebuilt is not None and (column := rebuilt.most_told) is not None and column.best.tries:
-        baseline = str(column.attack.baseline)
-        yield say("reconstruction", column=column.column, risk=_cases(column.best), baseline=baseline)
-    yield from _averages(risks.averages)
-    if (unchanged := risks.unmoved) is not None:
-        worst = f"{unchanged.values.worst:.2f}"
-        yield say("unchanged", values=str(unchanged.values), worst=worst, rows=str(unchanged.whole))
-    yield say("control", control=measures.control)
-
-
-def _averages(steps: Sequence[Averages]) -> Iterator[str]:
-    if not steps:
-        return
-    identical, dominated = most_alike(steps), most_dominated(steps)
-    yield say(
-        "averages",
-        smallest=min(step.smallest for step in steps),
-        identical=f"{identical.alike:.1%}",
-        identical_column=identical.column,
-        dominated=f"{dominated.dominated:.1%}",
-        dominated_column=dominated.column,
-    )
-    if share := max(step.split_by_missingness for step in steps):
-        yield say("averages-missing", share=f"{share:.1%}")
-
-
-def _most_inferred(measures: Measures) -> str:
-    """The column inferred furthest above control, or above guessing without a control, by the strongest attack."""
-    tried = measures.risks.inferences
-    scope = {
-        "scope": "some" if len(tried) < measures.columns else "all",
-        "tried": len(tried),
-        "columns": measures.columns,
-    }
-    found = [(one, above) for one in tried if (above := _above(one.strongest)) is not None]
-    if not found:
-        one = max(tried, key=lambda one: one.strongest.main.value - one.strongest.baseline.value)
-        return say(
-            "inference-no-control",
-            **scope,
-            column=one.column,
-            method=_method(one),
-            risk=_cases(one.strongest.main),
-            baseline=str(one.strongest.baseline),
-        )
-    one, above = max(found, key=lambda both: both[1].value)
-    return say(
-        "inference",
-        **scope,
-        column=one.column,
-        method=_method(one),
-        risk=_cases(one.strongest.main),
-        control=str(one.strongest.control),
-        above=str(above),
-        effect="shown" if above.low > 0 else "none",
-    )
-
-
-def _above(attack: Attack) -> Estimate | None:
-    """How far an attack lies above its control; None if nobody was attacked on one of the two sides."""
-    return attack.above_control if attack.main.tries and attack.control and attack.control.tries else None
-
-
-def _method(one: Inference) -> str:
-    """Which attack is the strongest."""
-    if one.strongest is one.learned:
-        return "model"
-    return "stable" if one.strongest is one.trusted else "nearest"
-
-
-def utility_sentences(utility: Utility) -> Iterator[str]:
-    """What the release preserves."""
-    if (trees := utility.trees) is not None:
-        yield _trees(trees)
-    if (forest := utility.forest) is not None:
-        yield from _forest(forest)
-    if (agreements := utility.agreement) is not None:
-        yield from _agreement(agreements)
-    prediction = utility.prediction
-    scores = [] if prediction is None else [one for one in prediction.scores if known(one.released.value)]
-    if prediction is not None and scores:
-        models = ", ".join(
-            say(
-                "accuracy-model",
-                model=one.model,
-                released=f"{one.released.value:.3f}",
-                original=f"{one.original.value:.3f}",
-            )
-            for one in scores
-        )
-        yield say("accuracy", target=prediction.target, models=models)
-    relations = utility.relations.every
-    largest = f"{relations.largest:.3f}"
-    if relations.count == 1:
-        yield say("association", largest=largest)
-    elif relations.count:
-        yield say("associations", mean=f"{relations.mean:.3f}", largest=largest)
-    if (numbers := utility.properties).numbers:
-        yield say(
-            "moments",
-            means=numbers.means_kept,
-            variances=numbers.variances_not_larger,
-            columns=numbers.numbers,
-        )
-    pairs = utility.value_pairs
-    if pairs.pairs:
-        yield say("new-pairs", pairs=pairs.new, rows=f"{pairs.rows_with_new:.1%}")
-
-
-def _trees(trees: TreeComparison) -> str:
-    found = say(
-        "trees",
-        target=trees.target,
-        grade=trees.grade,
-        tolerant=f"{trees.tolerant:.0%}",
-        strict=f"{trees.strict:.0%}",
-        answers=f"{trees.answers:.1%}",
-    )
-    if trees.grade == "similar" and trees.tolerant < SIMILAR:  # few shared rules
-        return f"{found} {say('trees-pruned', pruned='original' if trees.pruned == 'original' else 'release')}"
-    return found
-
-
-def _forest(forest: ForestComparison) -> Iterator[str]:
-    rules, leaves = forest.rules, forest.leaves
-    if not rules.rules:
-        return
-    yield say(
-        "forest-rules",
-        trees=forest.trees[0],
-        kept=f"{rules.kept.near:.0%}",
-        kept_exact=f"{rules.kept.exact:.0%}",
-        floor=f"{rules.floor.near:.0%}",
-        floor_exact=f"{rules.floor.exact:.0%}",
-        chance=f"{rules.chance.near:.0%}",
-        chance_exact=f"{rules.chance.exact:.0%}",
-    )
-    kept, floor, chance = (f"{one.rows:.1%}" for one in (leaves.kept, leaves.floor, leaves.chance))
-    yield say("forest-leaves", kept=kept, floor=floor, chance=chance)
-
-
-def _agreement(agreements: Agreements) -> Iterator[str]:
-    own = agreements.target
-    if own is not None and known(own.agreement.value):
-        yield say("agreement", agreement=_share(own.agreement), floor=_share(own.floor))
-    if agreements.others and known(agreements.mean.value):
-        yield say(
-            "agreement-others",
-            target="no" if own is None else "yes",
-            columns=len(agreements.others),
-            agreement=_share(agreements.mean),
-            floor=_share(agreements.mean_floor),
-        )
-
-
-def _cases(risk: Risk) -> str:
-    """A risk with its interval and that of the most exposed rows."""
-    if not risk.tries:
-        return say("cases-none")
-    if known(risk.worst):
-        return say("cases-worst", risk=str(risk), worst=f"{risk.worst:.2f}")
-    return say("cases", risk=str(risk))
-
-
-def _share(estimate: Estimate) -> str:
-    """A share with its interval, cut off at 0 and 1."""
-    if not known(estimate.low):
-        return f"{estimate.value:.3f}"
-    return f"{estimate.value:.3f} ({max(0.0, estimate.low):.3f} to {min(1.0, estimate.high):.3f})"

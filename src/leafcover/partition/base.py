@@ -93,7 +93,7 @@ Method = TypeVar("Method", bound=type[PartitionMethod])
 
 def partition(name: str) -> Callable[[Method], Method]:
     """Register a partition under the name that plan files use."""
-    return PARTITIONS.decorator(name)
+    return PARTITIONS.class_decorator(name)
 
 
 def is_partition(value: object) -> TypeGuard[PartitionMethod]:

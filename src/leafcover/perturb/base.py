@@ -189,7 +189,7 @@ Method = TypeVar("Method", bound=type[Perturbation])
 
 def perturbation(name: str) -> Callable[[Method], Method]:
     """Register a perturbation under the name that plan files use."""
-    return PERTURBATIONS.decorator(name)
+    return PERTURBATIONS.class_decorator(name)
 
 
 def is_perturbation(value: object) -> TypeGuard[Perturbation]:

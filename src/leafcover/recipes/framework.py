@@ -56,7 +56,7 @@ def framework(
     table : Table or frame
         The table to write a plan for.
     target : str
-        The column whose rules the release preserves.
+        The column whose rules the release preserves. It may be left out if a column has the role "target".
     spread : float, default 0.276
         The standard deviation of the noise on numbers, as a share of the allowed range.
     min_cell : int, default 5
@@ -129,7 +129,7 @@ def framework_paper(
     table : Table or frame
         The table to write a plan for.
     target : str
-        The column whose rules the release preserves.
+        The column whose rules the release preserves. It may be left out if a column has the role "target".
     spread : float, default 0.276
         The standard deviation of the noise on numbers, as a share of the allowed range.
     siblings : float, default 0.2
@@ -329,7 +329,7 @@ def _class_step(target: Column, within: Leaves | Forest, noise: ClassNoise) -> S
     if not target.is_category:
         raise PlanError(
             f"class_noise={noise!r} draws classes, but {target.name!r} is a {target.kind}. "
-            f"Add --category {target.name}, or use class_noise=rpt."
+            f"Read it with category=[{target.name!r}], or use class_noise=rpt."
         )
     return Step(target.name, within=within, perturb=Redraw(distribution="shares" if noise == "ppt" else "all-leaves"))
 
@@ -375,7 +375,7 @@ def forest(
     table : Table or frame
         The table to write a plan for.
     target : str
-        The column whose rules the release preserves.
+        The column whose rules the release preserves. It may be left out if a column has the role "target".
     n_trees : int, default 60
         The maximum number of trees. There are fewer if the table has fewer good tests.
     min_cell : int, default 5

@@ -7,12 +7,12 @@ from inspect import Parameter, signature
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from leafcover.errors import NameUnknown, PlanError
+from leafcover.errors import NameUnknown, PlanError, PluginError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
-from leafcover.registry import Registry
+from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.frames import from_frame
-from leafcover.table.table import IntoTable, column_name
+from leafcover.table.table import IntoTable, Table, target_of
 
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
@@ -114,13 +114,20 @@ def recipe(
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
         known = signature(make).parameters
+        write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)
         def signed(table: IntoTable, **given: Any) -> Plan:
             table = from_frame(table)
+            if given.get("target") is None and "target" in known:
+                needed = known["target"].default is Parameter.empty
+                found = _target(name, table, None) if needed else target_of(table, None)
+                given |= {} if found is None else {"target": found}
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
-            plan = make(table, **given)
+            plan = write(table, **given)
+            if not isinstance(plan, Plan):
+                raise PluginError(f"The recipe {name!r} must return a Plan. Got {type(plan).__name__}.")
             chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
             target = given.get("target", "")
             made = None if plan.made is None else Made(table, plan.made.partitions)
@@ -130,6 +137,13 @@ def recipe(
         return signed
 
     return register
+
+
+def _target(name: str, table: Table, given: str | None) -> str:
+    target = target_of(table, given)
+    if target is None:
+        raise PlanError(f"Recipe {name!r} needs a target column. Add target=COLUMN, or give a column the role target.")
+    return target
 
 
 def _checked(name: str, hint: Any, parameter: str, value: Any) -> Any:
@@ -148,7 +162,7 @@ def plan_for(
     recipe : str, default "cover"
         The name of the recipe.
     target : str, optional
-        The column whose rules the release preserves; needed by some recipes.
+        The column whose rules the release preserves; needed by some recipes. Default: the one with the role "target".
     settings : mapping, optional
         Parameters of the recipe. Values may be text from a command line.
 
@@ -166,11 +180,8 @@ def plan_for(
     """
     table, chosen = from_frame(table), RECIPES.named(recipe)
     given = {name: _setting(chosen, name, value) for name, value in (settings or {}).items()}
+    target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
-        if target is None:
-            raise PlanError(f"Recipe {recipe!r} needs a target column. Add --target COLUMN.")
-        if column_name("target", target) not in table.names:
-            raise NameUnknown("column", target, table.names)
         given["target"] = target
     plan = chosen.make(table, **given)
     return Plan(*plan.steps, recipe=plan.recipe, target=target or "", settings=plan.settings, made=plan.made)

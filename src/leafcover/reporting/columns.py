@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
+from leafcover.engine.run import Release
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate
 from leafcover.metrics.suite import Measures, Utility
@@ -37,6 +38,7 @@ from leafcover.reporting.components import (
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import NONE, curled, started
 from leafcover.reporting.method import column_words
+from leafcover.reporting.method import say as method_words
 from leafcover.table.table import Column
 
 say = catalogue("report_details")
@@ -87,7 +89,9 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
     before, after = subject.pair.original[name], subject.pair.released[name]
     own = "" if name == subject.target else name
     words = ""
-    if subject.release is not None:
+    if subject.release is not None and name in subject.release.no_values:
+        words = method_words("column-no-values")
+    elif subject.release is not None:
         placed = placed and subject.show_plan
         words = column_words(subject.step_of(name), name, own=own, detailed=subject.show_plan, placed=placed)
     # matplotlib escapes every text
@@ -108,12 +112,7 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
     if voice.suppressed:
         return
     if subject.release is not None:
-        fact = next(f for f in subject.release.columns if f.name == name)
-        whole = subject.step_of(name) is None
-        yield say("column-changed"), "0%" if whole else voice.share(fact.changed)
-        yield say("column-fixed"), "100%" if whole else voice.share(fact.fixed)
-        if not whole and fact.range_fraction < 1:
-            yield say("column-range"), voice.share(fact.range_fraction)
+        yield from () if name in subject.release.no_values else _changed(subject, subject.release, name)
     elif subject.measures is not None and (unmoved := subject.measures.risks.unmoved) is not None:
         stayed = next(one for one in unmoved.columns if one.column == name)
         yield say("column-changed"), voice.share(1 - stayed.unchanged.value)
@@ -122,6 +121,16 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
         yield say("column-missing"), voice.share(missing)
     if subject.internal and subject.measures is not None:
         yield from _measured(subject.measures, name)
+
+
+def _changed(subject: ReportContext, release: Release, name: str) -> Iterator[tuple[str, str]]:
+    """How many values changed, and how many could not."""
+    voice, whole = subject.rules, subject.step_of(name) is None
+    fact = next(f for f in release.columns if f.name == name)
+    yield say("column-changed"), "0%" if whole else voice.share(fact.changed)
+    yield say("column-fixed"), "100%" if whole else voice.share(fact.fixed)
+    if not whole and fact.range_fraction < 1:
+        yield say("column-range"), voice.share(fact.range_fraction)
 
 
 def _measured(measures: Measures, name: str) -> Iterator[tuple[str, str]]:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from leafcover.engine.evaluate import above_control
 from leafcover.engine.run import Release, TreeFact
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
+from leafcover.metrics.summary import above_control
 from leafcover.recipes.plan import Step
 from leafcover.reporting.components import Cell
 from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules
@@ -103,7 +103,8 @@ class ReportContext:
         if self.release is not None:
             return self.release.unprotected
         unmoved = None if self.measures is None else self.measures.risks.unmoved
-        return () if unmoved is None else tuple(c.column for c in unmoved.columns if c.unchanged.value == 1)
+        found = () if unmoved is None else tuple(c.column for c in unmoved.columns if c.unchanged.value == 1)
+        return tuple(name for name in found if not self.pair.original[name].missing.all())
 
     @property
     def refusals(self) -> list[str]:

@@ -142,7 +142,9 @@ class DisclosureRules:
         found, missed = risk.worst * people, (1 - risk.worst) * people
         if self.strict and (people < FEWEST or found < FEWEST or 0 < missed < FEWEST):
             return HIDDEN
-        return f"{100 * risk.worst:.0f}%" if self.strict else _fine(risk.worst)
+        if self.strict:
+            return under("1%") if 100 * risk.worst < 1 else f"{100 * risk.worst:.0f}%"
+        return _fine(risk.worst)
 
     def estimate(self, estimate: Estimate, tries: int) -> tuple[str, str]:
         """A mean share over so many tries, and its interval or an empty text."""

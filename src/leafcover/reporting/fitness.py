@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import ceil, isnan
 from typing import Literal, TypeAlias
 
-from leafcover.engine.evaluate import DecisiveRisk, exceeds, measured_risks
 from leafcover.engine.run import FEWEST
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.metrics.suite import Measures
+from leafcover.metrics.summary import DecisiveRisk, exceeds, measured_risks
 from leafcover.metrics.utility.prediction import Agreement
 from leafcover.reporting.context import ReportContext, method_of
 from leafcover.reporting.disclosure_rules import DisclosureRules, beside, listed, started
@@ -235,7 +235,7 @@ def _findings(
     context: ReportContext, measures: Measures
 ) -> tuple[list[_Finding], _Finding | Literal["not known"], list[_Finding]]:
     """What record linkage, attribute inference and the other attacks show."""
-    found = measured_risks(context.pair, measures)
+    found = measured_risks(measures)
     rules = context.rules
     linked = [_linked(rules, one) for one in found if one.kind == "linkage" and _is_shown(rules, one)]
     inferred = [_inferred(rules, one) for one in found if one.kind == "inference" and _is_shown(rules, one)]

@@ -43,14 +43,15 @@ def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     yield Words(say("steps-with-blocks" if blocks else "steps"), tone="lead")
     same: dict[Any, list[tuple[Step, CellFact]]] = defaultdict(list)
     for step, fact in zip(release.plan.steps, release.cells, strict=True):
-        same[_within(step, release.plan.target), step.perturb, step.keep].append((step, fact))
+        if not set(step.columns) <= set(release.no_values):
+            same[_within(step, release.plan.target), step.perturb, step.keep].append((step, fact))
     rows = []
     for (within, perturb, keep), group in same.items():
         facts = [fact for _, fact in group]
         kept = say("and").join(one.describe() for one in keep)
         rows.append(
             [
-                ", ".join((" + " if _moves_together(s) else ", ").join(s.columns) for s, _ in group),
+                ", ".join((" + " if _moves_together(s) else ", ").join(_with_values(s, release)) for s, _ in group),
                 perturb.describe(),
                 say("within-kept", within=within, kept=kept) if kept else within,
                 *(_span([getattr(f, name) for f in facts], subject.rules) for name in ("count", "smallest", "median")),
@@ -58,6 +59,16 @@ def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:
         )
     head = ("columns", "each-value-is", "within", "cells", "smallest", "median")
     yield listing(say("step-table"), tuple(say(f"step-table-{name}") for name in head), rows)
+    yield from _no_values(release)
+
+
+def _with_values(step: Step, release: Release) -> list[str]:
+    return [name for name in step.columns if name not in release.no_values]
+
+
+def _no_values(release: Release) -> Iterator[Part]:
+    if release.no_values:
+        yield Words(say("no-values", columns=", ".join(release.no_values)))
 
 
 def _within(step: Step, target: str) -> str:
@@ -78,12 +89,14 @@ def _ways(subject: ReportContext, release: Release) -> Iterator[Part]:
     """The same without a plan: which columns were changed in which way."""
     found: dict[str, list[str]] = defaultdict(list)
     for step in release.plan.steps:
-        found[step.perturb.describe(detailed=False)] += step.columns
+        if names := _with_values(step, release):
+            found[step.perturb.describe(detailed=False)] += names
     if release.cells:
         smallest = subject.rules.count(min(fact.smallest for fact in release.cells))
         median = subject.rules.count(min(fact.median for fact in release.cells))
         yield Words(say("cells-in-words", smallest=smallest, median=median), tone="lead")
     yield Bullets(tuple(say("column-way", columns=", ".join(names), way=way) for way, names in found.items()))
+    yield from _no_values(release)
 
 
 def _trees(subject: ReportContext, release: Release) -> Iterator[Part | None]:

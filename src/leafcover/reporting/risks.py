@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Literal
 
-from leafcover.engine.evaluate import above_control
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
 from leafcover.metrics.disclosure.interval_disclosure import Intervals
@@ -21,6 +20,7 @@ from leafcover.metrics.disclosure.record_linkage import Crowd, Informed
 from leafcover.metrics.disclosure.singling_out import FEWEST as MIN_CONTROL_ROWS
 from leafcover.metrics.estimates import Attack, Risk
 from leafcover.metrics.suite import Measures
+from leafcover.metrics.summary import above_control
 from leafcover.reporting.components import (
     Cell,
     Heading,

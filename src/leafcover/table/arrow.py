@@ -4,6 +4,7 @@ Files are written without metadata or statistics, which could disclose original 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,17 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Floats
 from leafcover.errors import TableError
-from leafcover.table.formatting import SECOND_DIGITS, as_floats, infer_grid, infer_time_grid
+from leafcover.table.formatting import (
+    SECOND_DIGITS,
+    Timestamps,
+    as_floats,
+    infer_grid,
+    infer_time_grid,
+    parse_timestamps,
+    zone_of,
+)
 from leafcover.table.infer import (
+    MISSING_TOKENS,
     InferredColumn,
     category_column,
     check_finite,
@@ -22,6 +32,7 @@ from leafcover.table.infer import (
     is_missing,
     large_integer_warning,
     no_values_warning,
+    token_numbers,
 )
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
 
@@ -86,7 +97,9 @@ def _index_names(metadata: dict[bytes, bytes] | None) -> set[str]:
 
 
 def plain_type(column: Any) -> Any:
-    """The column without extension type or run-end encoding."""
+    """The column without extension type, run-end encoding or string views, for which pyarrow lacks functions."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.large_string())
     if isinstance(column.type, pa.BaseExtensionType):
         return column.cast(column.type.storage_type)
     if pa.types.is_run_end_encoded(column.type):
@@ -124,6 +137,8 @@ def from_typed(
 ) -> InferredColumn:
     """A column from a typed pyarrow array; ``tokens`` are texts that mean a missing value (none by default).
 
+    A token is compared by value with numbers, dates and times. The stored array keeps it, and so does the output.
+
     >>> from_typed("married", pa.array([True, None, False])).column.levels
     ('false', 'true')
     >>> from_typed("cents", pa.array([1.25, 3.5])).column.grid
@@ -139,6 +154,10 @@ def from_typed(
         return InferredColumn(column, (no_values_warning(name),))
     if category or _is_label(kind):
         return _category(name, stored, tokens)
+    if tokens and pa.types.is_duration(kind):
+        raise TableError(f"Column {name!r} has durations, which cannot mean missing. Replace them by nulls.")
+    if tokens:
+        return _without_tokens(name, stored, tokens)
     if pa.types.is_integer(kind) or pa.types.is_duration(kind):
         return _integers(name, stored)
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -147,11 +166,63 @@ def from_typed(
         days = as_floats(stored.cast(pa.date32()).cast(pa.int32()))
         return InferredColumn(Column(name, "date", days, (), Grid(0), None, stored))
     if pa.types.is_timestamp(kind):
-        seconds = as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[kind.unit]
-        return _times(name, stored, seconds)
+        return _times(name, stored, _seconds(stored))
     raise TableError(
         f"Column {name!r} has the unsupported type {kind}. Convert it to a number, text or date, or drop it."
     )
+
+
+def _without_tokens(name: str, stored: Any, tokens: Sequence[str]) -> InferredColumn:
+    """A column of numbers, dates or times in which the values of tokens are missing."""
+    kind = stored.type
+    gone = _is_token(stored, tokens)
+    found = from_typed(name, pc.if_else(pa.array(gone), pa.scalar(None, kind), stored) if gone.any() else stored)
+    moments = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    texts = [token for token in tokens if token.strip() not in MISSING_TOKENS]
+    used = sum(_moment(token) is not None for token in texts) if moments else len(token_numbers(texts))
+    unused = (
+        f"Column {name!r} has the type {kind}: texts given for its missing values that are not of this type are "
+        f"ignored{'. Write a date as YYYY-MM-DD' if moments else ''}."
+    )
+    warnings = (*found.warnings, unused) if used < len(texts) else found.warnings
+    return InferredColumn(replace(found.column, stored=stored), warnings)
+
+
+def _is_token(stored: Any, tokens: Sequence[str]) -> Bools:
+    """Which numbers, dates or times are the value of a token for missing values, in any spelling: -9 and -9.0."""
+    kind = stored.type
+    none = np.zeros(len(stored), np.bool_)
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        return np.logical_or.reduce([none, *(_is_moment(stored, token) for token in tokens)])
+    numbers = token_numbers(tokens)
+    if not numbers or not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        return none  # a duration, whose unit a token does not name, among them
+    if pa.types.is_integer(kind):  # exactly: float64 cannot tell large integers apart
+        ends = np.iinfo(kind.to_pandas_dtype())
+        whole = [int(n) for n in numbers if ends.min <= n <= ends.max and n == n.to_integral_value()]
+        found = pc.is_in(stored, value_set=pa.array(whole, kind))
+        return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+    return np.isin(_float_values(stored), np.array(numbers, np.float64))
+
+
+def _is_moment(stored: Any, token: str) -> Bools:
+    """Which dates or times a token names. A date names its midnight; without a zone, in the column's own time zone."""
+    found = _moment(token)
+    if found is None:
+        return np.zeros(len(stored), np.bool_)
+    moment = float(found.values[0]) * (86_400.0 if found.kind == "date" else 1.0)
+    if pa.types.is_date(stored.type):
+        return np.asarray(as_floats(stored.cast(pa.date32()).cast(pa.int32())) * 86_400.0 == moment)
+    local = stored.type.tz is not None and not (found.kind == "time" and zone_of(found.text_format.pattern))
+    return np.asarray(_seconds(pc.local_timestamp(stored) if local else stored) == moment)
+
+
+def _moment(token: str) -> Timestamps | None:
+    return parse_timestamps(pa.array([token.strip()], pa.string()), None)
+
+
+def _seconds(stored: Any) -> Floats:
+    return as_floats(stored.cast(pa.int64())) / 10.0 ** SECOND_DIGITS[stored.type.unit]
 
 
 def _is_label(kind: Any) -> bool:
@@ -192,7 +263,7 @@ def _category(name: str, stored: Any, tokens: Sequence[str] | None) -> InferredC
     empty = np.asarray(texts.is_null())
     missing: Bools = ~used | empty
     if tokens is not None:
-        missing |= is_missing(texts.fill_null(""), tokens)
+        missing |= is_missing(texts.fill_null(""), tokens) | _is_token(values, tokens)
     indices = encoded.indices.cast(pa.int32())
     plain = pa.DictionaryArray.from_arrays(indices, texts.fill_null(""))
     column = category_column(name, plain, missing)
@@ -209,7 +280,7 @@ def _integers(name: str, stored: Any) -> InferredColumn:
     return InferredColumn(Column(name, "number", values, (), Grid(0), None, stored))
 
 
-def _floats(name: str, stored: Any) -> InferredColumn:
+def _float_values(stored: Any) -> Floats:
     values: Floats = np.asarray(stored.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), np.float64)
     if pa.types.is_decimal(stored.type):
         # Via text, which parses to the nearest float64; pyarrow's own cast of 0.69 does not.
@@ -219,6 +290,11 @@ def _floats(name: str, stored: Any) -> InferredColumn:
         values = np.asarray(
             stored.cast(pa.float32()).cast(pa.string()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         )
+    return values
+
+
+def _floats(name: str, stored: Any) -> InferredColumn:
+    values = _float_values(stored)
     check_finite(name, values)
     known = values[~np.isnan(values)]
     if not len(known):

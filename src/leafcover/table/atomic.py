@@ -9,7 +9,7 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -50,19 +50,34 @@ def atomic_write(path: str | Path, *, force: bool = False, private: bool = False
 
 
 @contextmanager
-def atomic_group(*, force: bool = False) -> Iterator[StageFile]:
+def atomic_group(*, force: bool = False, remove: Iterable[Path] = ()) -> Iterator[StageFile]:
     """Write several outputs together: all of them appear, or none does.
 
     Yields a function that opens an output and returns its temporary path. Files are renamed in reverse order of
-    opening, so the first one opened appears last. Ctrl-C is deferred until all of them are renamed.
+    opening, so the first one opened appears last; just before it, the files in ``remove`` disappear. Ctrl-C is deferred
+    until all of them are renamed.
     """
+    stale = list(remove)
     with ExitStack() as after, ExitStack() as writes:
 
         def stage(path: Path, private: bool) -> Path:
-            return writes.enter_context(atomic_write(path, force=force, private=private))
+            found = writes.enter_context(atomic_write(path, force=force, private=private))
+            while stale:
+                writes.enter_context(_removed(stale.pop()))
+            return found
 
         yield stage
         after.enter_context(defer_sigint())
+
+
+@contextmanager
+def _removed(path: Path) -> Iterator[None]:
+    """Remove a file when the block succeeds."""
+    yield
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _output_error(path, error) from error
 
 
 @contextmanager
@@ -91,9 +106,7 @@ def check_output_path(target: Path, *, force: bool) -> None:
     if target.exists() and (not target.is_file() or _is_stream(target)):
         raise OutputError(f"Output '{target}' is a device or a pipe and cannot be replaced. Give a file name.")
     if target.exists() and not force:
-        raise OutputError(
-            f"Output '{target}' already exists. Give another name, or overwrite it (--force, in Python force=True)."
-        )
+        raise OutputError(f"Output '{target}' already exists. Give another name, or overwrite it with force=True.")
     if not target.parent.is_dir():
         raise OutputError(
             f"Output '{target}' cannot be written: directory '{target.parent}' does not exist. Create it first."

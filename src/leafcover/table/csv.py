@@ -48,7 +48,7 @@ def decode_to_utf8(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]
             text = data.decode(encoding)
         except UnicodeError as error:
             raise TableError(
-                f"'{path}' is not {encoding} text ({_byte_position(error)}). Set encoding (--encoding) to its encoding."
+                f"'{path}' is not {encoding} text ({_byte_position(error)}). Set encoding=... to its encoding."
             ) from error
         has_bom = text.startswith("\ufeff")
         data = text.removeprefix("\ufeff").encode()
@@ -56,7 +56,7 @@ def decode_to_utf8(data: bytes, path: Path, encoding: str) -> tuple[bytes, bool]
         has_bom = data.startswith(BOM)
         data = data[3:] if has_bom else data
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise TableError(f"'{path}' looks like UTF-16 text. Set the encoding: --encoding utf-16.")
+        raise TableError(f"'{path}' looks like UTF-16 text. Set encoding='utf-16'.")
     if b"\0" in data:
         raise TableError(f"'{path}' is not text: it contains NUL bytes. Give a CSV file, or use its format's suffix.")
     return data, has_bom
@@ -146,7 +146,7 @@ def _check_open_quote(data: bytes, path: Path, delimiter: str) -> None:
 
 
 def _not_utf8(path: Path, byte: int) -> TableError:
-    return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Set the encoding, such as --encoding latin-1.")
+    return TableError(f"'{path}' is not utf-8 text (byte {byte + 1}). Set the encoding, such as encoding='latin-1'.")
 
 
 def _parse_error(error: Exception, data: bytes, path: Path, delimiter: str, names: list[str]) -> TableError:
@@ -163,7 +163,7 @@ def _parse_error(error: Exception, data: bytes, path: Path, delimiter: str, name
                 found = "1 cell" if len(row) == 1 else f"{len(row)} cells"
                 return TableError(
                     f"Line {line} of '{path}' has {found}, but the header has {len(names)}. "
-                    f"Fix the line, or set the delimiter (--delimiter)."
+                    f"Fix the line, or set delimiter=... to its delimiter."
                 )
             line = reader.line_num + 1
     except csv.Error as csv_error:

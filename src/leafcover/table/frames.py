@@ -15,7 +15,7 @@ from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
 from leafcover.table.arrow import plain_type
-from leafcover.table.io import build_table
+from leafcover.table.io import MissingTokens, build_table
 from leafcover.table.output import as_typed
 from leafcover.table.table import Column, IntoTable, RawColumn, Role, Source, Table
 
@@ -23,7 +23,7 @@ from leafcover.table.table import Column, IntoTable, RawColumn, Role, Source, Ta
 def from_frame(
     frame: IntoTable,
     *,
-    missing: Mapping[str, Sequence[str]] | None = None,
+    missing: MissingTokens | None = None,
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
     roles: Mapping[str, Role] | None = None,
@@ -34,8 +34,8 @@ def from_frame(
     ----------
     frame : data frame or Table
         A pandas, polars or pyarrow frame. A `Table` is returned unchanged.
-    missing : mapping of str to sequence of str, optional
-        For each column, the texts that mean a missing value, in addition to nulls.
+    missing : mapping of str to str, number or sequence of them, optional
+        For each column, the texts or numbers that mean a missing value, in addition to nulls; see `leafcover.read`.
     category : sequence of str, optional
         Columns to read as categories whatever their type.
     drop : sequence of str, optional

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Words
-from leafcover.errors import quoted
 from leafcover.table.formatting import is_text, plain_text, text_of
 from leafcover.table.table import Column, Grid, Kind, Role, Table
 
@@ -112,7 +111,7 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
         return _refusal(column, f"{reason} and they increase from row to row")
     if hints:
         return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
-    message = f"Column {column.name!r} may be an identifier: {reason}. If so, add --drop {quoted(column.name)}."
+    message = f"Column {column.name!r} may be an identifier: {reason}. If so, leave it out with drop=[{column.name!r}]."
     return Suspect(column.name, "warn", message)
 
 
@@ -128,12 +127,11 @@ def _exact(column: Column, known: Array) -> Array:
 
 
 def _refusal(column: Column, reason: str) -> Suspect:
-    option = quoted(column.name)
     return Suspect(
         column.name,
         "refuse",
         f"Column {column.name!r} looks like an identifier: {reason}. "
-        f"Remove it with --drop {option}, or keep it unchanged with --unchanged {option}.",
+        f"Remove it with drop=[{column.name!r}], or keep it unchanged with roles={{{column.name!r}: 'unchanged'}}.",
     )
 
 

@@ -6,6 +6,7 @@ finally categories. If a column has few distinct texts, only those are parsed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import MISSING, Bools, Codes, Rows
-from leafcover.errors import TableError, quoted
+from leafcover.errors import TableError
 from leafcover.table.formatting import (
     PLAIN,
     ParsedNumbers,
@@ -57,11 +58,11 @@ def from_text(
     rows = None if encoded is None else np.asarray(encoded.indices)
     missing = None
     # For most columns one cast is enough: they have no missing values, and no number means a missing one.
-    numeric = tokens is not MISSING_TOKENS and any(map(_is_number, tokens))
+    numeric = tokens is not MISSING_TOKENS and bool(token_numbers(tokens))
     number = None if numeric else parse_numbers(text, None)
     if number is None:
         missing = is_missing(text, tokens)
-        number = parse_numbers(text, missing) if numeric or missing.any() else None
+        number = _known_numbers(text, missing, tokens) if numeric or missing.any() else None
     if missing is not None and missing.all():
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=kept)
         return InferredColumn(column, (no_values_warning(name),))
@@ -75,13 +76,27 @@ def from_text(
     return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
 
 
-def _is_number(token: str) -> bool:
-    """Whether a token for missing values could be a number, such as -9; nan is missing anyway.
+def token_numbers(tokens: Sequence[str]) -> list[Decimal]:
+    """The tokens for missing values that are numbers, such as -9; nan is missing anyway.
 
-    >>> [_is_number(token) for token in ("-9", "?", "NaN")]
-    [True, False, False]
+    >>> token_numbers(["-9", "?", "NaN", " 1,000"])
+    [Decimal('-9'), Decimal('1000')]
     """
-    return parse_numbers(pa.array([token], pa.string()), None) is not None
+    numbers = [token for token in tokens if parse_numbers(pa.array([token], pa.string()), None) is not None]
+    return [Decimal(token.strip().replace(",", "")) for token in numbers]
+
+
+def _known_numbers(text: Any, missing: Bools, tokens: Sequence[str]) -> ParsedNumbers | None:
+    """Parse numbers. A token that is a number is missing in any spelling: -9 and -9.0; ``missing`` is updated."""
+    number = parse_numbers(text, missing if missing.any() else None)
+    sentinels = token_numbers(tokens)
+    if number is None or not sentinels:
+        return number
+    respelt = np.isin(number.values, np.array(sentinels, np.float64))
+    if not respelt.any():
+        return number
+    missing |= respelt
+    return parse_numbers(text, missing)
 
 
 def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
@@ -111,12 +126,12 @@ def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
 
 def _declared_number(name: str, stored: Any, tokens: Sequence[str]) -> InferredColumn:
     missing = is_missing(stored, tokens)
+    number = _known_numbers(stored, missing, tokens)
     if missing.all():
         column = Column(
             name, "number", np.full(len(stored), np.nan), grid=Grid(0), text_format=TextFormat(), stored=stored
         )
         return InferredColumn(column, (no_values_warning(name),))
-    number = parse_numbers(stored, missing if missing.any() else None)
     if number is None:
         plain = pc.match_substring_regex(stored, PLAIN).to_numpy(zero_copy_only=False)
         row = int(np.argmax(~(np.asarray(plain, np.bool_) | missing)))
@@ -160,7 +175,7 @@ def _number(name: str, stored: Any, number: ParsedNumbers, rows: Rows | None) ->
     if text_format.width:
         warnings.append(
             f"Column {name!r} has leading zeros and is read as a number. "
-            f"If it is a code, add --category {quoted(name)}."
+            f"If it is a code, read it with category=[{name!r}]."
         )
     if grid is None and text_format.fixed and not text_format.decimals:
         warnings.append(large_integer_warning(name))
@@ -176,7 +191,7 @@ def large_integer_warning(name: str) -> str:
     """The warning about integers that float64 cannot represent exactly."""
     return (
         f"Column {name!r} has integers beyond 2^53, which are rounded before they are averaged or perturbed. "
-        f"If it is a code, add --category {quoted(name)}."
+        f"If it is a code, read it with category=[{name!r}]."
     )
 
 

@@ -7,11 +7,13 @@ A file written in the format it was read from keeps the conventions of the origi
 are listed at the end.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from importlib.resources import files
+from numbers import Real
 from pathlib import Path
-from typing import Any, Protocol, get_args
+from typing import Any, Protocol, TypeAlias, get_args
 
 from leafcover.errors import NameUnknown, OutputError, TableError, ValueOutOfRange
 from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
@@ -20,7 +22,17 @@ from leafcover.table.csv import header_line, read_delimited, write_delimited
 from leafcover.table.infer import MISSING_TOKENS, InferredColumn, from_declared, from_text
 from leafcover.table.legacy_formats import names_text, read_arff, read_c45, write_arff, write_c45
 from leafcover.table.output import as_text, as_typed
-from leafcover.table.table import IntoTable, RawColumn, ReadingOptions, Role, Source, Table, check_names, check_rows
+from leafcover.table.table import (
+    IntoTable,
+    RawColumn,
+    ReadingOptions,
+    Role,
+    Source,
+    Table,
+    check_names,
+    check_rows,
+    check_weight,
+)
 
 SUFFIXES = {
     ".csv": "csv",
@@ -32,6 +44,9 @@ SUFFIXES = {
     ".data": "c45",
     ".test": "c45",
 }
+
+
+MissingTokens: TypeAlias = Mapping[str, Sequence[str | float] | str | float]  # for each column
 
 
 def format_of(path: Path) -> str:
@@ -55,7 +70,7 @@ def format_of(path: Path) -> str:
 def read(
     path: str | Path,
     *,
-    missing: Mapping[str, Sequence[str]] | None = None,
+    missing: MissingTokens | None = None,
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
     roles: Mapping[str, Role] | None = None,
@@ -74,9 +89,7 @@ def read(
     except OSError as error:
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
     table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles)
-    tokens = {name: tuple(given) for name, given in (missing or {}).items()}
-    options = ReadingOptions(path.name, tuple(drop), tuple(category), tokens, encoding, delimiter)
-    return replace(table, reading=options)
+    return replace(table, reading=replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter))
 
 
 def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
@@ -96,17 +109,17 @@ def build_table(
     source: Source,
     where: str | Path,
     *,
-    missing: Mapping[str, Sequence[str]] | None = None,
+    missing: MissingTokens | None = None,
     category: Sequence[str] = (),
     drop: Sequence[str] = (),
     roles: Mapping[str, Role] | None = None,
 ) -> Table:
     """Build a table from raw columns. Empties ``raws``, so that each raw column can be freed once it is converted."""
-    texts = {f"missing[{name!r}]": value for name, value in (missing or {}).items()}
-    for option, value in {"category": category, "drop": drop, **texts}.items():
+    for option, value in {"category": category, "drop": drop}.items():
         if isinstance(value, str):
             raise ValueOutOfRange(option, value, f"a list of texts, such as [{value!r}]")
-    tokens, roles = missing or {}, roles or {}
+    tokens = {name: _tokens(name, given) for name, given in (missing or {}).items()}
+    roles = roles or {}
     for name, role in roles.items():
         if role not in get_args(Role):
             raise ValueOutOfRange(f"The role of {name!r}", role, "one of " + ", ".join(get_args(Role)))
@@ -125,18 +138,36 @@ def build_table(
         if raw.name not in drop:
             result = _infer_column(raw, tokens.get(raw.name), category=raw.name in category)
             inferred.append(replace(result, warnings=(*raw.warnings, *result.warnings)))
+    for result in inferred:
+        if roles.get(result.column.name) == "weight":
+            check_weight(result.column)
     return Table(
         columns=tuple(result.column for result in inferred),
         roles={name: role for name, role in roles.items() if name not in drop},
         warnings=tuple(warning for result in inferred for warning in result.warnings),
         source=source,
+        reading=ReadingOptions(drop=tuple(drop), category=tuple(category), missing=tokens),
     )
+
+
+def _tokens(name: str, given: Any) -> tuple[str, ...]:
+    """The texts that mean a missing value; one of them may be given alone, and a number or date as itself.
+
+    >>> _tokens("age", -9), _tokens("age", ["-9", "unknown"])
+    (('-9',), ('-9', 'unknown'))
+    """
+    single = isinstance(given, str | Real | date)
+    listed = [given] if single or not isinstance(given, Iterable) else list(given)
+    if not all(isinstance(one, str | Real | date) for one in listed):
+        raise ValueOutOfRange(f"missing[{name!r}]", given, "a list of texts or numbers, such as ['-9', 'unknown']")
+    return tuple(str(one) for one in listed)
 
 
 def _infer_column(raw: RawColumn, tokens: Sequence[str] | None, *, category: bool) -> InferredColumn:
     if raw.typed:
         return from_typed(raw.name, raw.stored, tokens=tokens, category=category)
-    known = tokens if tokens is not None else raw.tokens if raw.tokens is not None else MISSING_TOKENS
+    # A format that declares '?' missing always uses it, whatever other tokens the user gives.
+    known = MISSING_TOKENS if tokens is None and raw.tokens is None else (*(raw.tokens or ()), *(tokens or ()))
     if raw.declared is not None and not category:
         return from_declared(raw, known)
     return from_text(raw.name, raw.stored, tokens=known, category=category)

@@ -59,7 +59,7 @@ def _decode(data: bytes, path: Path) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise TableError(
-            f"'{path}' is not utf-8 text (byte {error.start + 1}). Set the encoding, such as --encoding latin-1."
+            f"'{path}' is not utf-8 text (byte {error.start + 1}). Set the encoding, such as encoding='latin-1'."
         ) from error
 
 
@@ -208,7 +208,7 @@ def _arff_text(column: Column) -> Any:
             text = pc.replace_substring(text, ",", "")
         return pc.utf8_trim_whitespace(text)
     known = _quote(text)
-    return pc.if_else(pa.array(column.missing), "?", known) if column.missing.any() else known
+    return pc.if_else(pa.array(column.missing), pa.scalar("?", known.type), known) if column.missing.any() else known
 
 
 def _quote(text: Any) -> Any:
@@ -221,7 +221,8 @@ def _quote(text: Any) -> Any:
     inner = pc.replace_substring_regex(text, r"""(['"\\])""", r"\\\1")
     for char, mark in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         inner = pc.replace_substring(inner, char, mark)
-    return pc.if_else(special, pc.binary_join_element_wise("'", inner, "'", ""), text)
+    quote, nothing = (pa.scalar(mark, text.type) for mark in ("'", ""))  # text of a frame may be large_string
+    return pc.if_else(special, pc.binary_join_element_wise(quote, inner, quote, nothing), text)
 
 
 # C4.5 files: ``stem.names`` declares classes and attributes, ``stem.data`` and ``stem.test`` contain the rows.

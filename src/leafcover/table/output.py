@@ -193,7 +193,10 @@ def _number_text(column: Column) -> Any:
     kind = column.stored.type
     if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale <= 6):
         return column.stored.cast(pa.string())
-    return format_values(column, column.values)
+    values = column.values
+    if pa.types.is_floating(kind) and column.missing.any():  # a number that means a missing value stays
+        values = np.where(column.missing, np.asarray(column.stored.to_numpy(zero_copy_only=False), np.float64), values)
+    return format_values(column, values)
 
 
 def as_typed(column: Column, *, own_type: bool) -> Any:

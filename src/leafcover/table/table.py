@@ -43,7 +43,7 @@ class RawColumn:
     name: str
     stored: Any  # pyarrow Array or ChunkedArray: text, or typed
     typed: bool = False
-    tokens: tuple[str, ...] | None = None  # texts that mean missing, unless the user gives others
+    tokens: tuple[str, ...] | None = None  # texts that always mean missing in this format
     declared: Literal["number", "category"] | None = None  # kind declared by a .names or ARFF file
     warnings: tuple[str, ...] = ()
     levels: tuple[str, ...] | None = None  # levels declared by a .names or ARFF file, in code point order
@@ -383,6 +383,36 @@ def column_name(what: str, name: Any) -> str:
     if isinstance(name, str):
         return name
     raise ValueOutOfRange(what, name, f"a column name as text, such as {str(name)!r}")
+
+
+def check_weight(column: Column) -> None:
+    """Refuse a survey weight that is not a number, or negative; a missing weight counts as 0."""
+    if column.kind != "number":
+        got = "has no known values" if column.missing.all() else f"is read as a {column.kind}"
+        raise TableError(
+            f"Weight {column.name!r} must be a column of numbers, but {got}. "
+            "Correct its values, or name another column as the weight."
+        )
+    negative = np.flatnonzero(column.values < 0)
+    if len(negative):
+        count = "1 negative number" if len(negative) == 1 else f"{len(negative):,} negative numbers"
+        raise TableError(
+            f"Weight {column.name!r} must not be negative, but has {count}, the first in row {negative[0] + 1}. "
+            "Correct them, or declare them missing."
+        )
+
+
+def target_of(table: Table, target: str | None) -> str | None:
+    """The target that was given, otherwise the column with the role "target"; None if there is neither."""
+    if target is not None:
+        if column_name("target", target) not in table.names:
+            raise NameUnknown("column", target, table.names)
+        return target
+    found = table.with_role("target")
+    if len(found) > 1:
+        listed = ", ".join(map(repr, found))
+        raise TableError(f"{len(found)} columns have the role target: {listed}. Name one of them as the target.")
+    return found[0] if found else None
 
 
 def without_unused_levels(table: Table, rows: Rows) -> Table:

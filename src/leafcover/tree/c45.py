@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Singles
-from leafcover.errors import ValueOutOfRange
-from leafcover.table.table import Table
+from leafcover.errors import TableError, ValueOutOfRange
+from leafcover.table.table import IntoTable, target_of
 from leafcover.tree.tree import Attribute, Training, Tree, breadth_first, training
 
 if TYPE_CHECKING:
@@ -93,9 +93,9 @@ class GrownTrees:
 
 
 def grow(
-    table: Table,
+    table: IntoTable,
     *,
-    target: str,
+    target: str | None = None,
     attributes: Sequence[str] | None = None,
     min_records: int = 2,
     confidence: float = 0.25,
@@ -107,10 +107,10 @@ def grow(
 
     Parameters
     ----------
-    table : Table
-        The training data.
-    target : str
-        The column to predict. Rows with a missing target are ignored.
+    table : Table or frame
+        The training data: what `leafcover.read` gives, or a pandas, polars or pyarrow frame.
+    target : str, optional
+        The column to predict. Rows with a missing target are ignored. Default: the column with the role "target".
     attributes : sequence of str, optional
         The columns to predict from. Default: all other columns, except those with the role "unit" or "weight".
     min_records : int, default 2
@@ -137,7 +137,13 @@ def grow(
     >>> tree.size, len(tree.leaves)
     (7, 4)
     """
-    rows = training(table, target, attributes=attributes, bins=bins)
+    from leafcover.table.frames import from_frame
+
+    data = from_frame(table)
+    chosen = target_of(data, target)
+    if chosen is None:
+        raise TableError("A tree needs a column to predict. Give target, or read the column with the role target.")
+    rows = training(data, chosen, attributes=attributes, bins=bins)
     return grow_from(rows, min_records=min_records, confidence=confidence, prune=prune, grower=grower)
 
 

@@ -261,7 +261,7 @@ def training(
     rows = np.flatnonzero(codes != MISSING)
     if len(classes) < 2:
         found = f"only {classes[0]!r}" if classes else "no known values"
-        raise TableError(f"Target {target!r} has {found}, so a tree cannot predict it. Choose another --target.")
+        raise TableError(f"Target {target!r} has {found}, so a tree cannot predict it. Choose another target.")
     chosen = attribute_names(table, target) if attributes is None else tuple(attributes)
     for name in chosen:
         if name not in table.names:
@@ -300,7 +300,9 @@ def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, .
     """
     if column.is_category:
         if bins is not None:
-            raise TableError(f"Target {column.name!r} is a category, and only numbers can be binned. Omit --bins.")
+            raise TableError(
+                f"Target {column.name!r} is a category, and only numbers can be binned. Leave bins=... out."
+            )
         return _observed_levels(column)
     missing = column.missing
     distinct, place = np.unique(column.values[~missing], return_inverse=True)
@@ -309,7 +311,7 @@ def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, .
     elif len(distinct) > MAX_NUMERIC_CLASSES:
         raise TableError(
             f"Numeric target {column.name!r} has {len(distinct)} distinct values, too many for classes. "
-            f"Add --bins N to predict N groups of about equal size."
+            f"Add bins=N to predict N groups of about equal size."
         )
     else:
         names = text_of(column, distinct)

@@ -131,9 +131,9 @@ def grid_of(texts: Sequence[str]) -> dict[str, list[str]]:
         name, sign, values = text.partition("=")
         listed = [value.strip() for value in values.split(",") if value.strip()]
         if not sign or not name.strip() or not listed:
-            raise ValueOutOfRange("--grid", text, "NAME=VALUE,VALUE such as --grid k=5,20,100")
+            raise ValueOutOfRange("grid", text, "NAME=VALUE,VALUE such as k=5,20,100")
         if name.strip() in found:
-            raise ValueOutOfRange(f"--grid {name.strip()}", text, "given once, with all its values")
+            raise ValueOutOfRange("grid", text, f"given once for {name.strip()}, with all its values")
         found[name.strip()] = listed
     return found
 

@@ -54,8 +54,8 @@ def read_scores(path: Path) -> SavedScores:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
-        raise TableError(f"The scores in '{path}' cannot be read: {reason}. Choose another --scores.") from None
-    no_scores = f"'{path}' is not a file of scores from `leafcover sweep`. Choose another file for --scores."
+        raise TableError(f"The scores in '{path}' cannot be read: {reason}. Choose another file.") from None
+    no_scores = f"'{path}' is not a file of scores from `leafcover sweep`. Choose another file."
     try:
         held = json.loads(text)
         if not isinstance(held, dict) or "leafcover_scores" not in held:
@@ -64,7 +64,7 @@ def read_scores(path: Path) -> SavedScores:
             old = f"Leafcover {held['version']}" if held["version"] != __version__ else "an earlier Leafcover"
             raise TableError(
                 f"The scores in '{path}' were made by {old}; this is {__version__}, and its scores may differ. "
-                "Choose another file for --scores."
+                "Choose another file."
             )
         scores: dict[Trial, TrialScore] = {}
         for one in held["scores"]:
@@ -76,7 +76,7 @@ def read_scores(path: Path) -> SavedScores:
             if invalid := _invalid_figure(score):
                 raise TableError(
                     f"The scores in '{path}' are damaged: {invalid}, which is impossible. "
-                    "Delete the file to start over, or choose another file for --scores."
+                    "Delete the file to start over, or choose another file."
                 )
             scores[candidate, int(one["run"])] = score
         identity: Identity = TypeAdapter(Identity).validate_python(held["of"])
@@ -91,11 +91,11 @@ def check_identity(saved: Identity, wanted: Identity, path: Path) -> None:
         ("table (or the same one, read with other options)", saved.fingerprint, wanted.fingerprint),
         ("target", saved.target, wanted.target),
         ("choice of roles", dict(saved.roles), dict(wanted.roles)),
-        ("choice of --rows", saved.rows, wanted.rows),
-        ("choice of --bins", saved.bins, wanted.bins),
+        ("choice of rows=...", saved.rows, wanted.rows),
+        ("choice of bins=...", saved.bins, wanted.bins),
     ):
         if old != new:
-            raise LeafcoverError(f"The scores in '{path}' belong to another {what}. Choose another file for --scores.")
+            raise LeafcoverError(f"The scores in '{path}' belong to another {what}. Choose another file.")
 
 
 def write_scores(saved: SavedScores, path: Path) -> None:

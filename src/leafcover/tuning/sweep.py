@@ -12,14 +12,14 @@ from typing import Any, TypeAlias
 
 from leafcover import __version__
 from leafcover.engine.run import fingerprint, refuse_identifiers
-from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
+from leafcover.errors import LeafcoverError, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.messages import catalogue
 from leafcover.metrics.models import scikit_learn
 from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES
 from leafcover.table.frames import from_frame
-from leafcover.table.table import IntoTable, Table, column_name
+from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.tree.tree import classes_of
 from leafcover.tuning.grid import Candidate, Skipped, candidates, feasible
 from leafcover.tuning.scoring import (
@@ -76,7 +76,7 @@ class Sweep:
 def sweep(
     table: IntoTable,
     *,
-    target: str,
+    target: str | None = None,
     recipes: Sequence[str] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -95,8 +95,8 @@ def sweep(
     ----------
     table : Table or frame
         What `read` gives, or a pandas, polars or pyarrow frame.
-    target : str
-        The column whose rules the recipes preserve, and which trees predict.
+    target : str, optional
+        The column whose rules the recipes preserve, and which trees predict. Default: the one with the role "target".
     recipes : sequence of str, optional
         The recipes to compare. Default: every recipe.
     grid : mapping of str to sequence, optional
@@ -140,9 +140,12 @@ def sweep(
     ['additive spread=1', 'additive spread=0.1']
     """
     _check(max_risk, runs, rows, jobs)
-    target, recipes = column_name("target", target), [recipes] if isinstance(recipes, str) else recipes
+    recipes = [recipes] if isinstance(recipes, str) else recipes
     scikit_learn()
     original = _bare(from_frame(table))
+    target = target_of(original, target)
+    if target is None:
+        raise TableError("A sweep needs a column to predict. Give target, or read the column with the role target.")
     _check_table(original, target, bins)
     sample = original.take(sample_rows(len(original), rows))
     progress(say("progress-candidates"), 0.0)
@@ -179,11 +182,11 @@ def sweep(
 
 def _check(max_risk: float | None, runs: int, rows: int, jobs: int) -> None:
     if max_risk is not None and not (isinstance(max_risk, int | float) and 0 <= max_risk <= 1):
-        raise ValueOutOfRange("--max-risk", max_risk, "a share from 0 to 1")
+        raise ValueOutOfRange("max_risk", max_risk, "a share from 0 to 1")
     for name, number, least, most in (
-        ("--runs", runs, 1, MOST_RUNS),
-        ("--rows", rows, FEWEST, MOST_ROWS),
-        ("--jobs", jobs, 1, MOST_JOBS),
+        ("runs", runs, 1, MOST_RUNS),
+        ("rows", rows, FEWEST, MOST_ROWS),
+        ("jobs", jobs, 1, MOST_JOBS),
     ):
         if not isinstance(number, int) or not least <= number <= most:
             raise ValueOutOfRange(name, number, f"a whole number from {least} to {most:,}")
@@ -191,8 +194,6 @@ def _check(max_risk: float | None, runs: int, rows: int, jobs: int) -> None:
 
 def _check_table(table: Table, target: str, bins: int | None) -> None:
     """Refuse a table before the sweep begins."""
-    if target not in table.names:
-        raise NameUnknown("column", target, table.names)
     if len(table) < FEWEST:
         raise TableError(f"The table has {len(table)} rows. A sweep needs at least {FEWEST}.")
     refuse_identifiers(replace(table, roles={**table.roles, target: table.roles.get(target, "target")}))
@@ -220,7 +221,7 @@ def _saved_scores(
     wanted = None if seed is None else Key.from_seed(seed)
     held = read_scores(file) if file is not None and file.exists() else None
     if file is not None and held is not None and wanted is not None and wanted.secret != held.key.secret:
-        raise LeafcoverError(f"The scores in '{file}' were made with another seed. Choose another file for --scores.")
+        raise LeafcoverError(f"The scores in '{file}' were made with another seed. Choose another file.")
     key = held.key if held is not None else wanted or Key.fresh()
     roles = {name: str(role) for name, role in table.roles.items()}
     identity = Identity(fingerprint(table, key), target, roles, rows, bins)
@@ -316,7 +317,8 @@ def _in_processes(task: Task, trials: Sequence[Trial], jobs: int) -> Generator[t
         pool.shutdown()
     except BrokenProcessPool:
         raise LeafcoverError(
-            "A worker process of the sweep ended unexpectedly, perhaps for lack of memory. Use fewer --jobs or --rows."
+            "A worker process of the sweep ended unexpectedly, perhaps for lack of memory. "
+            "Lower jobs=... or rows=... to need less."
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

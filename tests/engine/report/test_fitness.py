@@ -7,10 +7,8 @@ import pytest
 
 from leafcover.engine.evaluate import (
     compared_to,
-    exceeds,
     limited_risks,
     measure_all,
-    measured_risks,
     pair_from,
     refuse_above,
 )
@@ -18,6 +16,7 @@ from leafcover.errors import RiskTooHigh
 from leafcover.keyed_random import Key
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
+from leafcover.metrics.summary import exceeds, measured_risks
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, conclusion, verdicts
@@ -113,7 +112,7 @@ def test_an_upper_end_that_would_round_to_its_limit_is_told_with_more_digits(mix
 @pytest.mark.parametrize("risk", [0.0, 0.04, 0.049, 0.05, 0.0503, 0.06, 0.15, 0.199, 0.2, 0.203, 0.21, 0.4])
 def test_verdict_and_limit_agree(mixed_release, kind, risk):
     context = context_of(mixed_release, risks=risks_of(mixed_release[2], **{kind: risk}))
-    risks = measured_risks(context.pair, context.measures)
+    risks = measured_risks(context.measures)
     fit = verdict(context, "publication").fit
 
     def passes(limit):
@@ -134,7 +133,7 @@ def test_the_limit_measures_what_the_report_measures(mixed_release, held_out):
     compared = compared_to(original, release, mixed(2, rows=200) if held_out else None)
     if not held_out:
         measures = measure_all(compared)
-    alone, reported = limited_risks(compared), measured_risks(compared.pair, measures)
+    alone, reported = limited_risks(compared), measured_risks(measures)
     assert [(one.kind, one.column, one.risk) for one in alone] == [(one.kind, one.column, one.risk) for one in reported]
     assert [one.bound for one in limited_risks(compared, measures)] == [one.bound for one in alone]
     assert {one.kind for one in alone} >= {"linkage", "inference", "membership", "linkability"}
@@ -147,7 +146,7 @@ def test_the_limit_measures_what_the_report_measures(mixed_release, held_out):
 @pytest.mark.parametrize("strict", [False, True])
 def test_the_conclusion_names_the_risk_that_decides(mixed_release, raised, level, strict):
     context = context_of(mixed_release, strict=strict, risks=risks_of(mixed_release[2], **raised))
-    worst = max(measured_risks(context.pair, context.measures), key=lambda one: one.bound)
+    worst = max(measured_risks(context.measures), key=lambda one: one.bound)
     text = conclusion(context)
     assert worst.name in text
     assert f" {level}: " in text

@@ -116,7 +116,7 @@ def test_without_pairs_and_control_the_page_says_what_is_missing():
         html = report(pair, release=None, measures=measures, audience=face, publish_tree=False)
         assert "no control" in html.casefold()
         assert say("linkage-not-scored") in html
-        assert ("Give --pairs" in html) == (face == "internal")
+        assert ("Give the pairs" in html) == (face == "internal")
         assert say("models-lead", control="#").partition("#")[0] not in html
         assert say("models-accuracy-table") not in text_of(html).splitlines()
         assert say("forest-rules-table") in html
@@ -166,6 +166,19 @@ def test_unchanged_columns_are_named_first_under_not_protected():
     assert section.index("Columns released unchanged") < section.index("Missing values")
     assert "job: every value is the original" in section
     assert "They stay with their row in" in section
+
+
+@pytest.mark.parametrize("publish_tree", [False, True])
+@pytest.mark.parametrize("audience", ["internal", "external"])
+def test_a_column_without_values_is_not_said_to_be_changed(audience, publish_tree):
+    original = table(*mixed(4, rows=300), category("note", [None] * 300))
+    words = catalogue("report_method")
+    text = text_of(page(original, released(original, target="class"), audience, publish_tree=publish_tree))
+    assert words("no-values", columns="note") in text
+    assert words("column-no-values") in text
+    shuffled = [line for line in text.splitlines() if "shuffled among" in line]
+    assert shuffled
+    assert not any(re.search(r"\bnote\b", line) for line in shuffled)
 
 
 def test_every_text_is_escaped_in_both_faces():

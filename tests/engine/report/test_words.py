@@ -97,6 +97,15 @@ def test_the_worst_of_few_people_is_not_told_to_others():
     assert DisclosureRules(300, strict=False).worst(few) == "33%"
 
 
+def test_the_worst_is_never_written_as_less_than_the_risk():
+    risk = Risk(0.003, 0.002, 0.004, 200_000, 0.0044)
+    assert (DisclosureRules(200_000, strict=True).risk(risk)[0], DisclosureRules(200_000, strict=True).worst(risk)) == (
+        "under 1%",
+        "under 1%",
+    )
+    assert DisclosureRules(200_000, strict=False).worst(risk) == "0.4%"
+
+
 def test_what_does_not_exist_is_a_dash():
     nan = float("nan")
     rules = DisclosureRules(100, strict=False)

@@ -1,6 +1,7 @@
 # The text summary of all measures: what `print(lc.measure(...))` and `leafcover measure` show.
 
 heading-risks = Disclosure risk
+heading-decisive = Figures that the report’s verdict and a limit on the disclosure risk use
 heading-utility = Utility
 heading-absent = Not measured
 
@@ -42,7 +43,10 @@ inference-no-control = Attribute inference: { $scope ->
    *[nearest] the nearest released record
 } infers it correctly in { $risk }; a guess is correct in { $baseline }. Without a control, general patterns and disclosure cannot be separated.
 membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.
-singling-out = Singling out: a predicate on two to four columns that matches exactly one released row also matches exactly one original row in { $risk }{ $control ->
+singling-out = Singling out: a predicate on { $predicates ->
+    [univariate] one column
+   *[multivariate] two to four columns
+} that matches exactly one released row also matches exactly one original row in { $risk }{ $control ->
     [none] {""}
    *[other] , and exactly one row outside the release in { $control }
 }; a random predicate of the same width matches exactly one original row in { $baseline }.
@@ -55,6 +59,11 @@ averages = Microaggregation: the smallest group has { $smallest ->
 averages-missing = Missing values stay missing: { $share } of the rows differ from others of their group in what is missing, so their anonymity set is smaller than the smallest group.
 unchanged = Unchanged values: { $values } of all values are unchanged, { $worst } in the most exposed 1% of the rows; { $rows } of the rows are entirely unchanged.
 control = Control: { $control }.
+decisive = { $name }: { $risk }; { $end ->
+    [upper] the upper end counts.
+    [capped] the lower end counts, as at most { $most }.
+   *[lower] the lower end counts.
+}
 
 ## Utility
 
@@ -93,13 +102,13 @@ new-pairs = { $pairs ->
 ## What could not be measured
 
 absent-pairs = record linkage, reconstruction, interval disclosure and unchanged values
-    .reason = It is not known which released row belongs to which person. Give --pairs.
+    .reason = It is not known which released row belongs to which person. Give the pairs.
 absent-control = prediction, agreement and membership inference
-    .reason = No rows outside the release are known. Give --control, or release with --hold-out.
+    .reason = No rows outside the release are known. Give a control, or hold rows out when you release.
 absent-target = trees, forests, prediction and regression
-    .reason = No target was named. Give --target.
+    .reason = No target was named. Name one.
 absent-weight = weighted totals
-    .reason = No weight column was named. Give --weight.
+    .reason = No weight column was named. Name one if there are weights.
 
 reason-no-weight = No weight column was named.
 reason-weight-not-numeric = The weight column is not numeric.

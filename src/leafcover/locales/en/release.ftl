@@ -19,7 +19,10 @@ smallest-cell = The smallest cell has { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
 }.
-smallest-cell-shuffled = Every column was shuffled within cells; the smallest cell has { $rows ->
+smallest-cell-shuffled = Every column { $empty ->
+    [some] with values{" "}
+   *[none] {""}
+}was shuffled within cells; the smallest cell has { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
 }.
@@ -32,6 +35,7 @@ fixed = The cell discloses the value in at least half of the rows: { $columns }{
 }
 fixed-column = { $name } ({ $share })
 unprotected = Released unchanged, not protected: { $columns }.
+no-values = Without any value, so there was nothing to change: { $columns }.
 record-linkage = Record linkage: an attacker who knows a person’s quasi-identifiers and the method, everything but the secret key, links that person to the right row in { $risk } of attempts, and in { $worst } for the most exposed 1%.
 seeded = Made with a seed: do not publish.
 original-order = Rows are in their original order: do not publish.

@@ -27,7 +27,11 @@ risk-name = { $kind ->
     [inference] attribute inference of { $column } above control
     [membership] membership inference above control
     [linkability] linkability of two sets of columns above control
-   *[singling-out] singling out above control
+   *[singling-out] singling out above control{ $predicates ->
+        [univariate] {""} by predicates on one column
+        [multivariate] {""} by predicates on several columns
+       *[none] {""}
+    }
 }
 inference-method = { $method ->
     [model] a model trained on the release
@@ -240,7 +244,7 @@ why-records = { $known ->
 why-publication-limit = Fit means two things. The upper ends of the intervals of record linkage and of attribute inference
     above control are at most { $limit }%; here, attribute inference counts for the sensitive attributes only (if none was
     named, for the target; without a target, for every column attacked). For every other attack, the lower end of the interval above control is at most { $limit }
-    percentage points. These are the figures that --max-risk compares with its limit. The data steward decides whether that
+    percentage points. A limit on the disclosure risk is compared with the same figures. The data steward decides whether that
     is enough.
 
 finding-unmeasured = { $absence ->

@@ -21,6 +21,7 @@ cells-in-words = Every step read the original table and changed values only with
     [1] 1 row
    *[other] { $smallest } rows
   }, a typical cell { $median }.
+no-values = Without any value, so there was nothing to change: { $columns }.
 column-way = { $columns }: each value is { $way }.
 tree-table = Trees that shaped the cells
 tree-table-target = Tree for
@@ -30,6 +31,7 @@ tree-table-kept = Rows in the same leaf as before
 # One column.
 
 unchanged = Released unchanged.
+column-no-values = The column has no values.
 together-with = { $what }, together with { $partners }
 placed = { $what }; within { $within }.
 

@@ -29,13 +29,13 @@ page-facts = { $rows ->
 
 summary-heading = Summary
 recommended = Among the candidates within the limit of { $limit }, { $name } agrees best with the original’s tree for { $target }.
-no-limit = No risk limit was set, so no candidate is recommended; set one with --max-risk. On the Pareto front, where no other candidate has lower risk and at least the same agreement: { $names }.
+no-limit = No risk limit was set, so no candidate is recommended; set one. On the Pareto front, where no other candidate has lower risk and at least the same agreement: { $names }.
 none-within-limit-linkage = No candidate stays within the limit of { $limit }. The closest is { $name }: the upper bound of its record-linkage risk is { $high }.
 none-within-limit-inference = No candidate stays within the limit of { $limit }. The closest is { $name }: the upper bound of attribute inference above control is { $high } for { $column }.
 none-useful = No candidate within the limit of { $limit } is clearly more useful than always giving the most common answer, which agrees with the original’s tree for { $target } on { $majority } of the held-out rows. The closest is { $name }, with an agreement of { $agreement }.
 none-useful-resample = A resample of the original is not clearly better either: { $target } hardly depends on the other columns, so there is little for a release to preserve.
-advice-weaker = Raise --max-risk, choose another target, or try weaker settings with --grid.
-advice-stronger = Raise --max-risk, drop columns, or try stronger settings with --grid.
+advice-weaker = Raise the risk limit, choose another target, or try weaker settings.
+advice-stronger = Raise the risk limit, drop columns, or try stronger settings.
 reason-utility = Utility: a tree grown on this release gives the same answer as a tree grown on the original for { $agreement } of the held-out rows. A tree grown on a resample of the original reaches { $floor }; always giving the most common answer reaches { $majority }.
 reason-linkage = Record linkage: an attacker who knows the method, everything but the secret key, and a person’s values in { $known ->
     [all] all columns except { $target }
@@ -64,7 +64,7 @@ scope-recipe = { $recipe } at { $count ->
 scope-sample = The trials used a sample of { $rows } of the { $table_rows } rows.
 skipped = Skipped: { $name }. { $reason }
 skipped-group-size = { $parameter } = { $value } is more than a trial can hold: a trial releases { $rows } of { $of } rows.{ $sampled ->
-    [yes] { " " }Raise --rows.
+    [yes] { " " }Use more rows.
    *[no] {""}
 }
 

@@ -85,7 +85,7 @@ def prediction(
     is predicted by class: ``bins`` groups of equal size, cut where the original's are.
     """
     if not pairs or not pairs[0].target:
-        raise TableError("No target is named, so nothing can be predicted. Choose one with --target.")
+        raise TableError("No target is named, so nothing can be predicted. Add target=COLUMN.")
     found = [_tested(pair, models, bins, most, most_tests) for pair in pairs]
     labels = [one.labels for one in found]
     majority = [one.majority for one in found]

@@ -282,7 +282,7 @@ def with_classes(pair: Pair, *, bins: int | None = None) -> Pair:
     release is cut at the same values.
     """
     if not pair.target:
-        raise TableError("Trees are compared for a target, but no target is named. Choose one with --target.")
+        raise TableError("Trees are compared for a target, but no target is named. Add target=COLUMN.")
     kept = [name for name in pair.names if name != pair.weight]
     before, after = pair.original.select(kept), pair.released.select(kept)
     if not before[pair.target].is_category:

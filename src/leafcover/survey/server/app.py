@@ -118,7 +118,7 @@ def listening(host: str, port: int) -> socket.socket:
             return waiting
     except (OSError, OverflowError, UnicodeError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise OutputError(f"Cannot listen on {host} port {port}: {why}. Choose another --port or --host.") from None
+        raise OutputError(f"Cannot listen on {host} port {port}: {why}. Choose another port or host.") from None
 
 
 def is_loopback(host: str) -> bool:

@@ -1,0 +1,360 @@
+"""The risks that decide, and the text summary of all measures: disclosure risk, utility, and what is not measured.
+
+The sentences are in the catalogue ``measures``.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from leafcover.messages import catalogue
+from leafcover.metrics.disclosure.attribute_inference import Inference
+from leafcover.metrics.disclosure.interval_disclosure import Averages, most_alike, most_dominated
+from leafcover.metrics.disclosure.linkability import ColumnSets
+from leafcover.metrics.disclosure.membership_inference import Membership
+from leafcover.metrics.disclosure.record_linkage import Informed
+from leafcover.metrics.disclosure.singling_out import SinglingOut
+from leafcover.metrics.estimates import Attack, Estimate, Risk, known
+from leafcover.metrics.pair import say
+from leafcover.metrics.utility.forest import ForestComparison
+from leafcover.metrics.utility.prediction import Agreements
+from leafcover.metrics.utility.trees import SIMILAR, TreeComparison
+
+if TYPE_CHECKING:
+    from leafcover.metrics.suite import Measures, Utility
+
+# The disclosure risks that decide: the report's verdict, a limit on the risk and the summary use the same figures. For
+# record linkage and attribute inference the upper end of the interval counts, so that a small table does not pass only
+# because little is known about it. For attacks that often find nothing the lower end counts.
+
+
+ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal to it
+MOST_BY_DESCRIPTION = 0.2  # singling out tries descriptions, not people; its risk is capped here
+
+RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "linkability", "singling-out"]
+
+
+@dataclass(frozen=True)
+class DecisiveRisk:
+    """One disclosure risk that is compared with a limit."""
+
+    kind: RiskKind
+    risk: Risk | Estimate  # a share for linkage, percentage points above control for the others
+    column: str = ""  # whose values are inferred
+    inference: Inference | None = None
+    predicates: Literal["", "univariate", "multivariate"] = ""  # of singling out: on one column, or on several
+
+    @property
+    def name(self) -> str:
+        """The name of the risk."""
+        return catalogue("report")(
+            "risk-name", kind=self.kind, column=self.column, predicates=self.predicates or "none"
+        )
+
+    @property
+    def by_upper_end(self) -> bool:
+        """Whether the upper end of the interval counts; otherwise the lower end."""
+        return self.kind in ("linkage", "inference")
+
+    @property
+    def bound(self) -> float:
+        """The figure that is compared with a limit."""
+        return self.bound_of(self.risk.low, self.risk.high)
+
+    def bound_of(self, low: float, high: float) -> float:
+        """The same for an interval as it is published."""
+        if self.by_upper_end:
+            return high
+        return min(low, MOST_BY_DESCRIPTION) if self.kind == "singling-out" else low
+
+
+def exceeds(bound: float, limit: float) -> bool:
+    """Whether a risk is above a limit, within rounding."""
+    return bound > limit + ROUNDING
+
+
+def decisive_risks(
+    columns: Sequence[str],
+    *,
+    linked: Informed | None,
+    inferred: Sequence[Inference],
+    membership: Membership | None,
+    sets: ColumnSets,
+    singled_out: SinglingOut,
+) -> tuple[DecisiveRisk, ...]:
+    """The risks that decide, from all measures; attacks without a control are excluded.
+
+    ``columns`` are those whose inference decides: if none of them was attacked, all that were.
+    """
+    found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
+    found += [
+        DecisiveRisk("inference", above, one.column, one)
+        for one in [one for one in inferred if one.column in columns] or inferred
+        if (above := above_control(one.strongest)) is not None
+    ]
+    others: tuple[tuple[RiskKind, Attack | None], ...] = (
+        ("membership", None if membership is None else membership.attack),
+        ("linkability", sets.attack),
+    )
+    found += [
+        DecisiveRisk(kind, above)
+        for kind, attack in others
+        if attack is not None and (above := above_control(attack)) is not None
+    ]
+    by_description = [
+        DecisiveRisk("singling-out", above, predicates=predicates)
+        for predicates, attack in _singled_out(singled_out)
+        if (above := above_control(attack)) is not None
+    ]
+    return (*found, *sorted(by_description, key=lambda one: one.risk.value)[-1:])
+
+
+def _singled_out(found: SinglingOut) -> Iterator[tuple[Literal["univariate", "multivariate"], Attack]]:
+    yield "multivariate", found.multivariate
+    yield "univariate", found.univariate
+
+
+def above_control(attack: Attack) -> Estimate | None:
+    """The success of an attack above its control; None if nobody was attacked."""
+    if attack.control is None or not attack.control.tries or not attack.main.tries:
+        return None
+    return attack.above_control
+
+
+def measured_risks(measures: "Measures") -> tuple[DecisiveRisk, ...]:
+    """The risks that decide, for a release with all its measures."""
+    risks = measures.risks
+    target = (measures.target,) if measures.target else ()
+    return decisive_risks(
+        measures.sensitive or target,
+        linked=risks.informed,
+        inferred=risks.inferences,
+        membership=risks.membership,
+        sets=risks.column_sets,
+        singled_out=risks.singling_out,
+    )
+
+
+# The text summary.
+
+
+def words(measures: "Measures") -> str:
+    """The text summary, for a terminal; every risk with its interval."""
+    absent = [f"  {one.what}: {one.why}" for one in measures.absent]
+    return "\n".join(
+        [
+            say("heading-risks"),
+            *(f"  {line}" for line in risk_sentences(measures)),
+            *decisive_lines(measured_risks(measures)),
+            say("heading-utility"),
+            *(f"  {line}" for line in utility_sentences(measures.utility)),
+            *([say("heading-extra"), *(f"  {line}" for line in extra_sentences(measures))] if measures.extra else []),
+            *([say("heading-absent"), *absent] if absent else []),
+        ]
+    )
+
+
+def decisive_lines(risks: Iterable[DecisiveRisk]) -> Iterator[str]:
+    """The figures that the report's verdict and a limit on the risk use, with a heading; nothing without figures."""
+    for number, one in enumerate(risks):
+        if number == 0:
+            yield say("heading-decisive")
+        end = "upper" if one.by_upper_end else "capped" if one.kind == "singling-out" else "lower"
+        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end=end, most=f"{MOST_BY_DESCRIPTION:g}")
+
+
+def extra_sentences(measures: "Measures") -> Iterator[str]:
+    """What measures of plugins found."""
+    for one in measures.extra:
+        yield say("extra", name=one.name, description=one.description or "none", value=f"{one.value:.3g}")
+
+
+def risk_sentences(measures: "Measures") -> Iterator[str]:
+    """The disclosure risks: first those of the four main attacks, then further ones."""
+    risks = measures.risks
+    if (linkage := risks.informed) is not None and linkage.first.tries:
+        yield say(
+            "record-linkage",
+            quasi_identifiers=len(measures.quasi_identifiers),
+            knowledge="plan" if linkage.law.startswith("the plan") else "estimated",
+            risk=_cases(linkage.first),
+            ten=str(linkage.ten),
+            coverage=linkage.how,
+        )
+    if risks.inferences:
+        yield _most_inferred(measures)
+    if (member := risks.membership) is not None:
+        yield say("membership", risk=_cases(member.area))
+    for predicates, attack in _singled_out(risks.singling_out):
+        if attack.main.tries:
+            control = str(attack.control) if attack.control is not None and attack.control.tries else "none"
+            main = say("cases", risk=str(attack.main))
+            baseline = str(attack.baseline)
+            yield say("singling-out", predicates=predicates, risk=main, control=control, baseline=baseline)
+    if (nearest := risks.linkage) is not None and nearest.nearest.tries:
+        yield say("nearest-record", risk=_cases(nearest.nearest))
+    rebuilt = risks.reconstruction
+    if rebuilt is not None and (column := rebuilt.most_told) is not None and column.best.tries:
+        baseline = str(column.attack.baseline)
+        yield say("reconstruction", column=column.column, risk=_cases(column.best), baseline=baseline)
+    yield from _averages(risks.averages)
+    if (unchanged := risks.unmoved) is not None:
+        values = unchanged.values
+        yield say("unchanged", values=str(values), worst=values.worst_as_text(), rows=str(unchanged.whole))
+    yield say("control", control=measures.control)
+
+
+def _averages(steps: Sequence[Averages]) -> Iterator[str]:
+    if not steps:
+        return
+    identical, dominated = most_alike(steps), most_dominated(steps)
+    yield say(
+        "averages",
+        smallest=min(step.smallest for step in steps),
+        identical=f"{identical.alike:.1%}",
+        identical_column=identical.column,
+        dominated=f"{dominated.dominated:.1%}",
+        dominated_column=dominated.column,
+    )
+    if share := max(step.split_by_missingness for step in steps):
+        yield say("averages-missing", share=f"{share:.1%}")
+
+
+def _most_inferred(measures: "Measures") -> str:
+    """The column inferred furthest above control, or above guessing without a control, by the strongest attack."""
+    tried = measures.risks.inferences
+    scope = {
+        "scope": "some" if len(tried) < measures.columns else "all",
+        "tried": len(tried),
+        "columns": measures.columns,
+    }
+    found = [(one, above) for one in tried if (above := above_control(one.strongest)) is not None]
+    if not found:
+        one = max(tried, key=lambda one: one.strongest.main.value - one.strongest.baseline.value)
+        return say(
+            "inference-no-control",
+            **scope,
+            column=one.column,
+            method=_method(one),
+            risk=_cases(one.strongest.main),
+            baseline=str(one.strongest.baseline),
+        )
+    one, above = max(found, key=lambda both: both[1].value)
+    return say(
+        "inference",
+        **scope,
+        column=one.column,
+        method=_method(one),
+        risk=_cases(one.strongest.main),
+        control=str(one.strongest.control),
+        above=str(above),
+        effect="shown" if above.low > 0 else "none",
+    )
+
+
+def _method(one: Inference) -> str:
+    """Which attack is the strongest."""
+    if one.strongest is one.learned:
+        return "model"
+    return "stable" if one.strongest is one.trusted else "nearest"
+
+
+def utility_sentences(utility: "Utility") -> Iterator[str]:
+    """What the release preserves."""
+    if (trees := utility.trees) is not None:
+        yield _trees(trees)
+    if (forest := utility.forest) is not None:
+        yield from _forest(forest)
+    if (agreements := utility.agreement) is not None:
+        yield from _agreement(agreements)
+    prediction = utility.prediction
+    scores = [] if prediction is None else [one for one in prediction.scores if known(one.released.value)]
+    if prediction is not None and scores:
+        models = ", ".join(
+            say(
+                "accuracy-model",
+                model=one.model,
+                released=f"{one.released.value:.3f}",
+                original=f"{one.original.value:.3f}",
+            )
+            for one in scores
+        )
+        yield say("accuracy", target=prediction.target, models=models)
+    relations = utility.relations.every
+    largest = f"{relations.largest:.3f}"
+    if relations.count == 1:
+        yield say("association", largest=largest)
+    elif relations.count:
+        yield say("associations", mean=f"{relations.mean:.3f}", largest=largest)
+    if (numbers := utility.properties).numbers:
+        yield say(
+            "moments",
+            means=numbers.means_kept,
+            variances=numbers.variances_not_larger,
+            columns=numbers.numbers,
+        )
+    pairs = utility.value_pairs
+    if pairs.pairs:
+        yield say("new-pairs", pairs=pairs.new, rows=f"{pairs.rows_with_new:.1%}")
+
+
+def _trees(trees: TreeComparison) -> str:
+    found = say(
+        "trees",
+        target=trees.target,
+        grade=trees.grade,
+        tolerant=f"{trees.tolerant:.0%}",
+        strict=f"{trees.strict:.0%}",
+        answers=f"{trees.answers:.1%}",
+    )
+    if trees.grade == "similar" and trees.tolerant < SIMILAR:  # few shared rules
+        return f"{found} {say('trees-pruned', pruned='original' if trees.pruned == 'original' else 'release')}"
+    return found
+
+
+def _forest(forest: ForestComparison) -> Iterator[str]:
+    rules, leaves = forest.rules, forest.leaves
+    if not rules.rules:
+        return
+    yield say(
+        "forest-rules",
+        trees=forest.trees[0],
+        kept=f"{rules.kept.near:.0%}",
+        kept_exact=f"{rules.kept.exact:.0%}",
+        floor=f"{rules.floor.near:.0%}",
+        floor_exact=f"{rules.floor.exact:.0%}",
+        chance=f"{rules.chance.near:.0%}",
+        chance_exact=f"{rules.chance.exact:.0%}",
+    )
+    kept, floor, chance = (f"{one.rows:.1%}" for one in (leaves.kept, leaves.floor, leaves.chance))
+    yield say("forest-leaves", kept=kept, floor=floor, chance=chance)
+
+
+def _agreement(agreements: Agreements) -> Iterator[str]:
+    own = agreements.target
+    if own is not None and known(own.agreement.value):
+        yield say("agreement", agreement=_share(own.agreement), floor=_share(own.floor))
+    if agreements.others and known(agreements.mean.value):
+        yield say(
+            "agreement-others",
+            target="no" if own is None else "yes",
+            columns=len(agreements.others),
+            agreement=_share(agreements.mean),
+            floor=_share(agreements.mean_floor),
+        )
+
+
+def _cases(risk: Risk) -> str:
+    """A risk with its interval and that of the most exposed rows."""
+    if not risk.tries:
+        return say("cases-none")
+    if known(risk.worst):
+        return say("cases-worst", risk=str(risk), worst=risk.worst_as_text())
+    return say("cases", risk=str(risk))
+
+
+def _share(estimate: Estimate) -> str:
+    """A share with its interval, cut off at 0 and 1."""
+    if not known(estimate.low):
+        return f"{estimate.value:.3f}"
+    return f"{estimate.value:.3f} ({max(0.0, estimate.low):.3f} to {min(1.0, estimate.high):.3f})"
