@@ -204,7 +204,7 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
     return pair_of(
         original,
         release.table,
-        release.source,
+        release.source if release.descends else None,
         target=release.plan.target if release.plan.target in names else "",
         quasi_identifiers=quasi_identifiers_of(original, release),
         sensitive=[n for n in original.with_role("sensitive") if n in names],

@@ -41,7 +41,7 @@ def save_release(
     held out); pairs refer to the file. Everything is written to temporary files first; only when all of them are
     complete are they renamed, the table last. Rows that an overwritten release held out go with it.
     """
-    with atomic_group(force=force, remove=_stale(paths, original, held_out)) as part:
+    with atomic_group(force=force, remove=_stale(paths, original, release, held_out)) as part:
         # Files are renamed in reverse order of entry, so the table, entered first, appears last.
         table_part = part(paths.table, False)
         write_to(release.table, paths.table, table_part)
@@ -57,7 +57,10 @@ def save_release(
         inward["manifest_sha256"] = sha256_of(text.encode())
         part(paths.manifest, False).write_text(text, "utf-8")
         part(paths.internal, True).write_text(_json(inward), "utf-8")
-        write_pairs(part(paths.pairs, True), rows[release.source])
+        if release.descends:
+            write_pairs(part(paths.pairs, True), rows[release.source])
+        elif held_out is not None:
+            write_pairs(part(paths.rows, True), rows)
         if held_out is not None:
             write_to(held_out, paths.held_out, part(paths.held_out, True))
         for path, (content, private) in (texts or {}).items():
@@ -65,11 +68,15 @@ def save_release(
     return outward
 
 
-def _stale(paths: ReleasePaths, original: Table, held_out: Table | None) -> list[Path]:
-    """The rows held out of a release that is overwritten by one that holds out none; never the table just read."""
-    if held_out is not None or not paths.internal.exists() or original.reading.name == paths.held_out.name:
+def _stale(paths: ReleasePaths, original: Table, release: Release, held_out: Table | None) -> list[Path]:
+    """The files of a release that is overwritten by one without such files; never the table just read."""
+    if not paths.internal.exists():
         return []
-    return [paths.held_out] if paths.held_out.is_file() else []
+    found = [paths.pairs] if not release.descends else []
+    found += [paths.rows] if release.descends or held_out is None else []
+    if held_out is None and original.reading.name != paths.held_out.name:
+        found.append(paths.held_out)
+    return [path for path in found if path.is_file()]
 
 
 def _reading(original: Table, target: str) -> dict[str, Any]:
@@ -202,6 +209,8 @@ def recall(
     source = read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
+    if source is None and (rows := read_pairs(record.paths.rows)) is not None:
+        original = take_released(original, rows)
     internal_facts = record.internal
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     weight = [n for n in original.with_role("weight") if n in released.names]
@@ -228,10 +237,20 @@ def recall(
             raise TableError(f"The plan of the release does not fit the original: {error}") from None
     release = (
         None
-        if internal_facts is None or known is None or source is None
-        else _release(internal_facts, known, released, source)
+        if internal_facts is None or known is None or (source is None and known.plan.descends)
+        else _release(internal_facts, known, released, np.arange(len(released)) if source is None else source)
     )
     return Recalled(original, pair, known, release)
+
+
+def take_released(original: Table, rows: Rows) -> Table:
+    """The rows that were released, by their numbers in the original."""
+    if len(np.unique(rows)) != len(rows) or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(original):
+        raise TableError(
+            f"The release was made from rows up to {int(rows.max(initial=0)) + 1}, but the original has "
+            f"{len(original)}. Give the table that was released."
+        )
+    return without_unused_levels(original, np.sort(rows))
 
 
 def _plan(internal_facts: Mapping[str, Any] | None) -> Plan | None:

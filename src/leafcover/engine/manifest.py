@@ -258,6 +258,11 @@ class ReleasePaths:
         return self.beside(".pairs")
 
     @property
+    def rows(self) -> Path:
+        """Which original rows were released, where no released row descends from one of them; not to be published."""
+        return self.beside(".rows")
+
+    @property
     def held_out(self) -> Path:
         """The rows that were held out first."""
         stem, *endings = self.table.name.split(".")

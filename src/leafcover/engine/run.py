@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.errors import InvariantViolated, TableError
+from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
@@ -163,6 +163,11 @@ class Release:
         return tuple(column.name for column in self.table if column.missing.all())
 
     @property
+    def descends(self) -> bool:
+        """Whether a released row keeps values of one original row; if every column was dealt, none does."""
+        return self.plan.descends or bool(self.unprotected)
+
+    @property
     def singletons(self) -> float:
         """The share of rows that are alone in their cell, in the step with the most of them."""
         return max((cell.single for cell in self.cells), default=0.0)
@@ -183,6 +188,11 @@ def run(
     made = None if plan.made is None else plan.made.of(table)
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
+    if keep_order and not plan.descends and set(table.names) <= set(plan.columns):
+        raise PlanError(
+            "keep_order was given, but the plan deals every column: no released row descends from one original row, so "
+            "there is no order to keep. Leave it out, or use another recipe."
+        )
     refuse_identifiers(table)
     for name in table.with_role("weight"):
         check_weight(table[name])

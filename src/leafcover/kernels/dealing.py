@@ -115,7 +115,7 @@ def swap_new_pairs(
     parent: Codes,
     first: Codes,
     source: Rows,
-    value: Codes,
+    value: Rows,
     before: Codes,
     offsets: Rows,
     new: Bools,
@@ -152,7 +152,7 @@ def _is_new(taker: int, code: int, before: Codes, offsets: Rows, new: Bools, lev
 
 @njit(**ENTRY)
 def _swap(
-    order: Rows, begin: Rows, size: Rows, taking: Rows, parent: Codes, source: Rows, value: Codes, before: Codes,
+    order: Rows, begin: Rows, size: Rows, taking: Rows, parent: Codes, source: Rows, value: Rows, before: Codes,
     offsets: Rows, new: Bools, words: Words, levels: int,
 ) -> int:  # fmt: skip
     left = 0

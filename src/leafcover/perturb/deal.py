@@ -11,12 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Codes, Floats, Rows
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
 from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, perturbation
 from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.table import Column, Table
+from leafcover.tree.binary import Stage
 
 FEW_VALUES = 20  # distinct values up to which a number is compared with categories
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
@@ -35,7 +36,7 @@ class Deal(Perturbation):
     share : int, default 5
         The minimum number of rows that hold a number (a date, a time) in the release. Rarer numbers are first replaced
         by their mean with neighbours, or by a neighbour that enough rows hold. 1 leaves them as they are.
-    avoid : float, default 0.5
+    avoid : float, default 0.25
         A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance.
         Rarer pairs are not: avoiding them would show which pairs exist.
 
@@ -54,7 +55,7 @@ class Deal(Perturbation):
     descends: ClassVar[bool] = False
     moves_rows: ClassVar[bool] = True
     share: int = 5
-    avoid: float = 0.5
+    avoid: float = 0.25
 
     def __post_init__(self) -> None:
         if not 1 <= self.share <= MOST_SHARE:
@@ -108,19 +109,17 @@ class Deal(Perturbation):
             taking = trees.place(trees.codes(released), code)
             words = draws.words(rows, 2 * number), draws.words(rows, 2 * number + 1)
             source, _ = deal(stage.leaf, taking, trees.parent, *words)
-            if number == 0 and len(part.stages) == 1:
-                self._avoid(part, stage.trees.first, stage.trees.parent, taking, source, words[1])
+            self._avoid(part, stage, taking, source, words[1])
             code = stage.code[source]
         return source
 
-    def _avoid(self, part: Chunk, first: Codes, parent: Codes, taking: Rows, source: Rows, words: Array) -> None:
+    def _avoid(self, part: Chunk, stage: Stage, taking: Rows, source: Rows, words: Words) -> None:
         """Exchange values between released rows that have a pair of levels which no original row has."""
         from leafcover.kernels.dealing import swap_new_pairs
 
-        mine = _levels(part.columns[0])
-        if mine is None or self.avoid == np.inf:
+        if self.avoid == np.inf or _levels(part.columns[0]) is None:
             return
-        value, size = mine
+        value, size = stage.code, stage.coding.count
         before, offsets, tables, used = [], [], [], 0
         for column, after in part.before:
             theirs = _levels(column, after)
@@ -135,7 +134,7 @@ class Deal(Perturbation):
             used += theirs[1] * size
         if before and any(table.any() for table in tables):
             swap_new_pairs(
-                taking, parent, first, source, value, np.array(before, np.int32), np.array(offsets, np.int64),
+                taking, stage.trees.parent, stage.trees.first, source, value, np.array(before, np.int32), np.array(offsets, np.int64),
                 np.concatenate(tables), size, words,
             )  # fmt: skip
 

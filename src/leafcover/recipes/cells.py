@@ -50,7 +50,7 @@ def cells(
     table : Table or frame
         The table to write a plan for.
     target : str
-        The column whose rules the release preserves.
+        The column whose rules the release preserves. It may be left out if a column has the role "target".
     k : int, optional
         The minimum number of rows in a cell. Default: 20, or 10 below 5,000 rows.
     within : {"tree", "forest"}, default "tree"

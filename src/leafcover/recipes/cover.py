@@ -44,7 +44,8 @@ def cover(
     table : Table or frame
         The table to write a plan for.
     target : str
-        The column whose rules the release preserves best: its tree may use every other column.
+        The column whose rules the release preserves best: its tree may use every other column. It may be left out if a
+        column has the role "target".
     k : int, optional
         The minimum number of rows in a leaf. Default: 50, or one in 400 rows of a smaller table, at least 10.
     price : float, default 0.6
