@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from leafcover.keyed_random import Key
     from leafcover.metrics.registry import MEASURES
     from leafcover.metrics.suite import Measures
+    from leafcover.partition.conditional import Conditional
     from leafcover.partition.forest import Forest
     from leafcover.partition.kd_tree import Halves, Kd
-    from leafcover.partition.conditional import Conditional
     from leafcover.partition.leaves import Leaves, Whole
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.partition.refine import Refine
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
     from leafcover.perturb.centroid import Centroid
-    from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.deal import Deal
+    from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.shuffle import Shuffle
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan

@@ -19,20 +19,20 @@ from leafcover.engine.attacker import (
     singletons,
     widths,
 )
+from leafcover.engine.release_model import granted_model, regrown_model
 from leafcover.engine.run import Progress, Release, run
 from leafcover.errors import LeafcoverError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
-from leafcover.metrics.disclosure.attribute_inference import attacked_columns, inferences
-from leafcover.metrics.disclosure.linkability import column_sets
+from leafcover.metrics.disclosure.attribute_inference import inferences
+from leafcover.metrics.disclosure.informed_inference import Test, informed_attacks
 from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
-from leafcover.metrics.disclosure.singling_out import singling_out
 from leafcover.metrics.estimates import wilson
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
-from leafcover.metrics.summary import DecisiveRisk, above_control, decisive_risks, exceeds, measured_risks
+from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
 from leafcover.table.identifiers import row_hashes
@@ -123,6 +123,17 @@ class Comparison:
         return tuple(folds(self.known.table, self.known.plan, count=FOLDS, tell=self.tell))
 
     @property
+    def descends(self) -> bool:
+        """Whether a released row comes from one original row, as far as is known."""
+        known = self.known
+        return known is None or known.plan.descends or bool(set(self.pair.names) - set(known.plan.columns))
+
+    def attackers(self) -> tuple[Test, ...]:
+        """The models of attackers who know the method, one for each test; only the first has regrown trees."""
+        runs = [(self.pair, self.known)] if self.pair.control is not None else [(r.pair, r.known) for r in self._reruns]
+        return tuple(attacker_of(pair, known, regrow=number == 0) for number, (pair, known) in enumerate(runs))
+
+    @property
     def tests(self) -> tuple[Pair, ...]:
         """Pairs with control rows: the pair itself, or one for each fold; empty if neither is possible."""
         return (self.pair,) if self.pair.control is not None else tuple(one.pair for one in self._reruns)
@@ -142,6 +153,15 @@ class Comparison:
                 return "the release was repeated without some of the rows"
             return f"the release was repeated {len(self._reruns)} times, each time without some of the rows"
         return "no control"
+
+
+def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
+    """The models of attackers on one release; a pair has the released rows in the order of the original."""
+    granted = None
+    if known is not None:
+        granted = granted_model(pair.released, known.plan, known.partitions, np.arange(len(pair.released)))
+    plan = None if known is None else known.plan
+    return Test(pair, granted, regrown_model(pair.released, plan, pair.target) if regrow else None)
 
 
 def compared_to(original: Table, release: Release, control: Table | None = None) -> Comparison:
@@ -165,6 +185,7 @@ def measure_all(compared: Comparison, *, tell: Progress = lambda words, share: N
         evidence=compared.evidence,
         facts=None if known is None else facts_of(known),
         bins=None if known is None else known.plan.bins,
+        attackers=compared.attackers,
         tell=tell,
     )
 
@@ -182,6 +203,7 @@ def measure_some(
         compared.evidence,
         Facts() if known is None else facts_of(known),
         None if known is None else known.plan.bins,
+        compared.attackers,
         tell,
     )
     return take_measures(context, names)
@@ -189,6 +211,8 @@ def measure_some(
 
 def facts_of(known: Known) -> Facts:
     """What the plan alone reveals about the original."""
+    if not known.plan.descends and set(known.table.names) <= set(known.plan.columns):
+        return Facts(descends=False)  # nobody's value is fixed to a row
     return Facts(fixed(known), widths(known), singletons(known), disclosed(known), tuple(averaged(known)))
 
 
@@ -244,43 +268,37 @@ def refuse_same_people(pair: Pair) -> None:
 MOST_SINGLETONS = 0.05  # maximum share of singleton rows that is released without --force
 
 
-def decisive_columns(pair: Pair) -> tuple[str, ...]:
-    """The columns whose inference decides: the sensitive attributes, or the target, or all that are attacked."""
-    return pair.sensitive or ((pair.target,) if pair.target else attacked_columns(pair))
-
-
 def limited_risks(compared: Comparison, measured: Measures | None = None) -> tuple[DecisiveRisk, ...]:
-    """The risks for `--max-risk`: from the measures if they exist, otherwise measured separately."""
-    pair, attacked = compared.pair, compared.attacked
-    if measured is None:
-        evidence = compared.evidence
-        inferred = inferences(attacked, columns=decisive_columns(pair))
-        linked = (None if evidence is None else informed(evidence)) or learned_linkage(pair)
-        found = decisive_risks(
-            decisive_columns(pair),
-            linked=linked,
-            inferred=inferred,
-            membership=membership(attacked),
-            sets=column_sets(attacked),
-            singled_out=singling_out(attacked),
-        )
+    """The risks for a limit: from the measures if they exist, otherwise measured separately."""
+    if measured is not None:
+        found = measured_risks(measured)
     else:
-        inferred, linked, found = measured.risks.inferences, measured.risks.informed, measured_risks(measured)
-    if linked is None:
+        evidence, attacked = compared.evidence, compared.attacked
+        linked = None
+        if compared.descends:
+            linked = (None if evidence is None else informed(evidence)) or learned_linkage(compared.pair)
+        found = decisive_risks(
+            linked=linked,
+            inferred=inferences(attacked, learned=False),
+            informed=informed_attacks(compared.attackers(), background=()),
+            membership=membership(attacked),
+        )
+    if compared.descends and not any(one.kind == "linkage" for one in found):
         raise TableError(
             "A limit was set on the risk, but there are no pairs of released and original rows. Give pairs=... too."
         )
-    decisive = decisive_columns(pair)
-    if lacking := [one.column for one in inferred if one.column in decisive and above_control(one.strongest) is None]:
+    if not any(one.kind == "inference" for one in found):
         raise TableError(
-            f"A limit was set on the risk, but inference of {lacking[0]} above control needs rows that were not "
-            "released. Give control=..., or release with hold_out=SHARE."
+            "A limit was set on the risk, but inference above control needs rows that were not released. "
+            "Give control=..., or release with hold_out=SHARE."
         )
     return found
 
 
 def certain_linkage(original: Table, release: Release) -> Informed | None:
     """Maximum-knowledge linkage without computation, if the plan makes all rows of a group equally likely."""
+    if not release.descends:
+        return None
     evidence = certain(Known(original, release.plan, release.partitions), quasi_identifiers_of(original, release))
     return None if evidence is None else informed(evidence)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafcover.arrays import Array, Floats, Rows
+from leafcover.arrays import Floats, Rows
 from leafcover.errors import LeafcoverError
 from leafcover.metrics.disclosure.informed_inference import ReleaseModel
 from leafcover.partition.base import Partition, PartitionMethod
@@ -19,9 +19,8 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.binary import BinaryTrees, Coding, Stage, codings, no_trees
 
 RARE = 1e-5  # share of a value that the release does not have
+REGROWN_BINS = 8  # groups of a numeric target in a chain of trees
 WIDE = 300.0  # smoothing of the share that a leaf is compared with, for membership
-IMPOSSIBLE = -50.0  # log probability of a value that contradicts its block
-AT_ONCE = 400_000  # people times candidates that are placed at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +45,34 @@ class Factor:
         found: Floats = np.log((self.counts[leaves, codes] + smoothing * prior) / (rows + smoothing))
         return found
 
+    def own_scores(self, people: Table, candidates: Column, smoothing: float) -> Floats:
+        """(people, candidates) the log share of each value of this factor's own column."""
+        starts, codes = self.starts(candidates), self.coding.codes(candidates)
+        tested, found = self.trees.codes(people), np.empty((len(people), len(candidates)))
+        for start in np.unique(starts):
+            here = np.flatnonzero(starts == start)
+            leaves = self.trees.place(tested, np.full(len(people), start))
+            found[:, here] = self.log_shares(leaves[:, None], np.full(1, start), codes[here][None], smoothing)
+        return found
+
+    def later_scores(self, people: Table, candidates: Column, smoothing: float) -> Floats:
+        """(people, candidates) the log share of the person's value here, in the leaf that each candidate leads to.
+
+        Candidates that every test of this factor treats alike are placed once.
+        """
+        test = self.trees.names.index(candidates.name)
+        bins = _bins(self.trees, test, candidates)
+        nodes = np.flatnonzero(self.trees.tested == test)
+        sides = (self.trees.side[nodes][:, bins >> 6] >> (bins & 63).astype(np.uint64)) & np.uint64(1)
+        _, first, group = np.unique(sides, axis=1, return_index=True, return_inverse=True)
+        column = people[self.name]
+        starts, codes, tested = self.starts(column), self.coding.codes(column), self.trees.codes(people)
+        found = np.empty((len(people), len(first)))
+        for number, one in enumerate(first):
+            tested[:, test] = bins[one]
+            found[:, number] = self.log_shares(self.trees.place(tested, starts), starts, codes, smoothing)
+        return found[:, group.ravel()]
+
     def without(self, known: Table) -> "Factor":
         """The same without the counts of rows that the attacker knows."""
         counts, roots = _counted(self.name, self.trees, self.before, self.coding, known)
@@ -69,7 +96,7 @@ def _counted(
 
 
 def factors_of(table: Table, name: str, stages: Sequence[Stage]) -> Iterator[Factor]:
-    """The factors of one column, counted in a released table; the last stage of a number, without trees, is left out."""
+    """The factors of one column, counted in a released table; the last stage of a number has no trees and no factor."""
     before: Coding | None = None
     for stage in stages:
         if before is None or before is not stage.coding:
@@ -92,7 +119,7 @@ class DealtModel:
         """The columns that no other one determines."""
         return tuple(dict.fromkeys(f.name for f in self.factors if not self.partners.get(f.name)))
 
-    def without(self, known: Table) -> "DealtModel":
+    def without(self, known: Table, rows: Rows) -> "DealtModel":
         """The model of an attacker who subtracts known rows from every leaf."""
         return replace(self, factors=tuple(factor.without(known) for factor in self.factors))
 
@@ -114,31 +141,12 @@ class DealtModel:
     def scores(self, people: Table, column: str, smoothing: float) -> Floats:
         """The product of leaf shares over the chain, as far as it depends on the column."""
         candidates = self.candidates(column)
-        many = max(1, AT_ONCE // max(len(candidates), 1))
-        parts = [
-            self._scores(people.take(np.arange(begin, min(begin + many, len(people)))), candidates, smoothing)
-            for begin in range(0, len(people), many)
-        ]
-        return np.concatenate(parts) if parts else np.empty((0, len(candidates)))
-
-    def _scores(self, people: Table, candidates: Column, smoothing: float) -> Floats:
-        name, rows, many = candidates.name, len(people), len(candidates)
-        total = np.zeros((rows, many))
+        total = np.zeros((len(people), len(candidates)))
         for factor in self.factors:
-            own = factor.name == name
-            if not own and name not in factor.trees.names:
-                continue
-            codes = np.repeat(factor.trees.codes(people), many, axis=0)
-            if own:
-                starts = np.tile(factor.starts(candidates), rows)
-                code = np.tile(factor.coding.codes(candidates), rows)
-            else:
-                at = factor.trees.names.index(name)
-                codes[:, at] = np.tile(_single(factor.trees, at, candidates), rows)
-                starts = np.repeat(factor.starts(people[factor.name]), many)
-                code = np.repeat(factor.coding.codes(people[factor.name]), many)
-            leaves = factor.trees.place(codes, starts)
-            total += factor.log_shares(leaves, starts, code, smoothing).reshape(rows, many)
+            if factor.name == column:
+                total += factor.own_scores(people, candidates, smoothing)
+            elif column in factor.trees.names:
+                total += factor.later_scores(people, candidates, smoothing)
         return total
 
     def membership(self, people: Table, smoothing: float) -> Floats:
@@ -146,17 +154,17 @@ class DealtModel:
         total = np.zeros(len(people))
         for factor in self.factors:
             column = people[factor.name]
-            starts, code = factor.starts(column), factor.coding.codes(column)
+            starts, codes = factor.starts(column), factor.coding.codes(column)
             leaves = factor.trees.place(factor.trees.codes(people), starts)
-            total += factor.log_shares(leaves, starts, code, smoothing) - factor.log_shares(leaves, starts, code, WIDE)
+            total += factor.log_shares(leaves, starts, codes, smoothing)
+            total -= factor.log_shares(leaves, starts, codes, WIDE)
         return total
 
 
-def _single(trees: BinaryTrees, at: int, candidates: Column) -> Array:
+def _bins(trees: BinaryTrees, at: int, candidates: Column) -> Rows:
     """The bins of candidates in one tested attribute."""
     alone = replace(trees, attributes=trees.attributes[at : at + 1], edges=trees.edges[at : at + 1])
-    found: Array = alone.codes(Table((candidates,)))[:, 0]
-    return found
+    return alone.codes(Table((candidates,)))[:, 0].astype(np.int64)
 
 
 def dealt_model(released: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> DealtModel:
@@ -164,7 +172,7 @@ def dealt_model(released: Table, plan: Plan, partitions: Mapping[PartitionMethod
     factors: list[Factor] = []
     partners: dict[str, tuple[str, ...]] = {}
     for step in plan.steps:
-        name, *others = step.columns
+        name = step.columns[0]
         stages = partitions[step.within].stages if step.within in partitions else ()
         factors += factors_of(released, name, stages) if stages else [_whole(released, name)]
         partners |= {one: tuple(n for n in step.columns if n != one) for one in step.columns}
@@ -217,7 +225,24 @@ class CellsModel:
 
     released: Table
     blocks: tuple[Block, ...]
-    sizes: Floats  # (cells,)
+    label: Rows  # (rows,) the cell of each row
+
+    @property
+    def sizes(self) -> Floats:
+        """The number of rows in each cell."""
+        found: Floats = self.blocks[0].counts.sum(axis=1)
+        return found
+
+    def without(self, known: Table, rows: Rows) -> "CellsModel":
+        """The model of an attacker who subtracts known rows from every cell."""
+        less = []
+        for block in self.blocks:
+            numbers = block.numbers(known)
+            counts = block.counts.copy()
+            there = numbers >= 0
+            np.subtract.at(counts, (self.label[rows[there]], numbers[there]), 1.0)
+            less.append(replace(block, counts=np.maximum(counts, 0.0)))
+        return replace(self, blocks=tuple(less))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -251,7 +276,7 @@ class CellsModel:
         return np.concatenate(parts)
 
     def _cells(self, people: Table, smoothing: float, without: Block | None = None) -> Floats:
-        total = np.tile(np.log(self.sizes), (len(people), 1))
+        total = np.tile(np.log(np.maximum(self.sizes, RARE)), (len(people), 1))
         for block in self.blocks:
             if block is not without:
                 total += block.log_shares(block.numbers(people), smoothing)
@@ -283,7 +308,7 @@ def cells_model(released: Table, blocks: Sequence[tuple[str, ...]], label: Rows)
         numbers = np.array([values.setdefault(row, len(values)) for row in rows], np.int64)
         counts = np.bincount(label * len(values) + numbers, minlength=cells * len(values))
         found.append(Block(columns, values, counts.reshape(cells, len(values)).astype(np.float64)))
-    return CellsModel(released, tuple(found), np.bincount(label, minlength=cells).astype(np.float64))
+    return CellsModel(released, tuple(found), label)
 
 
 # The model of a release: by the plan that made it, or by what the recipe regrows from the released table.
@@ -302,14 +327,17 @@ def granted_model(
     return None
 
 
-def regrown_model(released: Table, plan: Plan) -> ReleaseModel | None:
+def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseModel | None:
     """The model of an attacker who runs the recipe on the released table; a chain of trees if that gives no model."""
     table = replace(released, roles={name: role for name, role in released.roles.items() if role != "unit"})
-    for recipe, settings in ((plan.recipe, plan.settings), ("cover", {})):
+    chosen = target or table.names[-1]
+    bins = {} if table[chosen].is_category else {"bins": REGROWN_BINS}
+    tried = [("cover", bins)] if plan is None else [(plan.recipe, plan.settings or {}), ("cover", bins)]
+    for recipe, settings in tried:
         if recipe not in RECIPES:
             continue
         try:
-            again = plan_for(table, recipe, target=plan.target or None, settings=settings or {})
+            again = plan_for(table, recipe, target=chosen if RECIPES[recipe].needs_target else None, settings=settings)
         except LeafcoverError:
             continue
         made = {} if again.made is None else again.made.of(table)

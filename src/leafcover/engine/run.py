@@ -396,9 +396,10 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     say = catalogue("release")
     rows, columns = len(release.table), len(release.table.names)
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
-    lines = [
-        say("released", rows=rows, columns=columns, recipe=release.plan.recipe or "none", changed=f"{changed:.0%}")
-    ]
+    share = f"{changed:.0%}" if release.descends else "none"
+    lines = [say("released", rows=rows, columns=columns, recipe=release.plan.recipe or "none", changed=share)]
+    if not release.descends:
+        lines.append(say("dealt"))
     lines += _kept(say, [tree for tree in release.trees if tree.target and tree.target == release.plan.target])
     if any(step.perturb.uses_cells for step in release.plan.steps):
         smallest = min((cell.smallest for cell in release.cells), default=rows)

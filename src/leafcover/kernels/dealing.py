@@ -135,7 +135,7 @@ def swap_new_pairs(
     begin = np.zeros(nodes, np.int64)
     roots = np.flatnonzero(parent < 0)
     begin[roots] = np.cumsum(size[roots]) - size[roots]
-    for node in np.flatnonzero(first >= 0):
+    for node in np.flatnonzero(first >= 0).tolist():
         begin[first[node]] = begin[node]
         begin[first[node] + 1] = begin[node] + size[first[node]]
     order = np.argsort(begin[taking], kind="stable")
@@ -160,9 +160,9 @@ def _swap(
         mine = value[source[taker]]
         if not _is_new(taker, mine, before, offsets, new, levels):
             continue
-        node, done, tried = taking[taker], False, 0
+        node, done, tried = ZERO + taking[taker], False, 0
         while node >= 0 and not done:
-            for turn in range(min(TRIES, size[node])):
+            for _ in range(min(TRIES, size[node])):
                 step = np.int64(_mixed(words[taker], tried) % np.uint64(size[node]))
                 tried += 1
                 other = order[begin[node] + step]
@@ -175,6 +175,6 @@ def _swap(
                 ):
                     source[taker], source[other] = source[other], source[taker]
                     done = True
-            node = np.int64(parent[node])
+            node = ZERO + parent[node]
         left += not done
     return left

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from leafcover.arrays import Rows
+from leafcover.metrics.disclosure.informed_inference import Test
 from leafcover.metrics.disclosure.record_linkage import Evidence
 from leafcover.metrics.pair import Pair
 from leafcover.registry import Registry, blamed
@@ -15,6 +16,7 @@ Need: TypeAlias = Literal["target", "control", "weight", "plan"]
 ATTACKS_WITH_CONTROL = (
     "attribute_inference",
     "attribution",
+    "informed_inference",
     "linkability",
     "membership_inference",
     "nearest_record",
@@ -33,6 +35,7 @@ class Facts:
     pure_cells: float | None = None
     # of averaged columns: names, the group of each row, whether by means
     groups: Sequence[tuple[tuple[str, ...], Rows, bool]] = ()
+    descends: bool = True  # whether a released row comes from one original row
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,7 @@ class Context:
     evidence: Evidence | None = None
     facts: Facts = field(default_factory=Facts)
     bins: int | None = None
+    attackers: Callable[[], Sequence[Test]] = tuple  # models of attackers who know the method, one for each test
     tell: Callable[[str, float], None] = lambda text, share: None
     results: dict[str, Any] = field(default_factory=dict)  # of the measures that were taken
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
+from leafcover.metrics.disclosure.informed_inference import InformedAttacks, Test, informed_attacks
 from leafcover.metrics.disclosure.interval_disclosure import (
     Averages,
     Intervals,
@@ -78,6 +79,7 @@ class Risks:
     informed: Informed | None  # the headline: by the plan's own distribution, or else by an estimated one
     learned: Informed | None
     linkage: Linkage | None
+    informed_attacks: InformedAttacks | None  # by an attacker who knows the method
     inferences: tuple[Inference, ...]
     reconstruction: ReconstructionAttack | None
     singling_out: SinglingOut
@@ -118,6 +120,8 @@ class Measures:
         The columns an attacker knows about a person, and those that must not be inferred.
     paired : bool
         Whether the original row of each released row is known.
+    descends : bool
+        Whether a released row comes from one original row, as far as is known; not if every column was dealt.
     control : str
         Where the rows outside the release come from.
     utility : Utility
@@ -144,6 +148,7 @@ class Measures:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     paired: bool
+    descends: bool
     control: str
     utility: Utility
     risks: Risks
@@ -168,10 +173,11 @@ def measures(
     evidence: Evidence | None = None,
     facts: Facts | None = None,
     bins: int | None = None,
+    attackers: Callable[[], Sequence[Test]] = tuple,
     tell: Callable[[str, float], None] = lambda text, share: None,
 ) -> Measures:
     """Take every measure that the pair allows; `Context` says what ``tests`` are."""
-    context = Context(pair, tests, evidence, facts or Facts(), bins, tell)
+    context = Context(pair, tests, evidence, facts or Facts(), bins, attackers, tell)
     taken = take_measures(context)
     by_side: dict[str, dict[str, Any]] = {"utility": {}, "risk": {}}
     extra = []
@@ -187,10 +193,11 @@ def measures(
         pair.quasi_identifiers,
         pair.sensitive,
         pair.paired,
+        context.facts.descends,
         control,
         Utility(**by_side["utility"]),
         Risks(**by_side["risk"]),
-        tuple(_absent(pair, tests)),
+        tuple(_absent(pair, tests, context.facts.descends)),
         tuple(extra),
     )
 
@@ -257,6 +264,7 @@ _RISKS: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "probabilistic_linkage": ("learned", (), lambda c: learned_linkage(c.pair)),
     "record_linkage": ("informed", (), _headline),
     "distance_linkage": ("linkage", (), lambda c: distance_linkage(c.pair)),
+    "informed_inference": ("informed_attacks", (), lambda c: informed_attacks(c.attackers())),
     "attribute_inference": ("inferences", (), lambda c: inferences(c.attacked)),
     "reconstruction": ("reconstruction", (), lambda c: reconstruction(c.pair)),
     "singling_out": ("singling_out", (), lambda c: singling_out(c.attacked)),
@@ -286,9 +294,9 @@ def _register_built_in() -> None:
 _register_built_in()
 
 
-def _absent(pair: Pair, tests: Sequence[Pair]) -> Iterator[Absent]:
+def _absent(pair: Pair, tests: Sequence[Pair], descends: bool) -> Iterator[Absent]:
     if not pair.paired:
-        yield Absent(say("absent-pairs"), say("absent-pairs.reason"))
+        yield Absent(say("absent-pairs"), say("absent-pairs.reason" if descends else "absent-pairs.dealt"))
     if not tests:
         yield Absent(say("absent-control"), say("absent-control.reason"))
     if not pair.target:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
+from leafcover.metrics.disclosure.informed_inference import InformedAttack, InformedAttacks
 from leafcover.metrics.disclosure.interval_disclosure import Averages, most_alike, most_dominated
-from leafcover.metrics.disclosure.linkability import ColumnSets
 from leafcover.metrics.disclosure.membership_inference import Membership
 from leafcover.metrics.disclosure.record_linkage import Informed
-from leafcover.metrics.disclosure.singling_out import SinglingOut
 from leafcover.metrics.estimates import Attack, Estimate, Risk, known
 from leafcover.metrics.pair import say
 from leafcover.metrics.utility.forest import ForestComparison
@@ -23,15 +22,17 @@ from leafcover.metrics.utility.trees import SIMILAR, TreeComparison
 if TYPE_CHECKING:
     from leafcover.metrics.suite import Measures, Utility
 
-# The disclosure risks that decide: the report's verdict, a limit on the risk and the summary use the same figures. For
-# record linkage and attribute inference the upper end of the interval counts, so that a small table does not pass only
-# because little is known about it. For attacks that often find nothing the lower end counts.
+# The disclosure risks that decide: the report's verdict, a limit on the risk, the sweep and the summary use the same
+# figures. For record linkage and attribute inference the upper end of the interval counts, so that a small table does
+# not pass only because little is known about it. For membership, where an attack often finds nobody, the lower end
+# counts.
 
 
 ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal to it
-MOST_BY_DESCRIPTION = 0.2  # singling out tries descriptions, not people; its risk is capped here
+FALSE_ALARMS = 0.01  # the share of people outside the release who are taken for members
 
-RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "linkability", "singling-out"]
+RiskKind: TypeAlias = Literal["linkage", "inference", "membership"]
+Method: TypeAlias = Literal["granted", "regrown", "nearest", "stable", "model", "distance", "plan"]
 
 
 @dataclass(frozen=True)
@@ -39,22 +40,19 @@ class DecisiveRisk:
     """One disclosure risk that is compared with a limit."""
 
     kind: RiskKind
-    risk: Risk | Estimate  # a share for linkage, percentage points above control for the others
+    risk: Risk | Estimate  # a share for linkage; above control, or above false alarms, for the others
     column: str = ""  # whose values are inferred
-    inference: Inference | None = None
-    predicates: Literal["", "univariate", "multivariate"] = ""  # of singling out: on one column, or on several
+    method: Method = "plan"  # of the strongest attack
 
     @property
     def name(self) -> str:
         """The name of the risk."""
-        return catalogue("report")(
-            "risk-name", kind=self.kind, column=self.column, predicates=self.predicates or "none"
-        )
+        return catalogue("report")("risk-name", kind=self.kind, column=self.column)
 
     @property
     def by_upper_end(self) -> bool:
         """Whether the upper end of the interval counts; otherwise the lower end."""
-        return self.kind in ("linkage", "inference")
+        return self.kind != "membership"
 
     @property
     def bound(self) -> float:
@@ -63,9 +61,7 @@ class DecisiveRisk:
 
     def bound_of(self, low: float, high: float) -> float:
         """The same for an interval as it is published."""
-        if self.by_upper_end:
-            return high
-        return min(low, MOST_BY_DESCRIPTION) if self.kind == "singling-out" else low
+        return high if self.by_upper_end else low
 
 
 def exceeds(bound: float, limit: float) -> bool:
@@ -74,44 +70,42 @@ def exceeds(bound: float, limit: float) -> bool:
 
 
 def decisive_risks(
-    columns: Sequence[str],
     *,
     linked: Informed | None,
     inferred: Sequence[Inference],
+    informed: InformedAttacks | None,
     membership: Membership | None,
-    sets: ColumnSets,
-    singled_out: SinglingOut,
 ) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide, from all measures; attacks without a control are excluded.
+    """The risks that decide: record linkage, inference of each column, membership; each by its strongest attack.
 
-    ``columns`` are those whose inference decides: if none of them was attacked, all that were.
+    Attacks without a control are excluded.
     """
     found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
-    found += [
-        DecisiveRisk("inference", above, one.column, one)
-        for one in [one for one in inferred if one.column in columns] or inferred
+    tried = [
+        DecisiveRisk("inference", above, one.column, _method(one))
+        for one in inferred
         if (above := above_control(one.strongest)) is not None
     ]
-    others: tuple[tuple[RiskKind, Attack | None], ...] = (
-        ("membership", None if membership is None else membership.attack),
-        ("linkability", sets.attack),
-    )
+    alarms: list[tuple[Method, Risk]] = [] if membership is None else [("distance", membership.alarms)]
+    for method, attack in _by_knowledge(informed):
+        tried += [DecisiveRisk("inference", one.above_control, one.column, method) for one in attack.inferences]
+        alarms.append((method, attack.membership.found))
     found += [
-        DecisiveRisk(kind, above)
-        for kind, attack in others
-        if attack is not None and (above := above_control(attack)) is not None
+        max((one for one in tried if one.column == column), key=lambda one: one.risk.value)
+        for column in dict.fromkeys(one.column for one in tried)
     ]
-    by_description = [
-        DecisiveRisk("singling-out", above, predicates=predicates)
-        for predicates, attack in _singled_out(singled_out)
-        if (above := above_control(attack)) is not None
-    ]
-    return (*found, *sorted(by_description, key=lambda one: one.risk.value)[-1:])
+    if alarms:
+        method, risk = max(alarms, key=lambda both: both[1].value)
+        value, low, high = (end - FALSE_ALARMS for end in (risk.value, risk.low, risk.high))
+        found.append(DecisiveRisk("membership", Estimate(value, low, high, risk.tries), method=method))
+    return tuple(found)
 
 
-def _singled_out(found: SinglingOut) -> Iterator[tuple[Literal["univariate", "multivariate"], Attack]]:
-    yield "multivariate", found.multivariate
-    yield "univariate", found.univariate
+def _by_knowledge(informed: InformedAttacks | None) -> Iterator[tuple[Method, InformedAttack]]:
+    if informed is not None and informed.granted is not None:
+        yield "granted", informed.granted
+    if informed is not None and informed.regrown is not None:
+        yield "regrown", informed.regrown
 
 
 def above_control(attack: Attack) -> Estimate | None:
@@ -124,14 +118,11 @@ def above_control(attack: Attack) -> Estimate | None:
 def measured_risks(measures: "Measures") -> tuple[DecisiveRisk, ...]:
     """The risks that decide, for a release with all its measures."""
     risks = measures.risks
-    target = (measures.target,) if measures.target else ()
     return decisive_risks(
-        measures.sensitive or target,
         linked=risks.informed,
         inferred=risks.inferences,
+        informed=risks.informed_attacks,
         membership=risks.membership,
-        sets=risks.column_sets,
-        singled_out=risks.singling_out,
     )
 
 
@@ -159,8 +150,7 @@ def decisive_lines(risks: Iterable[DecisiveRisk]) -> Iterator[str]:
     for number, one in enumerate(risks):
         if number == 0:
             yield say("heading-decisive")
-        end = "upper" if one.by_upper_end else "capped" if one.kind == "singling-out" else "lower"
-        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end=end, most=f"{MOST_BY_DESCRIPTION:g}")
+        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end="upper" if one.by_upper_end else "lower")
 
 
 def extra_sentences(measures: "Measures") -> Iterator[str]:
@@ -181,11 +171,13 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
             ten=str(linkage.ten),
             coverage=linkage.how,
         )
+    yield from _informed(risks.informed_attacks)
     if risks.inferences:
         yield _most_inferred(measures)
     if (member := risks.membership) is not None:
         yield say("membership", risk=_cases(member.area))
-    for predicates, attack in _singled_out(risks.singling_out):
+    singled_out = risks.singling_out
+    for predicates, attack in (("multivariate", singled_out.multivariate), ("univariate", singled_out.univariate)):
         if attack.main.tries:
             control = str(attack.control) if attack.control is not None and attack.control.tries else "none"
             main = say("cases", risk=str(attack.main))
@@ -202,6 +194,26 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
         values = unchanged.values
         yield say("unchanged", values=str(values), worst=values.worst_as_text(), rows=str(unchanged.whole))
     yield say("control", control=measures.control)
+
+
+def _informed(attacks: InformedAttacks | None) -> Iterator[str]:
+    """What an attacker who knows the method infers, by what else is known."""
+    if attacks is None:
+        return
+    known = [(f"{one.known_rows:.0%}", one) for one in attacks.background]
+    for knowledge, attack in (*_by_knowledge(attacks), *known):
+        if (most := attack.largest) is not None:
+            yield say(
+                "informed",
+                knowledge=knowledge if knowledge in ("granted", "regrown") else "rows",
+                rows=knowledge,
+                column=most.column,
+                above=str(most.above_control),
+                main=f"{most.attack.main.value:.3f}",
+                control="none" if most.attack.control is None else f"{most.attack.control.value:.3f}",
+                area=str(attack.membership.area),
+                found=str(attack.membership.found),
+            )
 
 
 def _averages(steps: Sequence[Averages]) -> Iterator[str]:
@@ -252,7 +264,7 @@ def _most_inferred(measures: "Measures") -> str:
     )
 
 
-def _method(one: Inference) -> str:
+def _method(one: Inference) -> Method:
     """Which attack is the strongest."""
     if one.strongest is one.learned:
         return "model"

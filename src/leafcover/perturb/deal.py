@@ -133,10 +133,9 @@ class Deal(Perturbation):
             offsets.append(used)
             used += theirs[1] * size
         if before and any(table.any() for table in tables):
-            swap_new_pairs(
-                taking, stage.trees.parent, stage.trees.first, source, value, np.array(before, np.int32), np.array(offsets, np.int64),
-                np.concatenate(tables), size, words,
-            )  # fmt: skip
+            given, new = np.array(before, np.int32), np.concatenate(tables)
+            starts, trees = np.array(offsets, np.int64), stage.trees
+            swap_new_pairs(taking, trees.parent, trees.first, source, value, given, starts, new, size, words)
 
     def shared(self, column: Column) -> Array:
         """The values of a column, numbers shared by enough rows."""

@@ -95,7 +95,9 @@ def cells(
         made[within_cells] = within_cells.refined(table, made[leaves])
     names = [n for n in table.names if table.roles.get(n) not in ("unchanged", "unit", "identifier")]
     free = [n for n in names if n != target]
-    together = found_blocks(table, free, made[within_cells].cells, k=k) if blocks is None else _blocks(blocks, free, table)
+    together = (
+        found_blocks(table, free, made[within_cells].cells, k=k) if blocks is None else _blocks(blocks, free, table)
+    )
     if target in names:
         together.append((target,))
     mix = Shuffle(missing="moves")

@@ -2,8 +2,8 @@
 
 The columns form a chain. The first is permuted over the whole table. For every later one a tree is grown on the
 original from the columns before it, and the values of the original rows of a leaf are dealt to the released rows that
-reach the same leaf. The leaf in which a person's value is dealt does not depend on that value, so it moves the shares of
-its leaf by at most one row in k. What an attacker learns is measured.
+reach the same leaf. The leaf in which a person's value is dealt does not depend on that value, so it moves the shares
+of its leaf by at most one row in k. What an attacker learns is measured.
 """
 
 from collections.abc import Sequence
@@ -97,9 +97,7 @@ def cover(
     return Plan(*steps, made=Made(table, made))
 
 
-def chain(
-    columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table
-) -> list[tuple[str, ...]]:
+def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table) -> list[tuple[str, ...]]:
     """The columns in the order of dealing, those that determine each other together.
 
     Columns with few distinct values come first: they need few counts in each leaf of their own tree, and a number that

@@ -11,7 +11,7 @@ from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.metrics.suite import Measures
 from leafcover.metrics.summary import DecisiveRisk, exceeds, measured_risks
 from leafcover.metrics.utility.prediction import Agreement
-from leafcover.reporting.context import ReportContext, method_of
+from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules, beside, listed, started
 
 say = catalogue("report")
@@ -212,16 +212,18 @@ class _Finding:
 def publication(context: ReportContext) -> Verdict:
     """Whether the measured risks are low; whether low is enough, the data steward decides.
 
-    Without a figure for record linkage other attacks can still rule publication out, but not allow it.
+    Without a figure for record linkage other attacks can still rule publication out, but not allow it, unless no
+    released row comes from one person.
     """
     if context.measures is None:
         return Verdict("not known", "publication", say("finding-unmeasured", absence=context.absence))
     linked, inferred, others = _findings(context, context.measures)
     fits = [one.fit for one in (*linked, *others)] + [inferred if isinstance(inferred, str) else inferred.fit]
     fit: Fit = "no" if "no" in fits else "with care" if "with care" in fits or "not known" in fits else "yes"
-    if fit != "no" and not linked:
+    if fit != "no" and not linked and context.measures.descends:
         fit = "not known"
-    sentences = [one.sentence for one in linked] or [say("finding-not-linked")]
+    absent = "finding-not-linked" if context.measures.descends else "finding-dealt"
+    sentences = [one.sentence for one in linked] or [say(absent)]
     sentences.append(say("finding-no-inference", few=_few(context)) if isinstance(inferred, str) else inferred.sentence)
     sentences += [one.sentence for one in others]
     return Verdict(fit, "publication", " ".join([*sentences, say("why-publication-limit", limit=_percent(LOW))]))
@@ -264,8 +266,7 @@ def _linked(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
 
 def _inferred(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
     bound = _bound(rules, one)
-    method = "nearest" if one.inference is None else method_of(one.inference, one.inference.strongest)
-    sentence = say("finding-inference", column=one.column, method=method, points=_above(rules, one))
+    sentence = say("finding-inference", column=one.column, method=one.method, points=_above(rules, one))
     return _Finding(judged(bound, LOW, HIGH), " ".join([sentence, *_too_high(bound, rules)]), one, bound, bound)
 
 
@@ -331,6 +332,6 @@ def conclusion(context: ReportContext) -> str:
     )
 
 
-def _weight(one: _Finding) -> tuple[int, bool, float]:
-    """The worst verdict first; among equals people before descriptions, and the higher figure."""
-    return SEVERITY[one.fit], one.risk.kind != "singling-out", one.bound
+def _weight(one: _Finding) -> tuple[int, float]:
+    """The worst verdict first; among equals the higher figure."""
+    return SEVERITY[one.fit], one.bound

@@ -123,11 +123,10 @@ class Coding:
     def codes(self, column: Column) -> Rows:
         """The codes of a column, of this table or another; an unknown level counts as missing."""
         if self.attribute.is_number:
-            fine = np.searchsorted(self.edges, column.values)
-            fine[np.isnan(column.values)] = len(self.number) - 1
+            fine = np.where(np.isnan(column.values), -1, np.searchsorted(self.edges, column.values))
         else:
-            fine = _codes_of(self.attribute, column)  # missing (-1) is the last entry
-        found: Rows = self.number[fine]
+            fine = _codes_of(self.attribute, column).astype(np.int64)
+        found: Rows = self.number[fine]  # missing, -1, is the last entry
         return found
 
 

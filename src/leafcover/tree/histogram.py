@@ -2,12 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
 from leafcover.errors import ValueOutOfRange
 from leafcover.tree.tree import Attribute, Training, Tree
+
+if TYPE_CHECKING:
+    from leafcover.kernels.histogram_refine import Splits
 
 # Binned columns.
 #
@@ -93,7 +97,8 @@ def code_columns(
     """The codes of columns in bins whose edges are known: (rows, attributes)."""
     from leafcover.kernels.histogram import code_numbers
 
-    codes = _empty_codes(rows, [len(e) + 1 if a.is_number else len(a.levels) + 1 for a, e in zip(attributes, edges, strict=True)])
+    sizes = [len(e) + 1 if a.is_number else len(a.levels) + 1 for a, e in zip(attributes, edges, strict=True)]
+    codes = _empty_codes(rows, sizes)
     for j, (attribute, column) in enumerate(zip(attributes, columns, strict=True)):
         if attribute.is_number:
             code_numbers(column, _search_edges(edges[j]), codes, j, 0, rows)

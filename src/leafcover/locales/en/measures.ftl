@@ -61,9 +61,13 @@ unchanged = Unchanged values: { $values } of all values are unchanged, { $worst 
 control = Control: { $control }.
 decisive = { $name }: { $risk }; { $end ->
     [upper] the upper end counts.
-    [capped] the lower end counts, as at most { $most }.
    *[lower] the lower end counts.
 }
+informed = An attacker who knows the method and { $knowledge ->
+    [granted] is granted its trees or cells
+    [regrown] regrows its trees or cells from the release
+   *[rows] its trees, and { $rows } of the other rows,
+} infers { $column } best: for { $main } of the people in the release and { $control } of others, { $above } above control. Membership: area { $area }; { $found } of members found at 1% false alarms.
 
 ## Utility
 
@@ -103,6 +107,7 @@ new-pairs = { $pairs ->
 
 absent-pairs = record linkage, reconstruction, interval disclosure and unchanged values
     .reason = It is not known which released row belongs to which person. Give the pairs.
+    .dealt = The values of every column were dealt separately, so no released row belongs to one person.
 absent-control = prediction, agreement and membership inference
     .reason = No rows outside the release are known. Give a control, or hold rows out when you release.
 absent-target = trees, forests, prediction and regression
@@ -145,6 +150,7 @@ progress-probabilistic-linkage = record linkage by an estimated distribution
 progress-record-linkage = record linkage by the method
 progress-distance-linkage = record linkage by distance
 progress-attribute-inference = attribute inference
+progress-informed-inference = attacks that know the method
 progress-reconstruction = reconstructing values
 progress-singling-out = singling out
 progress-linkability = linkability of column sets

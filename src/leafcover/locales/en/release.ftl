@@ -9,7 +9,11 @@ released = { $rows ->
 } released by { $recipe ->
     [none] your own plan
    *[other] the recipe { $recipe }
-}; { $changed } of all values differ from the original.
+}{ $changed ->
+    [none] .
+   *[other] ; { $changed } of all values differ from the original.
+}
+dealt = The values of every column were dealt separately: no released row belongs to one person.
 leaf-kept = { $share } of the rows are still in the same leaf of the tree for { $target } ({ $leaves ->
     [one] { $leaves } leaf
    *[other] { $leaves } leaves

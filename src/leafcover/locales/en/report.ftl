@@ -25,16 +25,13 @@ scale = From { $low }% to { $high }%
 risk-name = { $kind ->
     [linkage] maximum-knowledge record linkage
     [inference] attribute inference of { $column } above control
-    [membership] membership inference above control
-    [linkability] linkability of two sets of columns above control
-   *[singling-out] singling out above control{ $predicates ->
-        [univariate] {""} by predicates on one column
-        [multivariate] {""} by predicates on several columns
-       *[none] {""}
-    }
+   *[membership] membership inference above 1% false alarms
 }
 inference-method = { $method ->
+    [granted] the method and its true trees or cells
+    [regrown] the method, with trees or cells regrown from the release
     [model] a model trained on the release
+    [stable] the nearest released record, compared on the least perturbed columns
     [least-perturbed] the nearest released record, compared on the least perturbed columns
    *[nearest] the nearest released record
 }
@@ -252,6 +249,7 @@ finding-unmeasured = { $absence ->
    *[not-asked] Re-identification risk was not measured for this report.
 }
 finding-not-linked = Record linkage was not measured, because it is not known which released row belongs to whom.
+finding-dealt = Record linkage does not apply: every column was dealt separately, so no released row belongs to one person.
 finding-linkage = An attacker who knows the method and everything but the key links a person to the right row in { $risk } of
     cases.
 finding-inference = Attribute inference of { $column } above control, using { inference-method }: { $points }.
@@ -259,11 +257,7 @@ finding-no-inference = { $few ->
     [yes] Too few people were attacked to say what a person’s own record reveals beyond general patterns.
    *[no] Without a control it is unknown what a person’s own record reveals beyond general patterns.
 }
-finding-other = { $kind ->
-    [membership] Membership inference
-    [linkability] Linking two sets of columns
-   *[singling-out] Singling out
-} is more successful for people in the release than for others, by { $points }: the lower end, { $low }, is above { $limit }.
+finding-other = Membership inference finds more people in the release than the 1% of others whom it takes for members, by { $points }: the lower end, { $low }, is above { $limit }.
 finding-above-limit = The upper end, { $bound }, is above { $limit }.
 
 ## Headline figures

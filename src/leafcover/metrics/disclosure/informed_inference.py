@@ -7,21 +7,22 @@ the same attack on people who are not in the release.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import sqrt
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows
-from leafcover.metrics.disclosure.attribute_inference import reach_of, right
+from leafcover.metrics.disclosure.attribute_inference import best_guess, labels_of, reach_of, right
+from leafcover.metrics.disclosure.membership_inference import found_at, placements
 from leafcover.metrics.estimates import Attack, Estimate, Risk, risk_of, wilson
-from leafcover.metrics.pair import SEED, Pair, sample_rows
+from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 SMOOTHING = (0.1, 0.3, 1.0, 3.0)  # rows added to each leaf in the shares of the whole; the best one is used
-MOST_PEOPLE = 3_000  # attacked on either side
+MOST_PEOPLE = 4_000  # attacked on either side of one test
 FALSE_ALARMS = (0.01, 0.001)  # shares of people outside the release who are taken for members
+BACKGROUND = (0.5, 0.9, 0.99)  # shares of the other rows that an attacker may know
 
 
 class ReleaseModel(Protocol):
@@ -40,87 +41,165 @@ class ReleaseModel(Protocol):
     def membership(self, people: Table, smoothing: float) -> Floats:
         """For each person, the log likelihood ratio of being in the release."""
 
+    def without(self, known: Table, rows: Rows) -> "ReleaseModel":
+        """The model of an attacker who knows some of the released people and subtracts them."""
+
 
 @dataclass(frozen=True)
 class InformedInference:
-    """How often the attacker infers a column, in the release and outside it."""
+    """How often the attacker infers a column, for people in the release and outside it."""
 
     column: str
     attack: Attack
-    smoothing: float
+
+    @property
+    def above_control(self) -> Estimate:
+        """How much more often for people in the release."""
+        found = self.attack.above_control
+        return Estimate(0.0, 0.0, 0.0, 0) if found is None else found
 
 
 @dataclass(frozen=True)
 class InformedMembership:
-    """How well the attacker tells people in the release from others."""
+    """How well the attacker distinguishes people in the release from others."""
 
-    area: Estimate  # under the curve of found members against false alarms; 0.5 is guessing
-    found: tuple[Risk, ...]  # the share of members found at each share of `FALSE_ALARMS`
-    smoothing: float
+    area: Risk  # under the ROC curve; 0.5 is chance
+    found: Risk  # the share of members found at 1 % false alarms
+    found_rarely: Risk  # the same at 0.1 %
+
+
+@dataclass(frozen=True)
+class InformedAttack:
+    """What an attacker with some knowledge infers."""
+
+    known_rows: float  # the share of the other released rows that the attacker knows
+    inferences: tuple[InformedInference, ...]
+    membership: InformedMembership
+
+    @property
+    def largest(self) -> InformedInference | None:
+        """The column inferred furthest above control."""
+        return max(self.inferences, key=lambda one: one.above_control.value, default=None)
+
+
+@dataclass(frozen=True)
+class InformedAttacks:
+    """The attacks of someone who knows the method, by what else is known."""
+
+    granted: InformedAttack | None  # the true trees or cells; None if the method has none
+    regrown: InformedAttack | None  # only the release: trees or cells are grown from it
+    background: tuple[InformedAttack, ...]  # the true trees, and shares of the other rows
+
+
+@dataclass(frozen=True, eq=False)
+class Test:
+    """A release with people inside and outside it, and the models of an attacker."""
+
+    __test__ = False  # tells pytest that this is not a test case
+
+    pair: Pair
+    granted: ReleaseModel | None
+    regrown: ReleaseModel | None
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The people who are attacked: in the release, and outside it. Half of each choose the smoothing."""
+    """The people who are attacked: in the release, and outside it."""
 
     members: Table
     others: Table
 
-    def halves(self) -> tuple["People", "People"]:
-        """Two disjoint halves."""
-        one, two = (
-            People(*(t.take(np.arange(first, len(t), 2)) for t in (self.members, self.others))) for first in (0, 1)
-        )
-        return one, two
+    def tuning(self) -> "People":
+        """A third of each, on whom the smoothing is chosen."""
+        return People(*(t.take(np.arange(0, len(t), 3)) for t in (self.members, self.others)))
+
+    def testing(self) -> "People":
+        """The other two thirds."""
+        return People(*(t.take(np.flatnonzero(np.arange(len(t)) % 3)) for t in (self.members, self.others)))
 
 
-def people_of(pair: Pair, most: int = MOST_PEOPLE, *, seed: int = SEED) -> People | None:
-    """A sample of the people of a pair; None without a control."""
-    if pair.control is None or len(pair.control) < 2 or len(pair.original) < 2:
+def informed_attacks(
+    tests: Sequence[Test], *, most: int = MOST_PEOPLE, background: Sequence[float] = BACKGROUND
+) -> InformedAttacks | None:
+    """All attacks, over all tests; None without people outside the release."""
+    tests = [test for test in tests if test.pair.control is not None and len(test.pair.control) > 2]
+    if not tests:
         return None
-    return People(
-        pair.original.take(sample_rows(len(pair.original), most, seed=seed)),
-        pair.control.take(sample_rows(len(pair.control), most, seed=seed)),
+    granted = [(test.granted, _people(test.pair, most), test.pair) for test in tests if test.granted is not None]
+    regrown = [(test.regrown, _people(test.pair, most), test.pair) for test in tests if test.regrown is not None]
+    return InformedAttacks(
+        _attack(0.0, granted),
+        _attack(0.0, regrown),
+        tuple(found for share in background if (found := _with_background(share, tests[:1], most)) is not None),
     )
 
 
-def informed_inferences(
-    model: ReleaseModel, people: People, original: Table, *, columns: Sequence[str] | None = None
-) -> tuple[InformedInference, ...]:
-    """Infer every column of the model, or those named, from all the others."""
-    chosen = [name for name in model.columns if columns is None or name in columns]
-    return tuple(_infer(model, people, original[name]) for name in chosen)
+def _with_background(share: float, tests: Sequence[Test], most: int) -> InformedAttack | None:
+    """The attack of someone who knows a share of the released rows; those who are not known are attacked."""
+    runs = []
+    for test in tests:
+        rows = len(test.pair.original)
+        hidden = sample_rows(rows, max(3, round((1 - share) * rows)))
+        known = np.setdiff1d(np.arange(rows), hidden)
+        if test.granted is None or not len(known):
+            continue
+        people = _people(test.pair, most)
+        members = test.pair.original.take(hidden[sample_rows(len(hidden), most)])
+        model = test.granted.without(test.pair.original.take(known), known)
+        runs.append((model, People(members, people.others), test.pair))
+    return _attack(share, runs)
 
 
-def _infer(model: ReleaseModel, people: People, column: Column) -> InformedInference:
-    candidates = model.candidates(column.name)
-    reach = reach_of(column)
-    tuned, tested = people.halves()
+def _people(pair: Pair, most: int) -> People:
+    assert pair.control is not None
+    sides = (pair.original, pair.control)
+    return People(*(side.take(sample_rows(len(side), most)) for side in sides))
+
+
+def _attack(known: float, runs: Sequence[tuple[ReleaseModel, People, Pair]]) -> InformedAttack | None:
+    if not runs:
+        return None
+    columns = dict.fromkeys(name for model, _, _ in runs for name in model.columns)
+    inferences = []
+    for name in columns:
+        sides = [_infer(model, people, pair.original[name]) for model, people, pair in runs if name in model.columns]
+        members, others, guesses = (np.concatenate(side) for side in zip(*sides, strict=True))
+        if len(members) and len(others):
+            attack = Attack(risk_of(members), risk_of(others), risk_of(guesses))
+            inferences.append(InformedInference(name, attack))
+    scores = [_membership(model, people) for model, people, _ in runs]
+    return InformedAttack(known, tuple(inferences), _pooled(scores))
+
+
+def _infer(model: ReleaseModel, people: People, column: Column) -> tuple[Floats, Floats, Floats]:
+    """The success on members, on others, and of the best single answer; smoothing is chosen on other people."""
+    candidates, reach = model.candidates(column.name), reach_of(column)
 
     def success(table: Table, smoothing: float) -> Floats:
         known = table.take(np.flatnonzero(~table[column.name].missing))
         if not len(known):
             return np.empty(0)
-        scores = model.scores(known, column.name, smoothing)
-        return _successes(scores, candidates, known[column.name], reach)
+        return successes(model.scores(known, column.name, smoothing), candidates, known[column.name], reach)
 
-    def above(one: People, smoothing: float) -> float:
-        members, others = success(one.members, smoothing), success(one.others, smoothing)
+    def above(smoothing: float) -> float:
+        members, others = success(tuning.members, smoothing), success(tuning.others, smoothing)
         return float(members.mean() - others.mean()) if len(members) and len(others) else 0.0
 
-    best = max(SMOOTHING, key=lambda smoothing: above(tuned, smoothing))
-    members, others = success(people.members, best), success(people.others, best)
-    guess = _baseline(candidates, column, people.members[column.name], reach)
-    return InformedInference(column.name, Attack(risk_of(members), risk_of(others), risk_of(guess)), best)
+    tuning, testing = people.tuning(), people.testing()
+    best = max(SMOOTHING, key=above)
+    truth = testing.members[column.name]
+    single = best_guess(labels_of(column), reach)
+    guesses = right(single, labels_of(truth)[~truth.missing], reach)
+    return success(testing.members, best), success(testing.others, best), guesses
 
 
-def _successes(scores: Floats, candidates: Column, truth: Column, reach: float) -> Floats:
-    """Whether the answer with the highest probability of being right is right."""
+def successes(scores: Floats, candidates: Column, truth: Column, reach: float) -> Floats:
+    """Whether the answer that is most probably right is right."""
     if candidates.is_category:
         return (_texts(candidates)[scores.argmax(axis=1)] == _texts(truth)).astype(np.float64)
     chance = np.exp(scores - scores.max(axis=1, keepdims=True))
     near = np.abs(candidates.values[:, None] - candidates.values[None]) <= reach
-    answer = (chance @ near.T).argmax(axis=1)
+    answer = (chance @ near).argmax(axis=1)
     return right(candidates.values[answer], truth.values, reach)
 
 
@@ -128,64 +207,24 @@ def _texts(column: Column) -> Array:
     return np.array([*column.levels, ""], object)[column.values]
 
 
-def _baseline(candidates: Column, column: Column, truth: Column, reach: float) -> Floats:
-    """The success of the best single answer, without the release."""
-    from leafcover.metrics.disclosure.attribute_inference import best_guess, labels_of
-
-    known = truth.values[~truth.missing]
-    labels = labels_of(column)
-    return right(best_guess(labels, reach), known.astype(np.float64), reach)
-
-
-def informed_membership(model: ReleaseModel, people: People) -> InformedMembership:
-    """Tell members from others by the likelihood ratio; the smoothing is chosen on half of the people."""
-    tuned, _ = people.halves()
+def _membership(model: ReleaseModel, people: People) -> tuple[Floats, Floats]:
+    """The scores of members and of others; smoothing is chosen on other people."""
 
     def scores(one: People, smoothing: float) -> tuple[Floats, Floats]:
         return model.membership(one.members, smoothing), model.membership(one.others, smoothing)
 
-    best = max(SMOOTHING, key=lambda smoothing: area_of(*scores(tuned, smoothing)).value)
-    members, others = scores(people, best)
-    return InformedMembership(
-        area_of(members, others), tuple(found_at(members, others, share) for share in FALSE_ALARMS), best
-    )
+    tuning = people.tuning()
+    best = max(SMOOTHING, key=lambda smoothing: _area(*scores(tuning, smoothing)))
+    return scores(people.testing(), best)
 
 
-def area_of(members: Floats, others: Floats) -> Estimate:
-    """The area under the curve with the interval of Hanley and McNeil (1982).
-
-    >>> print(area_of(np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.5, 2.0])))
-    0.833 (0.461 to 1.000)
-    """
-    m, n = len(members), len(others)
-    if not m or not n:
-        return Estimate(0.5, 0.0, 1.0, 0)
-    ordered = np.sort(others)
-    below = np.searchsorted(ordered, members) + np.searchsorted(ordered, members, side="right")
-    area = float(below.mean() / 2 / n)
-    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
-    variance = (area * (1 - area) + (m - 1) * (q1 - area**2) + (n - 1) * (q2 - area**2)) / (m * n)
-    half = 1.959964 * sqrt(max(variance, 0.0))
-    return Estimate(area, max(0.0, area - half), min(1.0, area + half), min(m, n))
+def _area(members: Floats, others: Floats) -> float:
+    return float(placements(-members, -others).mean()) if len(members) and len(others) else 0.5
 
 
-def found_at(members: Floats, others: Floats, share: float) -> Risk:
-    """The share of members found when at most this share of the others raise a false alarm."""
-    if not len(members) or not len(others):
-        return wilson(0.0, 0)
-    allowed = int(share * len(others))
-    threshold = np.sort(others)[len(others) - 1 - allowed]
-    return wilson(float((members > threshold).sum()), len(members))
-
-
-def background(pair: Pair, share: float, most: int = MOST_PEOPLE, *, seed: int = SEED) -> tuple[People, Rows] | None:
-    """People to attack by someone who knows a share of the released rows, and the rows that are known."""
-    found = people_of(pair, most, seed=seed)
-    if found is None:
-        return None
-    rows = len(pair.original)
-    hidden = sample_rows(rows, max(2, round((1 - share) * rows)), seed=seed)
-    known = np.ones(rows, np.bool_)
-    known[hidden] = False
-    members = pair.original.take(hidden[sample_rows(len(hidden), most, seed=seed)])
-    return replace(found, members=members), np.flatnonzero(known)
+def _pooled(runs: Sequence[tuple[Floats, Floats]]) -> InformedMembership:
+    """Each run has its own threshold; what is found is pooled. High scores are members: distances are negated."""
+    area = risk_of(np.concatenate([placements(-members, -others) for members, others in runs]))
+    many = sum(len(members) for members, _ in runs)
+    found = [sum(found_at(-one, -two, share) * len(one) for one, two in runs) for share in FALSE_ALARMS]
+    return InformedMembership(area, wilson(found[0], many), wilson(found[1], many))

@@ -62,7 +62,7 @@ def membership_of(inside: Floats, outside: Floats, *, of: int | None = None) -> 
     called, wrongly = (inside[second] <= limit).astype(np.float64), (outside[second] <= limit).astype(np.float64)
     both = np.concatenate([called, wrongly])
     return Membership(
-        risk_of(_placements(inside, outside)),
+        risk_of(placements(inside, outside)),
         Attack(risk_of(called), risk_of(wrongly), risk_of(both)),
         risk_of(np.concatenate([called, 1 - wrongly])),
         wilson(found_at(inside, outside, FALSE_ALARMS) * len(inside), len(inside)),
@@ -97,7 +97,7 @@ def _limit(inside: Floats, outside: Floats) -> float:
     return float(limits[np.argmax(gain)])
 
 
-def _placements(inside: Floats, outside: Floats) -> Floats:
+def placements(inside: Floats, outside: Floats) -> Floats:
     """For each member the share of non-members who are farther, ties half; their mean is the area.
 
     Its variance is at most binomial (Birnbaum and Klose 1957), so Wilson's interval is never too narrow.
