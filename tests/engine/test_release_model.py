@@ -1,0 +1,161 @@
+"""The models of attackers who know the method: against slow twins, on harmless and on harmful releases, on Adult."""
+
+import numpy as np
+import pytest
+
+import leafcover as lc
+from leafcover.engine.attacker import Known
+from leafcover.engine.evaluate import attacker_of, pair_from
+from leafcover.engine.release_model import cells_model, dealt_model, granted_model
+from leafcover.engine.run import run
+from leafcover.keyed_random import Key
+from leafcover.metrics.disclosure.informed_inference import Test, informed_attacks, successes
+from leafcover.metrics.pair import pair_of
+from tests.tables import category, mixed, number, table
+
+
+def released(some, rows, recipe="cover", seed=1, **settings):
+    """A release of some rows, and the test of attackers with the others as control."""
+    part, rest = some.take(rows), some.take(np.setdiff1d(np.arange(len(some)), rows))
+    plan = lc.recipes.plan_for(part, recipe, target="class", settings=settings)
+    made = run(part, plan, key=Key.from_seed(seed))
+    return made, pair_from(part, made, rest), Known(part, plan, made.partitions)
+
+
+def texts(column):
+    return [None if m else (column.levels[int(v)] if column.is_category else float(v))
+            for v, m in zip(column.values, column.missing, strict=True)]  # fmt: skip
+
+
+def test_leaf_shares_are_those_of_the_twin():
+    """Two categories before a third: the probability of each level is counted by hand in the released leaves."""
+    some = mixed(5, rows=900, missing=0.0).select(["job", "town", "class"])
+    made, _, _ = released(some, np.arange(600), k=20, price=0.1)
+    model = dealt_model(made.table, made.plan, made.partitions)
+    people, smoothing = some.take(np.arange(600, 640)), 0.5
+    for target in model.columns:
+        candidates = texts(model.candidates(target))
+        scores = model.scores(people, target, smoothing)
+        for person in range(len(people)):
+            row = {name: texts(people[name])[person] for name in people.names}
+            found = [twin(made, {**row, target: value}, target, smoothing) for value in candidates]
+            assert scores[person] - scores[person].mean() == pytest.approx(np.array(found) - np.mean(found), abs=1e-6)
+
+
+def twin(made, row, target, smoothing):
+    """The sum of log leaf shares that depend on the target, from the released rows one by one."""
+    total = 0.0
+    for step in made.plan.steps:
+        name = step.columns[0]
+        stages = made.partitions[step.within].stages if step.within in made.partitions else ()
+        tests = stages[0].trees.names if stages else ()
+        if target != name and target not in tests:
+            continue
+        values = texts(made.table[name])
+        share = (values.count(row[name]) + 1e-5) / (len(values) + 1e-5 * len(set(values) | {None}))
+        if stages:
+            trees = stages[0].trees
+            one = table(*(category_like(made.table[n], row[n]) for n in made.table.names))
+            leaf = trees.place(trees.codes(one), np.zeros(1, np.int64))[0]
+            placed = trees.place(trees.codes(made.table), np.zeros(len(made.table), np.int64))
+            inside = [values[i] for i in np.flatnonzero(placed == leaf)]
+        else:
+            inside = values
+        total += np.log((inside.count(row[name]) + smoothing * share) / (len(inside) + smoothing))
+    return total
+
+
+def category_like(column, text):
+    return lc.Table((column,))[column.name].__class__(
+        column.name, "category", np.array([column.levels.index(text)], np.int32), levels=column.levels
+    )
+
+
+def test_a_shuffle_of_one_cell_is_its_shares():
+    some = table(category("a", list("xxyz") * 5), category("b", list("ppqq") * 5))
+    model = cells_model(some, [("a",), ("b",)], np.zeros(20, np.int64))
+    scores = np.exp(model.scores(some.take(np.arange(1)), "a", 1e-9))[0]
+    assert scores / scores.sum() == pytest.approx([0.5, 0.25, 0.25], abs=1e-6)
+
+
+def test_known_rows_are_subtracted():
+    """Who knows everybody else in a cell knows the last value."""
+    some = table(category("a", list("xxxy") * 3), category("b", ["p"] * 4 + ["q"] * 4 + ["r"] * 4))
+    label = np.repeat(np.arange(3), 4)
+    model = cells_model(some, [("a",), ("b",)], label)
+    last, others = np.array([3]), np.array([0, 1, 2])
+    before = model.scores(some.take(last), "a", 1e-6)[0]
+    after = model.without(some.take(others), others).scores(some.take(last), "a", 1e-6)[0]
+    assert before.argmax() == 0
+    assert after.argmax() == 1
+
+
+def independent(rows, seed):
+    rng = np.random.default_rng(seed)
+    return table(
+        category("class", rng.choice(list("ab"), rows).tolist()),
+        category("job", rng.choice(list("cdef"), rows).tolist()),
+        number("pay", rng.integers(0, 200, rows)),
+    )
+
+
+def test_independent_columns_reveal_nobody():
+    """From two sides: the differences are within their errors, and neither all above nor all below zero."""
+    found = []
+    for seed in range(6):
+        some = independent(4000, seed)
+        _, pair, known = released(some, np.arange(2500), seed=seed)
+        attacks = informed_attacks([attacker_of(pair, known, regrow=True)], background=(0.5,))
+        for attack in (attacks.granted, attacks.regrown, *attacks.background):
+            assert abs(attack.membership.area.value - 0.5) < 0.06
+            found += [one.above_control.value for one in attack.inferences]
+    assert abs(np.mean(found)) < 0.01
+    assert min(found) < 0 < max(found)
+
+
+def test_a_copy_with_its_target_permuted_reveals_members():
+    """All columns but the target move as one block in cells: an attacker who regrows trees finds the members."""
+    some = mixed(9, rows=3000, missing=0.0)
+    rows = np.arange(1800)
+    part = some.take(rows)
+    rng = np.random.default_rng(0)
+    shuffled = part["class"].take(rng.permutation(len(part)))
+    made = part.replace([shuffled]).take(rng.permutation(len(part)))
+    pair = pair_of(part, made, target="class", control=some.take(np.arange(1800, 3000)))
+    label = np.zeros(len(part), np.int64)
+    blocks = [("class",), tuple(n for n in part.names if n != "class")]
+    attacks = informed_attacks([Test(pair, cells_model(pair.released, blocks, label), None)], background=())
+    assert attacks.granted.membership.found.value > 0.9
+    assert max(one.above_control.value for one in attacks.granted.inferences) > 0.2
+
+
+def test_answers_about_numbers_are_the_most_probable_windows():
+    candidates = number("pay", [0.0, 1.0, 2.0, 10.0])
+    scores = np.log([[0.3, 0.25, 0.25, 0.2], [0.1, 0.1, 0.1, 0.7]])
+    assert successes(scores, candidates, number("pay", [2.0, 10.5]), 1.0).tolist() == [1.0, 1.0]
+    assert successes(scores, candidates, number("pay", [10.0, 0.0]), 1.0).tolist() == [0.0, 0.0]
+
+
+def test_plans_that_neither_deal_nor_shuffle_have_no_granted_model():
+    some = mixed(4, rows=400)
+    plan = lc.recipes.plan_for(some, "additive")
+    made = run(some, plan, key=Key.from_seed(1))
+    assert granted_model(made.table, plan, made.partitions, made.source) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("recipe", "settings", "area", "occupation"),
+    [("cells", {"k": 20}, 0.95, 0.15), ("cover", {"k": 20, "price": 0.0}, 0.75, 0.15)],
+)
+def test_the_attacks_find_what_weak_releases_of_adult_give_away(recipe, settings, area, occupation):
+    adult = lc.read(lc.sample("adult"))
+    order = np.random.default_rng(0).permutation(len(adult))
+    part, rest = adult.take(np.sort(order[:22000])), adult.take(np.sort(order[22000:]))
+    plan = lc.recipes.plan_for(part, recipe, target="income", settings=settings)
+    made = run(part, plan, key=Key.from_seed(1))
+    known = Known(part, plan, made.partitions)
+    found = informed_attacks([attacker_of(pair_from(part, made, rest), known, regrow=False)], background=())
+    jobs = next(one for one in found.granted.inferences if one.column == "occupation")
+    assert found.granted.membership.area.value > area
+    assert jobs.above_control.value > occupation

@@ -1,0 +1,266 @@
+"""Dealing: the kernels against slow twins, the guarantees of a step, and shared numbers."""
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+import leafcover as lc
+from leafcover.errors import PlanError, ValueOutOfRange
+from leafcover.kernels.dealing import deal, swap_new_pairs
+from leafcover.perturb.deal import shared_values
+from leafcover.table.table import Grid
+from leafcover.tree.binary import codings, grow_binary, stages_of
+from leafcover.tree.histogram import bin_columns
+from leafcover.tree.tree import Attribute
+from tests.tables import category, mixed, mixed_tables, number, table
+
+PARENT = np.array([-1, 0, 0, 1, 1], np.int32)  # a root, two children, and two below the first of them
+LEAVES = (2, 3, 4)
+
+
+def words(seed, rows):
+    return np.random.default_rng(seed).integers(0, 2**64, rows, dtype=np.uint64)
+
+
+def ancestors(node):
+    found = [node]
+    while PARENT[found[-1]] >= 0:
+        found.append(int(PARENT[found[-1]]))
+    return found
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(LEAVES)), min_size=1, max_size=40), st.integers(0, 9)
+)
+def test_as_many_as_possible_meet_at_each_node(pairs, seed):
+    giving, taking = (np.array(side) for side in zip(*pairs, strict=True))
+    source, met = deal(giving, taking, PARENT, words(seed, len(pairs)), words(seed + 1, len(pairs)))
+    assert sorted(source) == list(range(len(pairs)))
+    for taker, giver in enumerate(source):
+        assert met[taker] in ancestors(taking[taker])
+        assert met[taker] in ancestors(giving[giver])
+    givers, takers = Counter(giving.tolist()), Counter(taking.tolist())
+    for node in (4, 3, 2, 1, 0):  # the twin: how many meet, from the leaves up
+        here = min(givers[node], takers[node])
+        assert int((met == node).sum()) == here
+        if node:
+            givers[int(PARENT[node])] += givers[node] - here
+            takers[int(PARENT[node])] += takers[node] - here
+
+
+def test_every_giver_of_a_leaf_is_equally_likely():
+    """Three givers and two takers in one leaf, two givers and three takers in its sibling."""
+    giving, taking = np.array([3, 3, 3, 4, 4, 2]), np.array([3, 3, 4, 4, 4, 2])
+    counts = np.zeros((6, 6), int)
+    runs = 6000
+    for seed in range(runs):
+        source, _ = deal(giving, taking, PARENT, words(2 * seed, 6), words(2 * seed + 1, 6))
+        counts[np.arange(6), source] += 1
+    assert (counts[5] == [0, 0, 0, 0, 0, runs]).all()
+    for taker in (0, 1):  # two of the three givers of leaf 3 are dealt there
+        assert chisquare(counts[taker, :3]).pvalue > 1e-3
+        assert counts[taker, 3:].sum() == 0
+    for taker in (2, 3, 4):  # two takers of leaf 4 get its givers, the third what is left over in leaf 3
+        assert chisquare(counts[taker, 3:5]).pvalue > 1e-3
+        assert counts[taker, :3].sum() == pytest.approx(runs / 3, abs=4 * np.sqrt(runs * 2 / 9))
+
+
+def test_an_unseen_pair_is_swapped_away_where_another_taker_permits():
+    """Men and women in one leaf; only men are husbands."""
+    before = np.array([[0, 0, 0, 1, 1, 1]], np.int32)
+    value, source = np.array([0, 0, 1, 1, 1, 1]), np.array([2, 0, 3, 1, 4, 5])  # taker 3, a woman, got 0
+    new = np.array([False, False, True, False])  # (before, value): level 0 does not occur with 1
+    root = np.array([-1], np.int32)
+    left = swap_new_pairs(
+        np.zeros(6, np.int64), root, root, source, value, before, np.zeros(1, np.int64), new, 2, words(1, 6)
+    )
+    assert left == 0
+    assert not (before[0] * (value[source] == 0)).any()
+    assert sorted(source) == list(range(6))
+
+
+def binned_of(*columns):
+    return bin_columns([Attribute(c.name, c.levels, not c.is_category) for c in columns], [c.values for c in columns])
+
+
+def follow(trees, row, start):
+    """The slow twin of placing: one row, test by test, by values."""
+    node = start
+    while trees.tested[node] >= 0:
+        attribute, edges = trees.attributes[trees.tested[node]], trees.edges[trees.tested[node]]
+        value = row[attribute.name]
+        if value is None:
+            code = 0
+        elif attribute.is_number:
+            code = 1 + sum(edge < value for edge in edges[:-1])
+        else:
+            code = 1 + attribute.levels.index(value)
+        bit = int(trees.side[node, code // 64]) >> (code % 64) & 1
+        node = int(trees.first[node]) + (0 if bit else 1)
+    return node
+
+
+@given(mixed_tables(min_rows=20), st.integers(0, 2))
+def test_rows_are_placed_as_by_the_twin(some, seed):
+    columns = [c for c in some if c.name != some.names[-1]]
+    target = some[some.names[-1]]
+    code = codings(target)[0].codes(target)
+    start = np.arange(len(some)) % 2
+    trees = grow_binary(
+        binned_of(*columns), code.astype(np.int32), int(code.max()) + 1, start, 2,
+        given=[c.name for c in columns], floor=3, price=0.0,
+    )  # fmt: skip
+    texts = {c.name: [None if m else (c.levels[int(v)] if c.is_category else v) for v, m in
+                      zip(c.values, c.missing, strict=True)] for c in columns}  # fmt: skip
+    placed = trees.place(trees.codes(some), start)
+    for row in range(len(some)):
+        assert placed[row] == follow(trees, {name: values[row] for name, values in texts.items()}, int(start[row]))
+    sizes = np.bincount(placed, minlength=len(trees))[trees.tested < 0]
+    split = len(trees) > 2
+    assert not split or sizes[sizes > 0].min() >= min(3, np.bincount(start).min())
+
+
+def test_a_tree_that_is_not_worth_its_price_is_not_grown():
+    some = mixed(3, rows=2000, missing=0.0)
+    unrelated, related = ["noise"], ["age"]
+    town = some["town"]
+    for given_names, splits in ((unrelated, False), (related, True)):
+        stages = stages_of(town, binned_of(*(some[n] for n in given_names)), given=given_names, floor=20, price=1.0)
+        assert (stages[0].trees.leaves > 1) == splits
+
+
+def test_codes_go_from_coarse_to_fine():
+    some = mixed(4, rows=3000)
+    pay = codings(some["pay"])
+    coarse, fine = (coding.codes(some["pay"]) for coding in pay)
+    assert [coding.count for coding in pay] == [9, 65]
+    for code in np.unique(fine):
+        assert len(np.unique(coarse[fine == code])) == 1
+    known = ~some["pay"].missing
+    order = np.argsort(some["pay"].values[known])
+    assert (np.diff(fine[known][order]) >= 0).all()
+    assert (coarse[~known] == 8).all()
+    many = category("many", [f"v{i % 40:02d}" for i in range(3000)])
+    assert [coding.count for coding in codings(many)] == [16, 41]
+
+
+def chain_of(some, *names, **settings):
+    steps = [lc.Step(names[0], within=lc.Whole(), perturb=lc.Deal(**settings))]
+    for at, name in enumerate(names[1:], 1):
+        cells = lc.Conditional(of=name, given=names[:at], min_cell=10, price=0.1)
+        steps.append(lc.Step(name, within=cells, perturb=lc.Deal(**settings)))
+    return lc.Plan(*steps)
+
+
+@given(mixed_tables(min_rows=2), st.integers(0, 3))
+def test_each_column_is_a_permutation_of_itself(some, seed):
+    release = lc.release(some, chain_of(some, *some.names, share=1), seed=seed)
+    for column in some:
+        ours, theirs = (Counter(np.nan_to_num(c.values.astype(float), nan=-9e9).tolist())
+                        for c in (column, release.table[column.name]))  # fmt: skip
+        assert ours == theirs
+
+
+def test_the_counts_of_a_leaf_are_kept_but_for_what_is_left_over():
+    some = mixed(6, rows=4000, missing=0.05)
+    plan = chain_of(some, "job", "town", "class", avoid=np.inf)
+    release = lc.release(some, plan, seed=3)
+    last = plan.steps[-1].within
+    stage = last.cells(some).stages[0]
+    here = stage.trees.place(stage.trees.codes(release.table), np.zeros(len(some), np.int64))
+    moved = np.abs(np.bincount(stage.leaf, minlength=len(stage.trees)) - np.bincount(here, minlength=len(stage.trees)))
+    for code in (0, 1):
+        ours = np.bincount(stage.leaf[some["class"].values == code], minlength=len(stage.trees))
+        theirs = np.bincount(here[release.table["class"].values == code], minlength=len(stage.trees))
+        assert (np.abs(ours - theirs) <= moved.sum() / 2 + moved).all()
+    assert moved.sum() / 2 < 0.05 * len(some)
+
+
+def test_association_is_kept_and_rows_are_new():
+    some = mixed(7, rows=4000, missing=0.0)
+    release = lc.release(some, "cover", target="class", seed=1)
+    for names in (("age", "town"), ("job", "class")):
+        shares = []
+        for one in (some, release.table):
+            numbers = [one[n].values >= np.median(some[n].values) for n in names]
+            shares.append(np.bincount(numbers[0] * 2 + numbers[1], minlength=4) / len(some))
+        assert np.abs(shares[0] - shares[1]).max() < 0.02
+    assert not release.descends
+
+
+def test_new_pairs_are_avoided_only_where_absence_is_no_chance():
+    rng = np.random.default_rng(1)
+    sex = rng.choice(["f", "m"], 2000)
+    role = np.where(sex == "m", rng.choice(["husband", "single"], 2000), rng.choice(["wife", "single"], 2000))
+    region = rng.choice(list("abcdefgh"), 2000)
+    some = table(category("sex", sex.tolist()), category("region", region.tolist()), category("role", role.tolist()))
+    steps = [lc.Step(["sex"], lc.Whole(), lc.Deal()), lc.Step(["region"], lc.Whole(), lc.Deal())]
+    blind = lc.Conditional(of="role", given=["sex", "region"], price=1000.0)
+    for avoid, expected in ((0.25, 0), (np.inf, 400)):
+        plan = lc.Plan(*steps, lc.Step(["role"], blind, lc.Deal(avoid=avoid)))
+        out = lc.release(some, plan, seed=4).table
+        pairs = Counter(zip(out["sex"].values.tolist(), out["role"].values.tolist(), strict=True))
+        new = pairs[0, 0] + pairs[1, 2]  # husbands among women, wives among men
+        assert (new == 0) if not expected else (new > expected)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 30)), min_size=1, max_size=60), st.integers(1, 6))
+def test_a_shared_number_is_held_by_enough_rows(values, share):
+    column = number("x", [np.nan if v is None else v for v in values])
+    new = shared_values(column, share)
+    known = ~column.missing
+    assert (np.isnan(new) == column.missing).all()
+    counts = Counter(new[known].tolist())
+    assert all(rows >= min(share, int(known.sum())) for rows in counts.values())
+    old = column.values[known]
+    order = np.argsort(old, kind="stable")
+    assert (np.diff(new[known][order]) >= 0).all()
+    held = Counter(old.tolist())
+    if all(rows >= share for rows in held.values()):
+        assert new is column.values
+    assert (new[known] == np.rint(new[known])).all()  # on the grid
+
+
+def test_a_common_value_is_not_moved_by_rare_neighbours():
+    column = number("gain", [0.0] * 90 + [3.0] * 2 + [7.0] * 8)
+    assert Counter(shared_values(column, 5).tolist()) == {0.0: 90, 7.0: 10}
+    cents = replace(number("pay", [1.01, 1.02, 1.05, 9.5, 9.7], 2), grid=Grid(2))
+    assert set(shared_values(cents, 5).tolist()) == {4.46}
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(ValueOutOfRange, match="share"):
+        lc.Deal(share=0)
+    with pytest.raises(ValueOutOfRange, match="avoid"):
+        lc.Deal(avoid=-1)
+    with pytest.raises(ValueOutOfRange, match="price"):
+        lc.Conditional(of="a", given=["b"], price=-1)
+    with pytest.raises(PlanError, match="column to predict"):
+        lc.Conditional(of="a", given=["a"])
+
+
+def test_a_deal_needs_cells_that_place_released_rows():
+    some = mixed(1)
+    plan = lc.Plan(lc.Step("job", within=lc.Leaves(of="class"), perturb=lc.Deal()))
+    with pytest.raises(PlanError, match="place released rows"):
+        lc.release(some, plan)
+    late = lc.Plan(
+        lc.Step("job", within=lc.Conditional(of="job", given=["town"]), perturb=lc.Deal()),
+        lc.Step("town", within=lc.Whole(), perturb=lc.Deal()),
+    )
+    with pytest.raises(PlanError, match="not released before"):
+        lc.release(some, late)
+
+
+def test_draws_of_another_key_deal_otherwise():
+    some = mixed(2)
+    found = defaultdict(list)
+    for seed in (1, 1, 2):
+        out = lc.release(some, "cover", target="class", seed=seed).table
+        found[seed].append([out[name].values.tobytes() for name in out.names])
+    assert found[1][0] == found[1][1] != found[2][0]
