@@ -66,9 +66,7 @@ def apart(table, rng, *, together=(), fixed=()):
 
 def joined(first, second):
     """Rows of two tables with the same levels, one below the other."""
-    columns = (
-        replace(one, values=np.concatenate([one.values, second[one.name].values]), stored=None) for one in first
-    )
+    columns = (replace(one, values=np.concatenate([one.values, second[one.name].values]), stored=None) for one in first)
     return Table(tuple(columns))
 
 

@@ -79,7 +79,7 @@ class Copies:
     block: Match | None  # the worst
     blocks: int  # tried
     values: tuple[Match, ...]  # the worst first
-    tests: int  # all comparisons that were made
+    tests: int  # all comparisons of members with control; 0 without control
 
     @property
     def matches(self) -> tuple[Match, ...]:
@@ -115,8 +115,9 @@ def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
         unique = people.match("unique", among=people.pooled == 1)
         groups = [people.match(kind, columns, among=among) for kind, columns, among in _groups(pair, names)]
         worst, blocks = _worst_block(pair, names, most)
-    tests = sum(one is not None and one.attack.control is not None for one in (everybody, unique, *groups, *values))
-    return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), tests + blocks)
+    single = sum(one is not None for one in (everybody, unique, *groups, *values))
+    tests = 0 if pair.control is None else single + blocks
+    return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), tests)
 
 
 def near_unique(table: Table) -> tuple[str, ...]:
@@ -193,7 +194,7 @@ def _hits(risk: Risk) -> int:
 def _fisher(members: int | Rows, of_members: int, others: int | Rows, of_others: int) -> Floats:
     """The probability of at least so many members among all successes, if members and others are exchangeable.
 
-    >>> float(_fisher(3, 3, 0, 3))
+    >>> round(float(_fisher(3, 3, 0, 3)), 6)
     0.05
     """
     from scipy.stats import hypergeom
