@@ -1,0 +1,302 @@
+"""Copies: its laws, a slow twin, groups by hand, and the bad releases that it finds by itself."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from math import comb, isnan
+
+import jsonschema
+import numpy as np
+import pytest
+
+from leafcover.metrics.disclosure import copies as module
+from leafcover.metrics.disclosure.copies import Copies, copies, near_unique
+from leafcover.metrics.pair import pair_of
+from leafcover.metrics.suite import plain, schema
+from tests.metrics.attacks import awkward_pairs, check_sound
+from tests.metrics.bad_releases import adult, cases, shared
+from tests.metrics.pairs import apart, copy_of
+from tests.tables import category, mixed, number, table
+
+FOUND = {
+    "copy",
+    "shuffled rows",
+    "half copy",
+    "3 % verbatim",
+    "40 outliers verbatim",
+    "all but the target one block",
+    "near-unique column untouched",
+    "true rows, target permuted",
+    "permuted apart, amount exact",
+}  # the others need an attacker who compares distances or counts
+
+
+@pytest.fixture(scope="module")
+def found():
+    """What `copies` finds in each of the bad and good releases."""
+    return {name: (case, copies(case.pair())) for name, case in cases().items()}
+
+
+def coarse(seed, rows=60, columns=6, levels=3):
+    """A table of categories and whole numbers with few values and some missing ones; no column is near-unique."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, levels, (columns, rows)) * (rng.random((columns, rows)) < 0.4)
+    hidden = rng.random((columns, rows)) < 0.1
+    made = []
+    for c, (row, gone) in enumerate(zip(values, hidden, strict=True)):
+        if c % 2:
+            made.append(number(f"n{c}", np.where(gone, np.nan, row)))
+        else:
+            made.append(category(f"c{c}", [None if g else f"v{v}" for g, v in zip(gone, row, strict=True)]))
+    return table(*made)
+
+
+# A slow twin, with records as tuples of plain values.
+
+
+def records(table_, names):
+    columns = [[None if gone else v for v, gone in zip(table_[n].values.tolist(), table_[n].missing, strict=True)]
+               for n in names]  # fmt: skip
+    return list(zip(*columns, strict=True))
+
+
+def fisher(a, n, b, m):
+    """At least ``a`` of the a + b successes fall to the n members, of all ways to draw n of n + m people."""
+    ways = sum(comb(a + b, i) * comb(n + m - a - b, n - i) for i in range(a, min(n, a + b) + 1) if n - i >= 0)
+    return ways / comb(n + m, n)
+
+
+def shares(one):
+    return one.attack.main.value, one.attack.control.value, one.attack.baseline.value
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_matches_are_their_twin(seed):
+    original, released, control = coarse(seed), coarse(seed + 100), coarse(seed + 200, rows=45)
+    if seed % 2:
+        released = original.take(np.random.default_rng(seed).integers(0, 60, 60))
+    pair = pair_of(original, released, control=control)
+    names, got = pair.names, copies(pair)
+    assert (got.columns, got.near_unique, got.values) == (names, (), ())
+    ours, theirs = records(pair.original, names), records(pair.control, names)
+    there, pool, own = set(records(pair.released, names)), Counter(ours + theirs), Counter(ours)
+    inside, outside = [r in there for r in ours], [r in there for r in theirs]
+    assert shares(got.records) == pytest.approx(
+        (np.mean(inside), np.mean(outside), np.mean([own[r] > 1 for r in ours]))
+    )
+    assert got.records.p == pytest.approx(fisher(sum(inside), 60, sum(outside), 45))
+    alone = [r in there for r in ours if pool[r] == 1], [r in there for r in theirs if pool[r] == 1]
+    assert shares(got.unique) == pytest.approx((np.mean(alone[0]), np.mean(alone[1]), 0.0))
+    assert got.unique.p == pytest.approx(fisher(sum(alone[0]), len(alone[0]), sum(alone[1]), len(alone[1])))
+
+
+@pytest.mark.parametrize(("seed", "columns"), [(0, 5), (1, 9), (2, 10), (3, 11)])
+def test_the_worst_block_is_its_twin(seed, columns):
+    original, released = coarse(seed, columns=columns), coarse(seed + 100, columns=columns)
+    control = coarse(seed + 200, columns=columns, rows=45)
+    if seed % 2:  # true rows but for one column
+        released = replace(original, columns=(*original.columns[:-1], released.columns[-1]))
+    pair = pair_of(original, released, control=control)
+    worst, tried = {}, columns + (comb(columns, 2) if columns >= 10 else 0)
+    for size in (1, 2) if columns >= 10 else (1,):
+        for without in combinations(pair.names, size):
+            names = [name for name in pair.names if name not in without]
+            there = set(records(pair.released, names))
+            inside, outside = (sum(r in there for r in records(t, names)) for t in (pair.original, pair.control))
+            worst[without] = fisher(inside, 60, outside, 45), outside / 45 - inside / 60, size
+    got = copies(pair)
+    assert got.blocks == len(worst) == tried
+    assert got.block.p == pytest.approx(min(worst.values())[0])
+    assert got.block.without in [w for w, score in worst.items() if score == pytest.approx(min(worst.values()))]
+    assert set(got.block.columns) == set(pair.names) - set(got.block.without)
+
+
+def test_blocks_leave_out_more_columns_one_after_the_other():
+    original = coarse(0, rows=300, columns=16)
+    strange = coarse(1, rows=300, columns=16)
+    moved = ("c0", "n5", "c8")
+    released = replace(original, columns=tuple((strange if c.name in moved else original)[c.name] for c in original))
+    got = copies(pair_of(original, released, control=coarse(2, rows=300, columns=16)))
+    assert got.block.without == moved
+    assert got.block.attack.main.value == 1.0
+    assert len(got.block.columns) == 13
+    assert got.blocks == 16 + comb(16, 2) + 14
+
+
+def test_values_are_their_twin():
+    original, released, control = mixed(1, rows=200), mixed(2, rows=200), mixed(3, rows=150)
+    released = replace(released, columns=tuple((original if c.name == "noise" else released)[c.name] for c in released))
+    got = copies(pair_of(original, released, control=control))
+    assert "noise" in got.near_unique
+    assert "class" not in got.near_unique
+    assert got.values[0].columns == ("noise",)
+    for match in got.values:
+        (name,) = match.columns
+        rows = Counter(v for (v,) in records(released, [name]) if v is not None)
+        for people, risk in ((original, match.attack.main), (control, match.attack.control)):
+            known = [v for (v,) in records(people, [name]) if v is not None]
+            assert risk.value == pytest.approx(np.mean([1 <= rows[v] < 5 for v in known]))
+            assert risk.tries == len(known)
+
+
+def test_near_unique_columns_and_the_weight_are_no_part_of_a_record():
+    ids = np.arange(100)
+    made = table(
+        number("amount", np.where(ids < 85, 0, ids)),  # mostly zero, other values unique
+        number("age", ids // 5),
+        category("name", [f"p{i}" for i in ids]),
+        number("weight", ids // 10),
+    )
+    assert near_unique(made) == ("amount", "name")
+    got = copies(copy_of(made, weight="weight"))
+    assert got.columns == ("age",)
+    assert [one.columns for one in got.values] == [("name",), ("amount",)]
+    assert got.values[1].attack.main.value == pytest.approx(0.15)  # 0 is shared and no evidence
+
+
+def test_groups_by_hand():
+    rows = 2000
+    place = np.arange(rows)
+    kind = ["odd" if i in (5, 6, 7) else "few" if i < 12 else "many" for i in range(rows)]
+    made = table(number("x", place // 8), category("kind", kind), category("other", ["a"] * rows))
+    control = made.take(place[1000:])
+    got = copies(pair_of(made.take(place[:1000]), made.take(place[:1000]), control=control))
+    groups = {(one.kind, one.columns): one.attack for one in got.groups}
+    # the lowest 10 people of 2000, filled up to 16 by ties; 3 odd and 9 few; nobody holds a number alone
+    assert set(groups) == {
+        ("lowest", ("x",)),
+        ("highest", ("x",)),
+        ("rarest", ("kind",)),
+        ("rare", ()),
+        ("extreme", ()),
+    }
+    assert (groups["lowest", ("x",)].main.tries, groups["lowest", ("x",)].control.tries) == (16, 0)
+    assert (groups["highest", ("x",)].main.tries, groups["highest", ("x",)].control.tries) == (0, 16)
+    assert groups["rarest", ("kind",)].main.tries == 12
+    assert groups["rare", ()].main.tries == 3
+    assert (groups["extreme", ()].main.tries, groups["extreme", ()].control.tries) == (16, 16)
+    assert got.records.attack.main.value == 1.0
+    assert got.records.attack.control.value == 0.0
+
+
+# Laws.
+
+
+def test_a_copy_is_found_and_columns_apart_are_not():
+    for missing in (0.0, 0.2):
+        original, control = mixed(21, rows=800, missing=missing), mixed(22, rows=800, missing=missing)
+        copied = copies(copy_of(original, control=control))
+        assert copied.records.attack.main.value == 1.0
+        assert copied.findings[0].p < 1e-20
+        assert {"records", "value"} <= {one.kind for one in copied.findings}
+        names = [name for name in original.names if name not in copied.near_unique]
+        moved = copies(apart(original.select(names), control=control.select(names)))
+        assert moved.findings == ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_good_releases_give_no_finding(seed):
+    original, control, sample = adult(seed)
+    for released in (shared(original, np.random.default_rng(seed)), sample):
+        got = copies(pair_of(original, released, control=control))
+        assert got.findings == ()
+        assert got.records.attack.above_control.low <= 0.01
+
+
+def test_the_test_is_exact_under_chance():
+    # members and control of one population, and a release that knows neither: p below 0.05 in 5 % of the tries or fewer
+    rng = np.random.default_rng(3)
+    population = coarse(7, rows=20_000, levels=5)
+    low = []
+    for _ in range(200):
+        rows = rng.choice(20_000, 450, replace=False)
+        pair = pair_of(population.take(rows[:150]), population.take(rows[150:300]), control=population.take(rows[300:]))
+        got = copies(pair)
+        low.append([got.records.p < 0.05, got.unique.p < 0.05, bool(got.findings)])
+    assert (np.mean(low, axis=0) <= [0.1, 0.1, 0.0]).all()
+
+
+def test_bad_releases_that_copies_finds(found):
+    assert {name for name, (case, got) in found.items() if case.refused and got.findings} == FOUND
+    assert {name for name, (case, got) in found.items() if not case.refused and got.findings} == set()
+
+
+def test_findings_name_what_was_copied(found):
+    def kinds(name):
+        return {one.kind for one in found[name][1].findings}
+
+    assert {"records", "unique", "block", "value"} <= kinds("copy")
+    assert {"records", "unique"} <= kinds("3 % verbatim")
+    outliers = found["40 outliers verbatim"][1].findings[0]
+    assert (outliers.kind, outliers.columns, outliers.members) == ("highest", ("capital_gain",), 1.0)
+    for name in ("near-unique column untouched", "permuted apart, amount exact"):
+        (only,) = found[name][1].findings
+        assert (only.kind, only.columns) == ("value", ("fnlwgt",))
+    for name in ("all but the target one block", "true rows, target permuted"):
+        block = found[name][1].block
+        assert (block.without, block.attack.main.value) == (("income",), 1.0)
+        assert block.attack.control.value < 0.1
+
+
+def test_shares_of_the_bad_releases(found):
+    assert found["half copy"][1].records.attack.main.value == pytest.approx(0.5, abs=0.03)
+    assert found["3 % verbatim"][1].unique.attack.above_control.value == pytest.approx(0.03, abs=0.01)
+    sample = found["independent sample"][1].records.attack
+    assert sample.main.value == pytest.approx(sample.baseline.value, abs=0.01)  # what the baseline estimates
+
+
+def test_the_order_of_rows_does_not_matter(found):
+    copied, shuffled = found["copy"][1], found["shuffled rows"][1]
+    assert copied == shuffled
+
+
+def test_without_control_there_are_shares_and_no_test():
+    got = copies(copy_of(mixed(1, rows=400)))
+    assert got.findings == ()
+    assert (got.tests, got.records.attack.main.value) == (0, 1.0)
+    assert all(isnan(one.p) and one.attack.control is None for one in got.matches)
+    assert got.values[0].attack.main.value == 1.0
+
+
+def test_a_control_without_rows_is_no_evidence():
+    original = coarse(1)
+    got = copies(copy_of(original, control=original.take(np.arange(0))))
+    assert got.findings == ()
+
+
+def test_fewer_people_and_parts_of_the_release(monkeypatch):
+    pair = copy_of(coarse(1, rows=500), control=coarse(2, rows=400))
+    whole = copies(pair)
+    monkeypatch.setattr(module, "PART", 64)
+    assert copies(pair) == whole
+    some = copies(pair, most=100)
+    assert (some.block.attack.main.tries, some.block.attack.control.tries) == (100, 100)
+    assert (some.records, some.groups) == (whole.records, whole.groups)
+
+
+def test_tables_of_one_kind():
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(3, 500))
+    numbers = table(*(number(f"x{i}", row, None) for i, row in enumerate(values)))
+    got = copies(copy_of(numbers.take(np.arange(300)), control=numbers.take(np.arange(300, 500))))
+    assert (got.columns, got.records, got.unique, got.block, got.groups) == ((), None, None, None, ())
+    assert {one.columns for one in got.findings} == {("x0",), ("x1",), ("x2",)}
+    kinds = table(*(category(f"c{i}", [f"v{v:.0f}" for v in row * 2]) for i, row in enumerate(values)))
+    got = copies(copy_of(kinds.take(np.arange(300)), control=kinds.take(np.arange(300, 500))))
+    assert got.values == ()
+    assert "records" in {one.kind for one in got.findings}
+
+
+def test_awkward_and_tiny_tables_have_figures():
+    for _, pair in awkward_pairs():
+        check_sound(copies(pair))
+    for rows in (1, 2, 5):
+        small = mixed(1, rows=rows)
+        got = copies(pair_of(small, small, control=mixed(2, rows=1)))
+        check_sound(got)
+        assert got.findings == ()
+
+
+def test_figures_are_plain(found):
+    jsonschema.validate(plain(found["copy"][1]), schema(Copies))
+    jsonschema.validate(plain(copies(copy_of(mixed(1)))), schema(Copies))
