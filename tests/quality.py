@@ -42,7 +42,8 @@ class OneHotTree:
         self.names = [n for n in table.names if n != target]
         x, self.is_category = matrix(table, self.names)
         if encoder is None and self.is_category.any():
-            encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32).fit(x[:, self.is_category])
+            encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
+            encoder.fit(x[:, self.is_category])
         self.encoder = encoder
         self.tree = DecisionTreeClassifier(min_samples_leaf=min_leaf, random_state=0)
         self.tree.fit(self._wide(x), table[target].values)

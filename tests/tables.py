@@ -50,7 +50,7 @@ def mixed_tables(draw, min_rows=4, max_rows=60):
     def some(values):
         return draw(st.lists(values, min_size=rows, max_size=rows))
 
-    # Half of these are missing. One draw for each value: `st.one_of` would take two, and drawing takes most of the time.
+    # Half of these are missing. One draw for each value: `st.one_of` takes two, and drawing takes most of the time.
     whole = st.integers(-16, 5)
     cents = st.integers(-901, 300)
     text = st.sampled_from([*"abcd", None, None, None, None])

@@ -56,7 +56,7 @@ def learning() -> Iterator[None]:
 @cache
 def _threads() -> Any:
     """The pools of threads of the libraries for linear algebra, which are loaded first; to find them takes 3 ms."""
-    import scipy.linalg
+    import scipy.linalg  # noqa: F401
     import sklearn.cluster  # noqa: F401
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
