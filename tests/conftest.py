@@ -2,9 +2,35 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_compiled_once(tmp_path_factory):
+    """Where two processes run tests, one compiles a kernel and the other waits for it: together they take minutes."""
+    if "PYTEST_XDIST_WORKER" not in os.environ or sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    from numba.core.dispatcher import Dispatcher
+
+    shared = tmp_path_factory.getbasetemp().parent
+    compiled = Dispatcher.compile
+
+    def compiled_in_turn(self, signature):
+        if self._cache.cache_path is None:  # compiled within another kernel
+            return compiled(self, signature)
+        with (shared / f"{self.py_func.__module__}.{self.py_func.__name__}.lock").open("w") as turn:
+            fcntl.flock(turn, fcntl.LOCK_EX)
+            return compiled(self, signature)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", compiled_in_turn)
+        yield
 
 
 @pytest.fixture(scope="session")

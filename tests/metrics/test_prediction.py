@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
 from leafcover.metrics.estimates import balanced_difference_of, balanced_share_of, difference_of, share_of
-from leafcover.metrics.models import classes_for, features_of, mostly_unique, scikit_learn
+from leafcover.metrics.models import classes_for, features_of, learning, mostly_unique, scikit_learn
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.utility.prediction import SIX, agree, agreement, prediction
 from leafcover.table.io import read, sample
@@ -374,3 +374,18 @@ def test_a_control_without_rows_has_no_figures():
     pair = copy_of(original, target="class", control=original.take(np.arange(0)))
     assert isnan(prediction([pair], models=["tree", "c4.5"]).scores[0].released.value)
     assert isnan(agreement([pair]).target.agreement.value)
+
+
+def test_models_learn_with_one_thread_and_give_the_others_back():
+    from threadpoolctl import threadpool_info
+
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info()]
+
+    with learning():
+        assert set(threads()) == {1}
+    before = threads()
+    for _ in range(2):
+        with learning():
+            assert set(threads()) == {1}
+        assert threads() == before

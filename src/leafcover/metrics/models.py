@@ -6,6 +6,7 @@ scikit-learn is an optional extra, loaded here.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from types import MappingProxyType, ModuleType
 from typing import Any, TypeAlias
 
@@ -46,11 +47,20 @@ def learning() -> Iterator[None]:
 
     scikit_learn()
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-    with threadpool_limits(1), warnings.catch_warnings():
+    with _threads().limit(limits=1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         yield
+
+
+@cache
+def _threads() -> Any:
+    """The pools of threads of the libraries for linear algebra, which are loaded first; to find them takes 3 ms."""
+    import scipy.linalg  # noqa: F401
+    import sklearn.cluster  # noqa: F401
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ share of rows with certain answers, `joint` the joint distribution of several co
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, log, prod, sqrt
 from typing import Literal, TypeAlias, get_args
 
@@ -380,9 +381,19 @@ def _along(
 ) -> Floats:
     """Apply an operation of each mechanism along the axes of its own columns."""
     for axes, mechanism in mechanisms:
-        front = tuple(range(len(axes)))
-        shares = np.moveaxis(operation(mechanism)(np.moveaxis(shares, axes, front)), front, axes)
+        forth, back = _orders(axes, shares.ndim)
+        shares = operation(mechanism)(shares.transpose(forth)).transpose(back)
     return shares
+
+
+@lru_cache(maxsize=256)
+def _orders(axes: tuple[int, ...], count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The order of axes that puts some in front, and the one that puts them back.
+
+    The iteration needs them thousands of times; `numpy.moveaxis` took half of its time.
+    """
+    forth = (*axes, *(axis for axis in range(count) if axis not in axes))
+    return forth, tuple(forth.index(axis) for axis in range(count))
 
 
 def _with(reported: JointDistribution, shares: Floats, *, settled: bool = True) -> JointDistribution:

@@ -414,7 +414,7 @@ class OneCoin:
         )
 
     def _complement(self, shares: Floats) -> Floats:
-        return np.flip(shares, axis=tuple(range(self.columns)))
+        return shares[(slice(None, None, -1),) * self.columns]
 
 
 def flipped(codes: Codes, theta: float, draws: Draws, start: int) -> Codes:

@@ -6,6 +6,7 @@ publishes them.
 """
 
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, Literal
 
@@ -73,6 +74,7 @@ def require_report() -> None:
             raise LeafcoverError(say("report-extra-missing", package=module))
 
 
+@cache
 def _template() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
