@@ -147,7 +147,7 @@ class Comparison:
 def compared_to(original: Table, release: Release, control: Table | None = None) -> Comparison:
     """A release made by this program and its original, ready to be measured."""
     table = original.select(name for name in original.names if name in release.table.names)
-    return Comparison(pair_from(table, release, control), Known(table, release.plan, release.partitions))
+    return Comparison(pair_from(original, release, control), Known(table, release.plan, release.partitions))
 
 
 # Measures get what an attacker can infer from the plan; they do not depend on plans themselves.
