@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Words
 from leafcover.errors import quoted
-from leafcover.table.formatting import is_text, plain_text, text_of
+from leafcover.table.formatting import has_decimal_commas, is_text, plain_text, text_of
 from leafcover.table.table import Column, Grid, Kind, Role, Table
 
 DISTINCT_SHARE = 0.9
@@ -89,7 +89,8 @@ def _check_text(column: Column, known: Array) -> Suspect | None:
     if pc.all(pc.match_substring_regex(levels, DATE_REGEX)).as_py():
         return None
     if share >= DISTINCT_SHARE:
-        return _refusal(column, f"{_percent(share)} of its known values are distinct")
+        commas = " texts, numbers with decimal commas" if has_decimal_commas(column.levels) else ""
+        return _refusal(column, f"{_percent(share)} of its known values are distinct{commas}")
     words = pc.count_substring_regex(levels, r"\S+").to_numpy()
     mean = float(np.average(words, weights=counts))
     if mean > MAX_MEAN_WORDS:
