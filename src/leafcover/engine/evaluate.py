@@ -35,8 +35,7 @@ from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
-from leafcover.table.identifiers import row_hashes
-from leafcover.table.table import Table, without_unused_levels
+from leafcover.table.table import Table, row_hashes, without_unused_levels
 
 # Repeat a release on some of the rows, so that the others serve as a control: people who are not in the release.
 

@@ -61,7 +61,7 @@ def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
 
 
 def has_decimal_commas(levels: Sequence[str]) -> bool:
-    """Whether all texts are numbers and some have a decimal comma; thousands separators alone (1,234) are none.
+    """Whether all texts are numbers and some have a decimal comma. Thousands separators alone (1,234) do not count.
 
     >>> has_decimal_commas(["3,14", "1.234,5", "7"]), has_decimal_commas(["3,14", "x"]), has_decimal_commas(["1,234"])
     (True, False, False)
