@@ -172,6 +172,8 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
 
 def _exact(column: Column, known: Array) -> Array:
     """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
+    if column.stored is None:
+        return known
     stored = column.stored.filter(pa.array(~column.missing))
     if is_text(stored):
         stored = pc.utf8_trim_whitespace(plain_text(stored))
@@ -409,7 +411,8 @@ DIGIT_CHECKS: tuple[tuple[str, tuple[int, ...], Callable[[Array], Bools]], ...] 
 # values must look like numbers or addresses too, because 'mobile' may also be a brand and 'mail' a number of letters.
 
 STRONG_NAMES = (
-    "ssn", "national id", "nationalid", "national identification", "national identity", "national number", "nino",
+    "ssn", "id number", "personal id", "personal number", "identity number", "identification number",
+    "national id", "nationalid", "national identification", "national identity", "national number", "nino",
     "identity card", "id card", "idcard", "personalausweis", "ausweisnummer", "sozialversicherungsnummer",
     "personnummer", "fodselsnummer", "bsn", "burgerservicenummer", "cpf", "aadhaar", "aadhar", "pesel",
     "codice fiscale", "codicefiscale", "tax id", "taxid", "tax number", "taxpayer id", "steuer id", "steuerid",
