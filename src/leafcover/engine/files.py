@@ -203,7 +203,6 @@ def recall(
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
     internal_facts = record.internal
-    original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     weight = [n for n in original.with_role("weight") if n in released.names]
     pair = pair_of(
         original,
@@ -217,6 +216,7 @@ def recall(
     )
     if control is not None:
         refuse_same_people(pair)
+    original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     if source is not None:
         original = without_unused_levels(original, np.sort(source))
     chosen = plan if plan is not None else _plan(internal_facts)
