@@ -213,3 +213,21 @@ def test_a_limit_counts_inference_above_control(tmp_path):
     assert "above control" in refused(
         *given, "--max-risk", "0.05", "--sensitive", "pay", "--quasi-identifier", "job", code=3
     )
+
+
+def test_a_unit_is_left_out_of_report_and_control(tmp_path):
+    lines = rows_of(rows=120).splitlines()
+    wide = ["person," + lines[0], *(f"p{i // 3}," + line for i, line in enumerate(lines[1:]))]
+    (tmp_path / "in.csv").write_text("\n".join(wide) + "\n")
+    out, report = tmp_path / "out.csv", tmp_path / "r.html"
+    roles = ("--target", "class", "--unit", "person")
+    made = leafcover("release", tmp_path / "in.csv", "-o", out, *roles, "--hold-out", 0.3, "--report", report)
+    assert made.exit_code == 0, made.output
+    assert report.exists()
+    assert out.read_text().splitlines()[0] == lines[0]
+    for more in ((), ("--control", tmp_path / "out.held-out.csv")):
+        found = leafcover("measure", tmp_path / "in.csv", out, "--json", "-", *more)
+        assert found.exit_code == 0, found.output
+        figures = json.loads(found.stdout)
+        assert (figures["rows"], figures["control"]) == (84, "rows that were held out")
+        assert figures["utility"]["prediction"]["tests"] == 36

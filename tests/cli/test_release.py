@@ -6,6 +6,7 @@ import stat
 import pytest
 
 from leafcover.messages import catalogue
+from leafcover.table.infer import decimal_comma_warning
 from tests.cli.helpers import leafcover, refused, rows_of
 from tests.data import table_path
 
@@ -211,6 +212,20 @@ def test_a_unit_is_not_released(folder):
     (folder / "in.csv").write_text("\n".join(wide) + "\n")
     out = released(folder, "--unit", "home")
     assert out.read_text().splitlines()[0] == "age,pay,job,class"
+
+
+@pytest.mark.parametrize("delimiter", [";", ","])
+def test_decimal_commas_are_warned_of_on_the_terminal_and_in_the_manifest(folder, delimiter):
+    head, *rows = (line.split(",") for line in (folder / "in.csv").read_text().splitlines())
+    rows = [[age, f'"{int(age) // 10},5"', job, label] for age, _, job, label in rows]
+    (folder / "in.csv").write_text("\n".join(delimiter.join(row) for row in [head, *rows]) + "\n")
+    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class")
+    result = leafcover(*words)
+    assert result.exit_code == 0, result.output
+    shown = decimal_comma_warning("pay").replace("category=['pay']", "--category pay")
+    assert f"warning: {shown}" in result.stderr.splitlines()
+    assert decimal_comma_warning("pay") in json.loads((folder / "out.csv.internal.json").read_text())["warnings"]
+    assert "decimal" not in leafcover(*words, "--force", "--category", "pay").stderr
 
 
 def test_rows_that_were_held_out_are_named_among_what_is_private(folder):

@@ -6,6 +6,7 @@ import pytest
 import leafcover as lc
 from leafcover.engine.evaluate import folds, rerun
 from leafcover.recipes import plan_for
+from leafcover.table.table import without_unused_levels
 from tests.tables import category, mixed, number, table
 
 
@@ -55,6 +56,23 @@ def test_units_are_left_out_of_release_and_control():
     with_unit = lc.Table((*original.columns, number("who", np.arange(300))), roles={"who": "unit"})
     plan = lc.Plan(lc.Step("age", lc.Whole(), lc.Shuffle()), target="class")
     assert rerun(with_unit, plan, np.arange(150), seed=1).pair.names == original.names
+
+
+@pytest.mark.parametrize("hold_out", [None, 0.3])
+def test_a_release_with_a_unit_is_measured(hold_out):
+    original = mixed(2)
+    with_unit = lc.Table((*original.columns, number("who", np.arange(300) // 3)), roles={"who": "unit"})
+    release = lc.release(with_unit, "cover", target="class", seed=1, hold_out=hold_out)
+    assert release.table.names == original.names
+    held = release.held_out
+    figures = lc.measure(with_unit, release)
+    assert figures.rows == len(release.table) == 300 - (0 if held is None else len(held))
+    assert "who" not in figures.quasi_identifiers
+    if held is not None:  # the same as a control that is given, of a table whose plan is not known
+        assert figures.control == "rows that were held out"
+        options = {"pairs": release.source, "target": "class", "only": ["nearest_record"]}
+        given = lc.measure(without_unused_levels(with_unit, release.rows), release.table, control=held, **options)
+        assert given["nearest_record"] == figures.risks.distances
 
 
 def test_folds_hold_out_every_row_once():

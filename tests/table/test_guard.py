@@ -20,6 +20,7 @@ SHARED = {
     "cps1985.csv": [],
     "credit_approval.csv": [],
     "german_credit.csv": [],
+    "nist_ma2019.csv.gz": [],
     "nursery.csv": [],
     "pima_diabetes.csv": [],
     "wine.csv": [],
@@ -46,6 +47,11 @@ def verdict(values, name="x"):
 @pytest.mark.parametrize("name", SHARED)
 def test_on_the_shared_data_only_identifiers_are_caught(name, shared):
     assert refused(read(shared(name))) == SHARED[name]
+
+
+@pytest.mark.parametrize("name", ["adult", "boston", "cps1985", "german_credit", "wbc", "wine"])
+def test_on_the_samples_only_an_identifier_is_caught(name):
+    assert refused(read(sample(name))) == (["sample_code_number"] if name == "wbc" else [])
 
 
 def test_long_labels_of_a_code_book_are_no_identifier_in_a_sample_either(shared):

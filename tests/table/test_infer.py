@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from leafcover.table.arrow import from_typed
 from leafcover.table.formatting import infer_grid, parse_numbers, text_of
-from leafcover.table.infer import from_text, no_values_warning
+from leafcover.table.infer import decimal_comma_warning, from_text, no_values_warning
 from leafcover.table.table import Grid
 from tests.table import strategies
 
@@ -159,6 +160,34 @@ def test_text_of_many_values_is_text_of_each(texts):
     found = column(*texts)
     wanted = np.concatenate([found.values, found.values + 0.5] * 20)
     assert text_of(found, wanted) == [text_of(found, np.array([value]))[0] for value in wanted]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("3,14", "2,72", "?"),
+        ("3,1", "7", " -0,5 "),  # whole numbers between them
+        ("1.234,56", "12,5", "1.234.567"),
+        ("1 234,5", "1'000,25", "1\u202f000,1"),
+        (",5", "+1,5e3"),
+        ("1,234", "0,5"),  # the second cannot be a thousands separator
+    ],
+)
+def test_numbers_with_decimal_commas_are_a_category_with_a_warning(texts):
+    found = from_text("c", pa.array(texts))
+    assert found.column.kind == "category"
+    assert found.warnings == (decimal_comma_warning("c"),)
+    assert warnings(*texts, category=True) == ()
+    assert from_typed("c", pa.array([None if t == "?" else t for t in texts])).warnings == found.warnings
+    assert not any(text.strip() in found.warnings[0] for text in texts)
+
+
+@pytest.mark.parametrize(
+    "texts", [("1,234", "12,345,678"), ("1,2,3", "4,5"), ("a,b", "1,5"), ("Doe, Jane", "1"), (",", "1,5"), ("1,", "2")]
+)
+def test_other_commas_are_no_decimal_commas(texts):
+    assert decimal_comma_warning("c") not in warnings(*texts)
+    assert from_typed("c", pa.array(texts)).warnings == ()
 
 
 def test_warnings_hold_no_value():

@@ -35,8 +35,7 @@ from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
-from leafcover.table.identifiers import row_hashes
-from leafcover.table.table import Table, without_unused_levels
+from leafcover.table.table import Table, row_hashes, without_unused_levels
 
 # Repeat a release on some of the rows, so that the others serve as a control: people who are not in the release.
 
@@ -167,7 +166,7 @@ def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
 def compared_to(original: Table, release: Release, control: Table | None = None) -> Comparison:
     """A release made by this program and its original, ready to be measured."""
     table = original.select(name for name in original.names if name in release.table.names)
-    return Comparison(pair_from(table, release, control), Known(table, release.plan, release.partitions))
+    return Comparison(pair_from(original, release, control), Known(table, release.plan, release.partitions))
 
 
 # Measures get what an attacker can infer from the plan; they do not depend on plans themselves.

@@ -212,7 +212,6 @@ def recall(
     if source is None and (rows := read_pairs(record.paths.rows)) is not None:
         original = take_released(original, rows)
     internal_facts = record.internal
-    original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     weight = [n for n in original.with_role("weight") if n in released.names]
     pair = pair_of(
         original,
@@ -226,6 +225,7 @@ def recall(
     )
     if control is not None:
         refuse_same_people(pair)
+    original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     if source is not None:
         original = without_unused_levels(original, np.sort(source))
     chosen = plan if plan is not None else _plan(internal_facts)

@@ -53,8 +53,12 @@ def not_reached(
 
 
 def refuse_identifiers(table: Table) -> None:
-    """Raise an error for a direct identifier that is neither dropped nor explicitly unchanged; the target is exempt."""
-    suspects = [s for s in identifiers(table) if s.severity == "refuse" and table.roles.get(s.column) != "target"]
+    """Raise an error for a direct identifier that is neither dropped nor explicitly unchanged.
+
+    The target is exempt, unless its values have the pattern of an identifier.
+    """
+    found = [s for s in identifiers(table) if s.severity == "refuse"]
+    suspects = [s for s in found if s.by_pattern or table.roles.get(s.column) != "target"]
     if suspects:
         more = [s.column for s in suspects[1:]]
         raise TableError(suspects[0].message + (f" Also refused as identifiers: {', '.join(more)}." if more else ""))

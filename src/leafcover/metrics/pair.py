@@ -62,7 +62,8 @@ def pair_of(
 ) -> Pair:
     """Make a pair of two tables; ``source`` is the original row of each released row, if that is known.
 
-    Original rows without a released row were held out; they become the control unless one is given.
+    Original rows without a released row were held out; they become the control unless one is given. Columns of the
+    control that the original has and the release lacks, such as a unit, are ignored.
     """
     names = _shared_names(original, released)
     _check_names(names, target=target, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight)
@@ -77,6 +78,7 @@ def pair_of(
             "Give pairs=..., or the original rows that were released."
         )
     if aside is not None:
+        aside = aside.select(n for n in aside.names if n in names or n not in original.names)
         aside = aside.select(_shared_names(before, aside, "control"))
         if aside.names != before.names:
             lost = [name for name in before.names if name not in aside.names]

@@ -24,9 +24,8 @@ from leafcover.randomized_response.estimate import DEVIATIONS, of_weights, recod
 from leafcover.randomized_response.tree import StoppingRules, accuracy, grow_tree
 from leafcover.survey.questionnaire import Question, Survey
 from leafcover.survey.storage.base import Store
-from leafcover.table.identifiers import splitmix64
 from leafcover.table.io import read, write
-from leafcover.table.table import Column, Grid, Table
+from leafcover.table.table import Column, Grid, Table, splitmix64
 from leafcover.tree.export import nested_nodes
 from leafcover.tree.export import rules as rules_of
 from leafcover.tree.export import text as text_of

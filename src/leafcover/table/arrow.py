@@ -18,6 +18,7 @@ from leafcover.table.formatting import (
     SECOND_DIGITS,
     Timestamps,
     as_floats,
+    has_decimal_commas,
     infer_grid,
     infer_time_grid,
     parse_timestamps,
@@ -29,6 +30,7 @@ from leafcover.table.infer import (
     category_column,
     check_finite,
     combine_chunks,
+    decimal_comma_warning,
     is_missing,
     large_integer_warning,
     no_values_warning,
@@ -152,8 +154,12 @@ def from_typed(
     if stored.null_count == len(stored):
         column = Column(name, "category", np.full(len(stored), MISSING, np.int32), stored=stored)
         return InferredColumn(column, (no_values_warning(name),))
-    if category or _is_label(kind):
+    if category:
         return _category(name, stored, tokens)
+    if _is_label(kind):
+        found = _category(name, stored, tokens)
+        commas = (decimal_comma_warning(name),) if has_decimal_commas(found.column.levels) else ()
+        return replace(found, warnings=(*found.warnings, *commas))
     if tokens and pa.types.is_duration(kind):
         raise TableError(f"Column {name!r} has durations, which cannot mean missing. Replace them by nulls.")
     if tokens:

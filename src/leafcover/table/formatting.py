@@ -3,6 +3,7 @@
 Everything works on whole pyarrow arrays. Callers pass only the distinct texts of a column when these are few.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from leafcover.table.table import MAX_DECIMALS, MAX_GRID_POINTS, Column, Grid, K
 
 PLAIN = r"^\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*$"
 GROUPED = r"^\s*[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]*)?\s*$"  # 1,234,567.8
+# 3,14 or 1.234,56, with points, spaces or apostrophes between thousands; the decimals may be absent.
+DECIMAL_COMMA = r"^\s*[+-]?([0-9]+|[0-9]{1,3}([.' \x{a0}\x{202f}][0-9]{3})+)?(,[0-9]+([eE][+-]?[0-9]+)?)?\s*$"
 SAMPLE = 1000  # values examined before the whole column is
 
 
@@ -55,6 +58,21 @@ def parse_numbers(text: Any, missing: Bools | None) -> ParsedNumbers | None:
     if int(nan.sum()) != known.null_count:  # a text 'nan' that is not a missing token
         return None
     return ParsedNumbers(values, known, thousands)
+
+
+def has_decimal_commas(levels: Sequence[str]) -> bool:
+    """Whether all texts are numbers and some have a decimal comma. Thousands separators alone (1,234) do not count.
+
+    >>> has_decimal_commas(["3,14", "1.234,5", "7"]), has_decimal_commas(["3,14", "x"]), has_decimal_commas(["1,234"])
+    (True, False, False)
+    """
+    if not any("," in level for level in levels):
+        return False
+    texts = pa.array(levels, pa.string())
+    for needed in (DECIMAL_COMMA, "[0-9]"):
+        if not pc.all(pc.match_substring_regex(texts, needed)).as_py():
+            return False
+    return parse_numbers(texts, None) is None
 
 
 def _floats(text: Any) -> Floats | None:

@@ -3,6 +3,9 @@
 A column that identifies people cannot be protected by perturbation. The user must drop it or keep it deliberately.
 Considering known values only, a column looks like an identifier if it is
 
+- text or digits with the pattern of e-mail addresses, telephone numbers, IBANs, national or card numbers, UUIDs or
+  URLs, however many rows share each;
+- a column whose name says so (ssn, email, iban, passport, patient_id), with more than 20 distinct values;
 - text of which at least 90 % is distinct (dates excepted; fewer than five values are no evidence), or free text: more
   than three words on average, with each text shared by fewer than ten rows on average. The number of words alone would
   also match code books ('Native- Born in the United States'), but many rows share each label of a code book;
@@ -13,6 +16,8 @@ Decimal numbers are measurements and are never identifiers.
 """
 
 import re
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,9 +25,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.arrays import Array, Words
-from leafcover.table.formatting import is_text, plain_text, text_of
-from leafcover.table.table import Column, Grid, Kind, Role, Table
+from leafcover.arrays import Array, Bools
+from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text, text_of
+from leafcover.table.infer import combine_chunks
+from leafcover.table.table import Column, Grid, Kind, Role, Table, row_hashes
 
 DISTINCT_SHARE = 0.9
 MIN_ROWS = 50  # whole numbers in fewer rows are not checked
@@ -31,7 +37,7 @@ MAX_MEAN_WORDS = 3.0
 MIN_ROWS_PER_LABEL = 10  # a code book's label is shared by at least this many rows on average
 IDENTIFIER_WORDS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
 EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles that settle the question
-DATE_REGEX = r"^\s*[0-9]{1,4}[-/. ][0-9]{1,2}[-/. ][0-9]{1,4}([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
+DATE_REGEX = r"^\s*([0-9]{1,2}|[0-9]{4})[-/. ][0-9]{1,2}[-/. ]([0-9]{1,2}|[0-9]{4})([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,7 @@ class Suspect:
     column: str
     severity: Literal["refuse", "warn"]
     message: str
+    by_pattern: bool = False  # its values have the pattern of an identifier: refused as a target too
 
 
 def identifiers(table: Table) -> tuple[Suspect, ...]:
@@ -61,10 +68,57 @@ def name_words(name: str) -> list[str]:
 def _check_column(column: Column) -> Suspect | None:
     known = column.values[~column.missing]
     if column.is_category:
-        return _check_text(column, known)
-    if column.kind == "number" and _is_whole(column):
-        return _check_integers(column, known)
+        counts = np.bincount(known, minlength=len(column.levels))
+        levels = column.levels if counts.all() else tuple(np.array(column.levels, object)[counts > 0])
+        return _check_pattern(column, levels) or _check_name(column, levels, known) or _check_text(column, counts)
+    if column.kind == "number" and len(known) and _is_whole(column):
+        large = np.abs(known).max() >= LEAST_BARE
+        found = _check_pattern(column, _digit_texts(column, known)) if large else None
+        return found or _check_name(column, (), known) or _check_integers(column, known)
     return None
+
+
+def _check_pattern(column: Column, levels: tuple[str, ...]) -> Suspect | None:
+    words = _pattern(levels)
+    if not words:
+        return None
+    return _refusal(column, f"its {len(levels):,} distinct values have the pattern of {words}", by_pattern=True)
+
+
+def _digit_texts(column: Column, known: Array) -> tuple[str, ...]:
+    """The distinct whole numbers as they are written, with their signs and leading zeros."""
+    stored: Any = column.stored
+    if stored is not None and is_text(stored):
+        texts = distinct_texts(combine_chunks(stored))
+        return tuple(texts.filter(pc.match_substring_regex(texts, "[0-9]")).to_pylist())
+    return tuple(str(int(value)) for value in np.unique(_exact(column, known) if column.grid is None else known))
+
+
+def _check_name(column: Column, levels: tuple[str, ...], known: Array) -> Suspect | None:
+    word, strong = _telling_name(column.name)
+    bare = column.name.casefold() in BARE_NAMES
+    if not word and not bare:
+        return None
+    distinct = len(levels) if column.is_category else len(np.unique(known))
+    if distinct <= MANY_VALUES or has_decimal_commas(levels):
+        return None
+    if column.is_category:
+        likely = strong or bare or _share(pc.match_substring_regex(pa.array(levels), LOOKS_LIKE_ONE)) >= MOST_MATCH
+    else:
+        in_order = bare and bool((known[1:] >= known[:-1]).all())  # the rows of each person follow each other
+        likely = strong or in_order or (not bare and _same_length(known))
+    if not likely:
+        return None
+    return _refusal(
+        column, f"its name contains {word or column.name!r} and it has {distinct:,} distinct values", unit=True
+    )
+
+
+def _same_length(known: Array) -> bool:
+    """Whether most whole numbers have the same number of digits, as telephone numbers do and amounts do not."""
+    lengths = np.floor(np.log10(np.maximum(np.abs(known), 1))).astype(np.int64) + 1
+    counts = np.bincount(lengths)
+    return bool(counts.argmax() >= MIN_DIGITS and counts.max() >= MOST_MATCH * len(known))
 
 
 def _is_whole(column: Column) -> bool:
@@ -76,19 +130,19 @@ def _is_whole(column: Column) -> bool:
     return column.grid.decimals == 0 and (text_format is None or not text_format.decimals)
 
 
-def _check_text(column: Column, known: Array) -> Suspect | None:
-    counts = np.bincount(known, minlength=len(column.levels))
-    distinct = int((counts > 0).sum())
-    if len(known) < MIN_TEXTS or distinct < 2:
+def _check_text(column: Column, counts: Array) -> Suspect | None:
+    known, distinct = int(counts.sum()), int((counts > 0).sum())
+    if known < MIN_TEXTS or distinct < 2:
         return None
-    share = distinct / len(known)
+    share = distinct / known
     if share < 1 / MIN_ROWS_PER_LABEL:
         return None
     levels = pa.array(column.levels, pa.string())
     if pc.all(pc.match_substring_regex(levels, DATE_REGEX)).as_py():
         return None
     if share >= DISTINCT_SHARE:
-        return _refusal(column, f"{_percent(share)} of its known values are distinct")
+        commas = " texts, numbers with decimal commas" if has_decimal_commas(column.levels) else ""
+        return _refusal(column, f"{_percent(share)} of its known values are distinct{commas}")
     words = pc.count_substring_regex(levels, r"\S+").to_numpy()
     mean = float(np.average(words, weights=counts))
     if mean > MAX_MEAN_WORDS:
@@ -117,6 +171,8 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
 
 def _exact(column: Column, known: Array) -> Array:
     """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
+    if column.stored is None:
+        return known
     stored = column.stored.filter(pa.array(~column.missing))
     if is_text(stored):
         stored = pc.utf8_trim_whitespace(plain_text(stored))
@@ -126,17 +182,295 @@ def _exact(column: Column, known: Array) -> Array:
         return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
-def _refusal(column: Column, reason: str) -> Suspect:
-    return Suspect(
-        column.name,
-        "refuse",
-        f"Column {column.name!r} looks like an identifier: {reason}. "
-        f"Remove it with drop=[{column.name!r}], or keep it unchanged with roles={{{column.name!r}: 'unchanged'}}.",
-    )
+def _refusal(column: Column, reason: str, *, by_pattern: bool = False, unit: bool = False) -> Suspect:
+    name = repr(column.name)
+    ways = f"Remove it with drop=[{name}], or keep it unchanged with roles={{{name}: 'unchanged'}}."
+    if by_pattern or unit:
+        ways = (
+            f"Remove it with drop=[{name}], keep it unchanged with roles={{{name}: 'unchanged'}}, "
+            f"or name it with roles={{{name}: 'unit'}} if several rows belong to one person."
+        )
+    return Suspect(column.name, "refuse", f"Column {name} looks like an identifier: {reason}. {ways}", by_pattern)
 
 
 def _percent(share: float) -> str:
     return f"{int(share * 1000) / 10:g}%"  # rounded down, so that 100% means all
+
+
+# Values that identify a person whatever the rest of the table: addresses, telephone numbers, national numbers. A column
+# counts if most of its distinct values have the pattern. Digits without separators need a check digit in nearly all.
+
+MOST_MATCH = 0.8
+NEARLY_ALL = 0.98
+MANY_VALUES = 20  # names, URLs and bare digits count only if there are more distinct values than this
+SAMPLE = 2000  # distinct values examined, evenly spaced in sorted order
+LEAST_BARE = 100_000_000  # national numbers have at least nine digits; smaller numbers are not checked
+
+EMAIL = r"^(mailto:|[^<>@]*<)?[^\s@,;<>]+@[^\s@,;<>]+\.[A-Za-z]{2,}>?$"
+UUID = r"(?i)^(urn:uuid:)?[{(]?([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})[)}]?$"
+URL = r"(?i)^((https?|ftp)://\S+|www\.\S+\.\S+)$"
+PHONE = "|".join(  # with at least eight digits
+    (
+        r"^\+[1-9][0-9]{0,3}([ ./-]*\(?[0-9]{1,5}\)?){2,6}$",
+        r"^00 ?[1-9][0-9]{0,2}([ ./-]+\(?[0-9]{1,8}\)?){1,6}$",
+        r"^(\+?1[ .-]?)?(\([0-9]{3}\) ?[0-9]{3}[ .-]?|[0-9]{3}[ .-][0-9]{3}[ .-])[0-9]{4}( ?(x|ext\.?) ?[0-9]+)?$",
+        r"^\(?0[1-9][0-9]{0,4}\)?( ?[ /-] ?[0-9]{2,8}){1,5}$",
+        r"^0[1-9](\.[0-9]{2}){4}$",  # France
+        r"^[2-9][0-9]( [0-9]{2}){3}$",  # Denmark, Norway
+        r"^[6-9][0-9]{4}[ -][0-9]{5}$",  # India
+        r"^\([1-9][0-9]\) ?9?[0-9]{4}-[0-9]{4}$",  # Brazil
+    )
+)
+LOCAL_PHONE = r"^555-[0-9]{4}$"
+HOURS = r"^[0-9]{2}[.:]?[0-9]{2} ?- ?[0-9]{2}[.:]?[0-9]{2}$"
+NATIONAL = "|".join(  # shapes that nothing else has
+    (
+        r"^[0-8][0-9]{2}[- ][0-9]{2}[- ][0-9]{4}$",  # US social security
+        r"(?i)^[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?([0-9]{2} ?){3}[A-D]$",  # UK national insurance
+        r"(?i)^[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]$",  # Italy, codice fiscale
+        r"^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$",  # Brazil, CPF
+        r"^[0-9]{2}\.[0-9]{2}\.[0-9]{2}-[0-9]{3}\.[0-9]{2}$",  # Belgium
+        r"^756\.[0-9]{4}\.[0-9]{4}\.[0-9]{2}$",  # Switzerland, AHV
+        # Nordic countries: a date of birth, then three or four characters
+        r"(?i)^([0-2][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A][0-9]{3}[0-9A-Z]$",
+        r"^([0-9]{2})?[0-9]{2}(0[1-9]|1[0-2])([0-2][0-9]|3[01])[-+][0-9]{4}$",
+    )
+)
+IBAN = r"(?i)^[A-Z]{2}[0-9]{2}( ?[A-Z0-9]){11,30}$"
+IBAN_LENGTHS = {
+    "AT": 20, "BE": 16, "BG": 22, "BR": 29, "CH": 21, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "EE": 20, "ES": 24,
+    "FI": 18, "FR": 27, "GB": 22, "GR": 27, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IS": 26, "IT": 27, "LI": 21,
+    "LT": 20, "LU": 20, "LV": 21, "MC": 27, "MT": 31, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "RO": 24, "SA": 24,
+    "SE": 24, "SI": 19, "SK": 24, "SM": 27, "TR": 26, "UA": 29,
+}  # fmt: skip
+SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
+SEPARATED = r"^[0-9]{1,6}([ .-][0-9]{1,6}){1,5}$"  # groups of digits
+
+
+def _pattern(levels: tuple[str, ...]) -> str:
+    """What most of the distinct texts are, in words; empty if they are nothing that identifies."""
+    sample = levels[:: -(-len(levels) // SAMPLE)] if len(levels) > SAMPLE else levels
+    texts = pc.utf8_trim_whitespace(pa.array(sample, pa.string()))
+    if len(levels) < MIN_TEXTS:
+        return ""
+    shapes = {"e-mail addresses": EMAIL, "UUIDs": UUID, "national numbers": NATIONAL}
+    if len(levels) > MANY_VALUES:
+        shapes["URLs"] = URL
+    for words, shape in shapes.items():
+        if _share(pc.match_substring_regex(texts, shape)) >= MOST_MATCH:
+            return words
+    if _share(_are_phones(texts)) >= MOST_MATCH:
+        return "telephone numbers"
+    if _share(pc.match_substring_regex(texts, IBAN)) >= MOST_MATCH and _mean(sample, _is_iban) >= MOST_MATCH:
+        return "IBANs"
+    if _mean(sample, _has_check_letter) >= MOST_MATCH:
+        return "national numbers"
+    separated = _share(pc.match_substring_regex(texts, SEPARATED)) >= MOST_MATCH
+    bare = len(levels) > MANY_VALUES and _share(pc.match_substring_regex(texts, "^[0-9]{9,19}$")) >= NEARLY_ALL
+    if not separated and not bare:
+        return ""
+    return _checked_digits(texts, MOST_MATCH if separated else NEARLY_ALL)
+
+
+def _are_phones(texts: Any) -> Any:
+    long = pc.greater_equal(pc.count_substring_regex(texts, "[0-9]"), 8)
+    moments = pc.match_substring_regex(texts, f"{DATE_REGEX}|{HOURS}")
+    phones = pc.and_(pc.and_not(pc.match_substring_regex(texts, PHONE), moments), long)
+    return pc.or_(phones, pc.match_substring_regex(texts, LOCAL_PHONE))
+
+
+def _share(matches: Any) -> float:
+    return float(pc.mean(matches.cast(pa.int8())).as_py())
+
+
+def _mean(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
+    return sum(holds(text) for text in texts) / len(texts)
+
+
+def _is_iban(text: str) -> bool:
+    plain = "".join(text.split()).upper()
+    if len(plain) == IBAN_LENGTHS.get(plain[:2]):
+        return True
+    return (
+        plain.isascii() and plain.isalnum() and int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
+    )
+
+
+def _has_check_letter(text: str) -> bool:
+    """Whether a text is a Spanish DNI or NIE, or the number of a German identity card.
+
+    >>> _has_check_letter("12345678Z"), _has_check_letter("x-1234567-l"), _has_check_letter("12345678A")
+    (True, True, False)
+    """
+    plain = text.strip().upper().replace("-", "")
+    if re.fullmatch("([0-9]|[XYZ])[0-9]{7}[A-Z]", plain):
+        number = int(plain[:8].translate(str.maketrans("XYZ", "012")))
+        return plain[8] == SPANISH_LETTERS[number % 23]
+    if re.fullmatch("[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}[0-9]", plain):
+        return sum(int(c, 36) * (7, 3, 1)[i % 3] for i, c in enumerate(plain[:9])) % 10 == int(plain[9])
+    return False
+
+
+def _checked_digits(texts: Any, least: float) -> str:
+    """What digits are whose check digit holds in at least this share of the texts; empty if nothing."""
+    digits = pc.replace_substring_regex(texts, "[ .-]", "")
+    lengths = np.asarray(pc.utf8_length(digits))
+    length = int(np.bincount(lengths).argmax())
+    fitting = digits.filter(pa.array(lengths == length))
+    if length > 19 or not pc.all(pc.match_substring_regex(fitting, "^[0-9]+$")).as_py():
+        return ""
+    matrix = np.array([list(text) for text in fitting.to_pylist()], np.int64)
+    for name, size, holds in DIGIT_CHECKS:
+        if length in size and float(holds(matrix).sum()) / len(texts) >= least:
+            return name
+    return ""
+
+
+def _luhn(digits: Array) -> Bools:
+    doubled = digits[:, ::-1] * np.where(np.arange(digits.shape[1]) % 2, 2, 1)
+    return np.asarray((doubled // 10 + doubled % 10).sum(axis=1) % 10 == 0)
+
+
+def _card(digits: Array) -> Bools:
+    return _luhn(digits) & (digits[:, 0] >= 2) & (digits[:, 0] <= 6)
+
+
+def _weighted(*weights: int, modulus: int = 11) -> Callable[[Array], Bools]:
+    """The check that the weighted sum of all digits is a multiple of the modulus."""
+    return lambda digits: np.asarray((digits[:, : len(weights)] @ np.array(weights)) % modulus == 0)
+
+
+def _cpf(digits: Array) -> Bools:
+    first = digits[:, :9] @ np.arange(10, 1, -1) * 10 % 11 % 10 == digits[:, 9]
+    return np.asarray(first & (digits[:, :10] @ np.arange(11, 1, -1) * 10 % 11 % 10 == digits[:, 10]))
+
+
+def _norwegian(digits: Array) -> Bools:
+    first = _weighted(3, 7, 6, 1, 8, 9, 4, 5, 2, 1)
+    return first(digits) & _weighted(5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1)(digits)
+
+
+def _pesel(digits: Array) -> Bools:
+    month = (digits[:, 2] % 2) * 10 + digits[:, 3]
+    return _weighted(1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1, modulus=10)(digits) & (month >= 1) & (month <= 12)
+
+
+def _german_tax(digits: Array) -> Bools:
+    """ISO 7064, MOD 11,10."""
+    product = np.full(len(digits), 10)
+    for column in digits[:, :10].T:
+        total = (column + product) % 10
+        product = np.where(total == 0, 10, total) * 2 % 11
+    return np.asarray(((11 - product) % 10 == digits[:, 10]) & (digits[:, 0] > 0))
+
+
+def _french(digits: Array) -> Bools:
+    number = digits[:, :13] @ 10 ** np.arange(12, -1, -1)
+    return np.asarray(
+        (97 - number % 97 == digits[:, 13] * 10 + digits[:, 14]) & np.isin(digits[:, 0], (1, 2, 3, 4, 7, 8))
+    )
+
+
+def _swedish(digits: Array) -> Bools:
+    digits = digits[:, -10:]
+    month, day = digits[:, 2] * 10 + digits[:, 3], digits[:, 4] * 10 + digits[:, 5]
+    return _luhn(digits) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
+
+
+def _aadhaar(digits: Array) -> Bools:
+    """Verhoeff's check: products in the dihedral group of ten elements, digits permuted by their place."""
+    turn = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
+    place, total = np.arange(10), np.zeros(len(digits), np.int64)
+    for column in digits[:, ::-1].T:
+        total = _dihedral(total, place[column])
+        place = turn[place]
+    return np.asarray((total == 0) & (digits[:, 0] >= 2))
+
+
+def _dihedral(left: Array, right: Array) -> Array:
+    rotated = np.where(left < 5, left % 5 + right, left % 5 - right) % 5
+    return np.where((left < 5) == (right < 5), rotated, rotated + 5)
+
+
+DIGIT_CHECKS: tuple[tuple[str, tuple[int, ...], Callable[[Array], Bools]], ...] = (
+    ("card numbers", (13, 14, 15, 16, 19), _card),
+    ("national numbers", (15,), _french),
+    ("national numbers", (12,), _aadhaar),
+    ("national numbers", (11,), _german_tax),
+    ("national numbers", (11,), _cpf),
+    ("national numbers", (11,), _norwegian),
+    ("national numbers", (11,), _pesel),
+    ("national numbers", (10, 12), _swedish),
+    ("national numbers", (9,), _weighted(9, 8, 7, 6, 5, 4, 3, 2, -1)),  # Netherlands
+)
+
+
+# Names that say a column identifies people. A strong name is enough if there are many values; with a weak name the
+# values must look like numbers or addresses too, because 'mobile' may also be a brand and 'mail' a number of letters.
+
+STRONG_NAMES = (
+    "ssn", "id number", "personal id", "personal number", "identity number", "identification number",
+    "national id", "nationalid", "national identification", "national identity", "national number", "nino",
+    "identity card", "id card", "idcard", "personalausweis", "ausweisnummer", "sozialversicherungsnummer",
+    "personnummer", "fodselsnummer", "bsn", "burgerservicenummer", "cpf", "aadhaar", "aadhar", "pesel",
+    "codice fiscale", "codicefiscale", "tax id", "taxid", "tax number", "taxpayer id", "steuer id", "steuerid",
+    "steuernummer", "email", "e mail", "mail address", "emailaddress", "emailadresse", "courriel",
+    "correo electronico", "iban", "account number", "account no", "account nr", "acct no", "accountnumber",
+    "kontonummer", "numero de compte", "card number", "card no", "cardnumber", "passport", "passeport", "reisepass",
+    "pasaporte", "passaporto", "paspoort", "phone number", "phone no", "phonenumber", "telephone number",
+    "telephone no", "mobile number", "mobile no", "fax number", "telefonnummer", "telefoonnummer", "handynummer",
+    "numero de telephone", "numero de telefono", "uuid", "guid", "driver license", "driver licence",
+    "drivers license", "drivers licence", "driving licence", "driving license", "licence number", "license number",
+    "licence plate", "license plate", "number plate", "nummernschild", "permis de conduire", "medical record number",
+    "mrn",
+)  # fmt: skip
+WEAK_NAMES = (
+    "phone", "telephone", "telefon", "telefono", "telefoon", "tel", "tlf", "mobile", "mobil", "handy", "cellphone",
+    "cell phone", "fax", "mail", "url", "website", "web site", "homepage", "webpage", "licence", "license",
+    "credit card", "debit card", "bank account", "social security", "socialsecurity", "securite sociale",
+    "seguridad social", "national insurance", "dni", "nie", "nif", "nir", "cpr", "tin",
+)  # fmt: skip
+PERSONS = frozenset((
+    "person", "patient", "customer", "client", "user", "member", "employee", "student", "pupil", "subject",
+    "respondent", "participant", "citizen", "household", "taxpayer", "policyholder", "staff", "worker", "kunde",
+    "patienten",
+))  # fmt: skip
+PERSON_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key"})
+BARE_NAMES = frozenset({"id", "uid", "pid", "hid", "hhid", "userid", "personid", "patientid", "customerid", "custid"})
+INNOCENT_WORDS = frozenset((
+    "of", "per", "count", "counts", "n", "num", "nb", "total", "sum", "mean", "avg", "average", "median", "max",
+    "min", "share", "ratio", "rate", "pct", "percent", "score", "index", "amount", "balance", "debt", "income",
+    "limit", "price", "cost", "costs", "fee", "charge", "charges", "bill", "spend", "spent", "usage", "use", "used",
+    "volume", "size", "length", "len", "age", "day", "days", "date", "week", "weeks", "month", "months", "year",
+    "years", "hour", "hours", "minute", "minutes", "mins", "second", "seconds", "time", "duration", "type", "kind",
+    "class", "category", "group", "level", "status", "flag", "has", "is", "opt", "consent", "allowed", "verified",
+    "valid", "domain", "provider", "operator", "carrier", "brand", "model", "country", "region", "city", "area",
+    "prefix", "plan", "contract", "subscription", "service", "list", "campaign", "response", "method", "preferred",
+    "channel", "call", "calls", "visit", "visits", "click", "clicks", "open", "opened", "sent", "received", "expiry",
+    "issuer",
+))  # fmt: skip
+LOOKS_LIKE_ONE = r"@|^[^\s]+\.[A-Za-z]{2,}(/\S*)?$|([0-9][^0-9]{0,3}){6}"  # an address, or at least six digits
+MIN_DIGITS = 7  # of whole numbers with a weak name
+
+
+def _telling_name(name: str) -> tuple[str, bool]:
+    """The part of a column name that names an identifier, if any, and whether it is strong.
+
+    >>> _telling_name("E-Mail"), _telling_name("workPhone"), _telling_name("hotel"), _telling_name("email_count")
+    (('e mail', True), ('phone', False), ('', False), ('', False))
+    """
+    folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    words = name_words(folded)
+    if len(words) >= 2 and words[-2] in PERSONS and words[-1] in PERSON_NUMBERS:
+        return " ".join(words[-2:]), True
+    joined = f" {' '.join(words)} "
+    for names, strong in ((STRONG_NAMES, True), (WEAK_NAMES, False)):
+        for one in names:
+            before, found, after = (part.split() for part in joined.partition(f" {one} "))
+            counted = before[:1] in (["no"], ["number"])
+            if found and not counted and not INNOCENT_WORDS & {*before, *after}:
+                return one, strong
+    return "", False
 
 
 # Summary of a table, as shown by ``leafcover inspect``: for the data steward, not for publication.
@@ -199,32 +533,6 @@ def unique_rows(table: Table) -> int:
         return 0
     _, counts = np.unique(row_hashes(table), return_counts=True)
     return int((counts == 1).sum())
-
-
-def row_hashes(table: Table) -> Words:
-    """A 64-bit hash of each row: equal rows have equal hashes, also across tables with the same columns and levels.
-
-    The probability that any two different rows among a million collide is 3e-8.
-    """
-    hashes = np.zeros(len(table), np.uint64)
-    for column in table:
-        hashes = splitmix64(hashes ^ _bits(column.values))
-    return hashes
-
-
-def _bits(values: Array) -> Words:
-    if values.dtype.kind == "f":
-        plain = np.where(np.isnan(values), np.nan, values + 0.0)  # a single nan and a single zero
-        return plain.view(np.uint64)
-    return values.astype(np.int64).view(np.uint64)
-
-
-def splitmix64(words: Words) -> Words:
-    """The finalizer of splitmix64: every input bit affects every output bit."""
-    words = words + np.uint64(0x9E3779B97F4A7C15)
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return words ^ (words >> np.uint64(31))
 
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened

@@ -18,6 +18,7 @@ from leafcover.errors import TableError
 from leafcover.table.formatting import (
     PLAIN,
     ParsedNumbers,
+    has_decimal_commas,
     infer_grid,
     infer_text_format,
     infer_time_grid,
@@ -51,7 +52,7 @@ def from_text(
     """
     stored = combine_chunks(stored)
     if category:
-        return _category(name, stored.dictionary_encode(), tokens)
+        return _category(name, stored.dictionary_encode(), tokens, declared=True)
     encoded = stored.dictionary_encode() if _few_distinct(stored) else None
     kept = stored if encoded is None else encoded
     text = stored if encoded is None else encoded.dictionary
@@ -107,7 +108,7 @@ def from_declared(raw: RawColumn, tokens: Sequence[str]) -> InferredColumn:
     encoded = stored.dictionary_encode()
     missing = is_missing(encoded.dictionary, tokens)
     if raw.levels is None:
-        return _category(raw.name, encoded, tokens)
+        return _category(raw.name, encoded, tokens, declared=True)
     levels = pa.array(raw.levels, pa.string())
     undeclared = ~np.asarray(pc.is_in(encoded.dictionary, value_set=levels), np.bool_) & ~missing
     if undeclared.any():
@@ -195,6 +196,14 @@ def large_integer_warning(name: str) -> str:
     )
 
 
+def decimal_comma_warning(name: str) -> str:
+    """The warning about numbers with decimal commas, which are not read as numbers."""
+    return (
+        f"Column {name!r} has numbers with decimal commas and is read as a category. "
+        f"Write them with decimal points, or accept the category with category=[{name!r}]."
+    )
+
+
 def check_finite(name: str, values: Any) -> None:
     """Refuse infinite numbers, which have no place in a grid, a box or a mean."""
     infinite = np.isinf(values)
@@ -205,11 +214,13 @@ def check_finite(name: str, values: Any) -> None:
         )
 
 
-def _category(name: str, encoded: Any, tokens: Sequence[str]) -> InferredColumn:
+def _category(name: str, encoded: Any, tokens: Sequence[str], *, declared: bool = False) -> InferredColumn:
     missing = is_missing(encoded.dictionary, tokens)
     column = category_column(name, encoded, missing)
     if not column.levels:
         return InferredColumn(column, (no_values_warning(name),))
+    if has_decimal_commas(column.levels):
+        return InferredColumn(column, () if declared else (decimal_comma_warning(name),))
     numbers = pc.match_substring_regex(pa.array(column.levels), PLAIN)
     some = pc.any(numbers).as_py() and not pc.all(numbers).as_py()
     mixed = (f"Column {name!r} mixes numbers and text and is read as a category.",) if some else ()

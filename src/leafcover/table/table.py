@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
-from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
+from leafcover.arrays import MISSING, Array, Bools, Floats, Rows, Words
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 
 # Source: the input format of a table, so that it can be written back in the same way.
@@ -430,3 +430,32 @@ def _drop_unused_levels(subset: Column, full: Column) -> Column:
     lookup = np.full(len(full.levels) + 1, MISSING, np.int32)
     lookup[kept] = np.arange(len(kept))
     return replace(subset, values=lookup[subset.values], levels=tuple(full.levels[code] for code in kept))
+
+
+# Hashes of rows, to compare rows of different tables.
+
+
+def row_hashes(table: Table) -> Words:
+    """A 64-bit hash of each row: equal rows have equal hashes, also across tables with the same columns and levels.
+
+    The probability that any two different rows among a million collide is 3e-8.
+    """
+    hashes = np.zeros(len(table), np.uint64)
+    for column in table:
+        hashes = splitmix64(hashes ^ _bits(column.values))
+    return hashes
+
+
+def _bits(values: Array) -> Words:
+    if values.dtype.kind == "f":
+        plain = np.where(np.isnan(values), np.nan, values + 0.0)  # a single nan and a single zero
+        return plain.view(np.uint64)
+    return values.astype(np.int64).view(np.uint64)
+
+
+def splitmix64(words: Words) -> Words:
+    """The finalizer of splitmix64: every input bit affects every output bit."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
