@@ -24,6 +24,7 @@ from leafcover.engine.run import Progress, Release, run
 from leafcover.errors import LeafcoverError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.disclosure.attribute_inference import inferences
+from leafcover.metrics.disclosure.copies import copies
 from leafcover.metrics.disclosure.informed_inference import Test, informed_attacks
 from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
@@ -281,6 +282,7 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
             inferred=inferences(attacked, learned=False),
             informed=informed_attacks(compared.attackers(), background=()),
             membership=membership(attacked),
+            copied=copies(attacked),
         )
     if compared.descends and not any(one.kind == "linkage" for one in found):
         raise TableError(

@@ -16,6 +16,7 @@ Need: TypeAlias = Literal["target", "control", "weight", "plan"]
 ATTACKS_WITH_CONTROL = (
     "attribute_inference",
     "attribution",
+    "copies",
     "informed_inference",
     "linkability",
     "membership_inference",

@@ -11,6 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from leafcover.metrics.disclosure.attribute_inference import Inference, inferences
+from leafcover.metrics.disclosure.copies import Copies, copies
 from leafcover.metrics.disclosure.individual_risk import Individual, Suda, individual, suda
 from leafcover.metrics.disclosure.informed_inference import InformedAttacks, Test, informed_attacks
 from leafcover.metrics.disclosure.interval_disclosure import (
@@ -80,6 +81,7 @@ class Risks:
     learned: Informed | None
     linkage: Linkage | None
     informed_attacks: InformedAttacks | None  # by an attacker who knows the method
+    copies: Copies  # of records, parts of records and rare values
     inferences: tuple[Inference, ...]
     reconstruction: ReconstructionAttack | None
     singling_out: SinglingOut
@@ -265,6 +267,7 @@ _RISKS: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "record_linkage": ("informed", (), _headline),
     "distance_linkage": ("linkage", (), lambda c: distance_linkage(c.pair)),
     "informed_inference": ("informed_attacks", (), lambda c: informed_attacks(c.attackers())),
+    "copies": ("copies", (), lambda c: copies(c.attacked)),
     "attribute_inference": ("inferences", (), lambda c: inferences(c.attacked)),
     "reconstruction": ("reconstruction", (), lambda c: reconstruction(c.pair)),
     "singling_out": ("singling_out", (), lambda c: singling_out(c.attacked)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.attribute_inference import Inference
+from leafcover.metrics.disclosure.copies import Copies, Match
 from leafcover.metrics.disclosure.informed_inference import InformedAttack, InformedAttacks
 from leafcover.metrics.disclosure.interval_disclosure import Averages, most_alike, most_dominated
 from leafcover.metrics.disclosure.membership_inference import Membership
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal to it
 FALSE_ALARMS = 0.01  # the share of people outside the release who are taken for members
 
-RiskKind: TypeAlias = Literal["linkage", "inference", "membership"]
+RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "copies"]
 Method: TypeAlias = Literal["granted", "regrown", "nearest", "stable", "model", "distance", "plan"]
 
 
@@ -41,6 +42,7 @@ class DecisiveRisk:
 
     kind: RiskKind
     risk: Risk | Estimate  # a share for linkage; above control, or above false alarms, for the others
+    # copies: that of the most significant finding, which decides whatever its size
     column: str = ""  # whose values are inferred
     method: Method = "plan"  # of the strongest attack
 
@@ -52,7 +54,7 @@ class DecisiveRisk:
     @property
     def by_upper_end(self) -> bool:
         """Whether the upper end of the interval counts; otherwise the lower end."""
-        return self.kind != "membership"
+        return self.kind in ("linkage", "inference")
 
     @property
     def bound(self) -> float:
@@ -60,7 +62,9 @@ class DecisiveRisk:
         return self.bound_of(self.risk.low, self.risk.high)
 
     def bound_of(self, low: float, high: float) -> float:
-        """The same for an interval as it is published."""
+        """The same for an interval as it is published. Copies that no chance explains are above every limit."""
+        if self.kind == "copies":
+            return 1.0
         return high if self.by_upper_end else low
 
 
@@ -75,10 +79,11 @@ def decisive_risks(
     inferred: Sequence[Inference],
     informed: InformedAttacks | None,
     membership: Membership | None,
+    copied: Copies,
 ) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide: record linkage, inference of each column, membership; each by its strongest attack.
+    """The risks that decide: record linkage, inference of each column, membership, each by its strongest attack; copies.
 
-    Attacks without a control are excluded.
+    Attacks without a control are excluded, and so are copies that chance may explain.
     """
     found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
     tried = [
@@ -98,6 +103,9 @@ def decisive_risks(
         method, risk = max(alarms, key=lambda both: both[1].value)
         value, low, high = (end - FALSE_ALARMS for end in (risk.value, risk.low, risk.high))
         found.append(DecisiveRisk("membership", Estimate(value, low, high, risk.tries), method=method))
+    if copied.findings:
+        above = above_control(copied.worst.attack) if copied.worst is not None else None
+        found += [] if above is None else [DecisiveRisk("copies", above, ", ".join(copied.findings[0].columns))]
     return tuple(found)
 
 
@@ -123,6 +131,7 @@ def measured_risks(measures: "Measures") -> tuple[DecisiveRisk, ...]:
         inferred=risks.inferences,
         informed=risks.informed_attacks,
         membership=risks.membership,
+        copied=risks.copies,
     )
 
 
@@ -150,7 +159,8 @@ def decisive_lines(risks: Iterable[DecisiveRisk]) -> Iterator[str]:
     for number, one in enumerate(risks):
         if number == 0:
             yield say("heading-decisive")
-        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end="upper" if one.by_upper_end else "lower")
+        end = "upper" if one.by_upper_end else "significant" if one.kind == "copies" else "lower"
+        yield "  " + say("decisive", name=one.name, risk=str(one.risk), end=end)
 
 
 def extra_sentences(measures: "Measures") -> Iterator[str]:
@@ -172,6 +182,7 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
             coverage=linkage.how,
         )
     yield from _informed(risks.informed_attacks)
+    yield from _copies(risks.copies)
     if risks.inferences:
         yield _most_inferred(measures)
     if (member := risks.membership) is not None:
@@ -214,6 +225,33 @@ def _informed(attacks: InformedAttacks | None) -> Iterator[str]:
                 area=str(attack.membership.area),
                 found=str(attack.membership.found),
             )
+
+
+def _copies(found: Copies) -> Iterator[str]:
+    """How often records of people occur in the release."""
+    if found.records is None or found.unique is None:
+        return
+
+    def shares(match: Match) -> tuple[str, str]:
+        control = match.attack.control
+        return f"{match.attack.main.value:.3f}", "none" if control is None else f"{control.value:.3f}"
+
+    (members, control), (unique, unique_control) = shares(found.records), shares(found.unique)
+    most = found.findings[0] if found.findings else None
+    yield say(
+        "copies",
+        members=members,
+        control=control,
+        unique=unique,
+        unique_control=unique_control,
+        found=len(found.findings),
+        most="" if most is None else copied_part(most.kind, most.columns, most.without),
+    )
+
+
+def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> str:
+    """What was copied, in words."""
+    return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without))
 
 
 def _averages(steps: Sequence[Averages]) -> Iterator[str]:

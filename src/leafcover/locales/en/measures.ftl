@@ -61,7 +61,24 @@ unchanged = Unchanged values: { $values } of all values are unchanged, { $worst 
 control = Control: { $control }.
 decisive = { $name }: { $risk }; { $end ->
     [upper] the upper end counts.
+    [significant] no chance explains it, so it is above every limit.
    *[lower] the lower end counts.
+}
+copies = Copies: the whole record, without near-unique columns, occurs in the release for { $members } of the people in it and for { $control } of others; of records that nobody else has, for { $unique } and { $unique_control }. { $found ->
+    [0] No comparison of members with others is significant.
+    [one] One comparison of members with others is significant, most of all { $most }.
+   *[other] { $found } comparisons of members with others are significant, most of all { $most }.
+}
+copies-kind = { $kind ->
+    [records] whole records
+    [unique] records that nobody else has
+    [rare] people with a rare value
+    [rarest] people with the rarest levels of { $columns }
+    [lowest] people with the lowest values of { $columns }
+    [highest] people with the highest values of { $columns }
+    [extreme] people with the lowest or highest values
+    [block] records without { $without }
+   *[value] values of { $columns }
 }
 informed = An attacker who knows the method and { $knowledge ->
     [granted] is granted its trees or cells
@@ -150,6 +167,7 @@ progress-probabilistic-linkage = record linkage by an estimated distribution
 progress-record-linkage = record linkage by the method
 progress-distance-linkage = record linkage by distance
 progress-attribute-inference = attribute inference
+progress-copies = copies
 progress-informed-inference = attacks that know the method
 progress-reconstruction = reconstructing values
 progress-singling-out = singling out

@@ -25,6 +25,7 @@ scale = From { $low }% to { $high }%
 risk-name = { $kind ->
     [linkage] maximum-knowledge record linkage
     [inference] attribute inference of { $column } above control
+    [copies] copies above control
    *[membership] membership inference above 1% false alarms
 }
 inference-method = { $method ->
@@ -257,7 +258,10 @@ finding-no-inference = { $few ->
     [yes] Too few people were attacked to say what a person’s own record reveals beyond general patterns.
    *[no] Without a control it is unknown what a person’s own record reveals beyond general patterns.
 }
-finding-other = Membership inference finds more people in the release than the 1% of others whom it takes for members, by { $points }: the lower end, { $low }, is above { $limit }.
+finding-other = { $kind ->
+    [copies] Records or values of people in the release occur in it more often than those of others, by { $points }; no chance explains that (p < 0.001).
+   *[membership] Membership inference finds more people in the release than the 1% of others whom it takes for members, by { $points }: the lower end, { $low }, is above { $limit }.
+}
 finding-above-limit = The upper end, { $bound }, is above { $limit }.
 
 ## Headline figures

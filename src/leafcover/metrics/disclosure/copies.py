@@ -88,6 +88,11 @@ class Copies:
         return tuple(one for one in single if one is not None)
 
     @property
+    def worst(self) -> Match | None:
+        """The match with the smallest p; None without a control."""
+        return min((one for one in self.matches if one.attack.control is not None), key=lambda m: m.p, default=None)
+
+    @property
     def findings(self) -> tuple[Finding, ...]:
         """What occurs more often for members than for others, the most significant first.
 
