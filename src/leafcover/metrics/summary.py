@@ -81,7 +81,7 @@ def decisive_risks(
     membership: Membership | None,
     copied: Copies,
 ) -> tuple[DecisiveRisk, ...]:
-    """The risks that decide: record linkage, inference of each column, membership, each by its strongest attack; copies.
+    """The risks that decide: record linkage, inference of each column and membership by the strongest attack; copies.
 
     Attacks without a control are excluded, and so are copies that chance may explain.
     """

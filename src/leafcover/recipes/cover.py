@@ -7,6 +7,7 @@ of its leaf by at most one row in k. What an attacker learns is measured.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,11 +20,16 @@ from leafcover.perturb.deal import Deal
 from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Column, Table, column_name
+from leafcover.tree.histogram import Binned
 from leafcover.tree.tree import classes_of
 
 MOST_K = 1_000_000
 ROWS_A_LEAF = 400  # by default a leaf has at least one in this many rows of the table,
 LEAST_K, USUAL_K = 10, 50  # but no fewer than the first and no more than the second
+# What a leaf reveals of a person grows with the shares it holds for each of its rows. On nine tables the area of
+# membership inference was below 0.65, and inference less than 0.1 above control, up to a quarter of a share a row.
+BUDGET = 0.25
+RAISE, MOST_PRICE = 1.15, 50.0
 
 
 @recipe("cover")
@@ -32,7 +38,7 @@ def cover(
     *,
     target: str,
     k: int | None = None,
-    price: float = PRICE,
+    price: float | None = None,
     share: int = 5,
     order: Names | None = None,
     bins: int | None = None,
@@ -48,9 +54,10 @@ def cover(
         column has the role "target".
     k : int, optional
         The minimum number of rows in a leaf. Default: 50, or one in 400 rows of a smaller table, at least 10.
-    price : float, default 0.6
+    price : float, optional
         What a split must gain, as a multiple of its cost: the bits to choose it, and what fitting both sides gains by
-        chance. Larger values protect more and keep less.
+        chance. Larger values protect more and keep less. Default: 0.6, or more until the leaves have no more than one
+        share to every four rows of the table.
     share : int, default 5
         The minimum number of rows that hold a number in the release.
     order : str or list of str, optional
@@ -80,21 +87,52 @@ def cover(
     columns = [c for c in table if table.roles.get(c.name) not in ("unit", "identifier")]
     free = [c for c in columns if table.roles.get(c.name) != "unchanged"]
     blocks = chain(free, target, k, [] if order is None else listed_names(order, table), table)
+    fixed = [c.name for c in columns if c not in free]
+    ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, target)
+    grown = ways.within_budget() if price is None else ways.grown(price)
     deal = Deal(share=share)
-    binned = bin_given(columns)
-    tested = {attribute.name for attribute in binned.attributes}
-    before = [c.name for c in columns if c not in free]
-    steps: list[Step] = []
-    made: dict[PartitionMethod, Partition] = {}
-    for block in blocks:
-        given, first = tuple(name for name in before if name in tested), block[0]
-        cells: PartitionMethod = Whole()
-        if given:
-            own = Conditional(first, given, min_cell=k, price=price, bins=bins if first == target else None)
-            cells, made[own] = own, own.grown(table[first], binned)
-        steps.append(Step(block, within=cells, perturb=deal))
-        before += block
-    return Plan(*steps, made=Made(table, made))
+    steps = (Step(block, within=cells, perturb=deal) for block, (cells, _) in zip(blocks, grown, strict=True))
+    return Plan(*steps, made=Made(table, {cells: part for cells, part in grown if part is not None}))
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """The blocks of columns in the order of dealing, and what their trees are grown from."""
+
+    table: Table
+    binned: Binned
+    blocks: Sequence[tuple[str, ...]]
+    fixed: Sequence[str]  # columns that stay unchanged and may be tested from the start
+    k: int
+    bins: int | None
+    target: str
+
+    def grown(self, price: float) -> list[tuple[PartitionMethod, Partition | None]]:
+        """The partition of each block, and its cells; the first block has none."""
+        tested = {attribute.name for attribute in self.binned.attributes}
+        before = list(self.fixed)
+        found: list[tuple[PartitionMethod, Partition | None]] = []
+        for block in self.blocks:
+            given = tuple(name for name in before if name in tested)
+            if given:
+                last = block[0] == self.target
+                least = min(price, PRICE) if last else price  # the target's rules come first
+                own = Conditional(block[0], given, min_cell=self.k, price=least, bins=self.bins if last else None)
+                found.append((own, own.grown(self.table[block[0]], self.binned)))
+            else:
+                found.append((Whole(), None))
+            before += block
+        return found
+
+    def within_budget(self) -> list[tuple[PartitionMethod, Partition | None]]:
+        """The same at the usual price, raised until the leaves reveal no more shares than the budget."""
+        price = PRICE
+        while True:
+            found = self.grown(price)
+            shares = sum(stage.parameters for _, part in found if part is not None for stage in part.stages)
+            if shares <= BUDGET * len(self.table) or price > MOST_PRICE:
+                return found
+            price = round(price * RAISE, 3)
 
 
 def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table) -> list[tuple[str, ...]]:

@@ -144,6 +144,13 @@ class Stage:
     trees: BinaryTrees
     leaf: Rows  # (rows,) the leaf of each original row
 
+    @property
+    def parameters(self) -> int:
+        """The shares that the leaves have beyond those of the start cells: what a release reveals by its trees."""
+        if not self.trees.attributes:
+            return 0
+        return _shares(self.leaf, self.code) - _shares(self.start, self.code)
+
 
 def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None) -> list[Coding]:
     """The codings of a column from coarse to fine. The last one determines the value unless there are too many."""
@@ -197,6 +204,12 @@ def stages_of(
     if not _determines(column, start):
         found.append(Stage(found[-1].coding, start, start, no_trees(cells), start))
     return tuple(found)
+
+
+def _shares(label: Rows, code: Rows) -> int:
+    """How many codes occur in each cell beyond the first, summed over cells."""
+    width = int(code.max(initial=0)) + 1
+    return len(np.unique(label * width + code)) - len(np.unique(label))
 
 
 def _within(start: Rows, code: Rows) -> tuple[Codes, int]:
