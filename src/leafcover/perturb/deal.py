@@ -6,7 +6,7 @@ is a permutation of itself, and no released row descends from one person.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -157,8 +157,9 @@ class Deal(Perturbation):
         return {c.name: np.zeros(len(part), np.bool_) for c in part.columns}
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
-        """The share of the rows in the cell that have the released values."""
-        return shares_in_cells(part.cells.label, part.columns, released)
+        """The share of the rows in the cell that have the released values, numbers shared as they are released."""
+        columns = tuple(replace(c, values=self.shared(c), stored=None) for c in part.columns)
+        return shares_in_cells(part.cells.label, columns, released)
 
     @property
     def is_exchangeable(self) -> bool:
