@@ -70,7 +70,7 @@ def test_singletons_and_record_linkage_are_shown_with_their_figures():
 def test_a_dealt_release_claims_no_change_of_a_row_and_no_shuffling():
     made = released("cover")
     lines = summary(made).splitlines()
-    assert lines[0] == say("released", rows=200, columns=5, recipe="cover", changed="none")
+    assert lines[0] == say("released", rows=200, columns=6, recipe="cover", changed="none")
     assert lines[1] == say("dealt")
     smallest = min(cell.smallest for cell in made.cells)
     assert say("smallest-cell", rows=smallest) in lines

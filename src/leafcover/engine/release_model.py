@@ -207,7 +207,8 @@ class Block:
         """(rows, cells) the log share of values in each cell, smoothed by their share of the whole."""
         known = np.maximum(numbers, 0)
         seen = np.where(numbers >= 0, self.counts[:, known], 0.0).T
-        prior = np.where(numbers >= 0, self.counts.sum(axis=0)[known] / self.counts.sum(), RARE)
+        whole = max(float(self.counts.sum()), 1.0)  # 0 if every row is known and subtracted
+        prior = np.where(numbers >= 0, np.maximum(self.counts.sum(axis=0)[known] / whole, RARE), RARE)
         found: Floats = np.log((seen + smoothing * prior[:, None]) / (self.counts.sum(axis=1) + smoothing))
         return found
 
