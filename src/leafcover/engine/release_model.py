@@ -331,7 +331,10 @@ def granted_model(
 def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseModel | None:
     """The model of an attacker who runs the recipe on the released table; a chain of trees if that gives no model."""
     table = replace(released, roles={name: role for name, role in released.roles.items() if role != "unit"})
-    chosen = target or table.names[-1]
+    varied = [c.name for c in table if len(np.unique(c.values[~c.missing])) > 1]
+    chosen = target if target in varied or not varied else varied[-1]
+    if not chosen:
+        return None
     bins = {} if table[chosen].is_category else {"bins": REGROWN_BINS}
     tried = [("cover", bins)] if plan is None else [(plan.recipe, plan.settings or {}), ("cover", bins)]
     for recipe, settings in tried:

@@ -291,7 +291,7 @@ def whole_part(
         cells=within.cells,
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
-        before=tuple((c, _so_far(c, after)) for c in before.values()) if after else (),
+        before=tuple((c, _so_far(c, after)) for c in before.values()) if after is not None else (),
     )
 
 

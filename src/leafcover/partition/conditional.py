@@ -114,7 +114,10 @@ class Conditional(PartitionMethod):
         )
         leaf = stages[0].leaf
         label = np.unique(leaf, return_inverse=True)[1].ravel().astype(np.int64)
-        return Partition(Cells(label, int(label.max(initial=-1)) + 1), stages=stages)
+        notes = ()
+        if len(column) < 2 * self.min_cell:
+            notes = (f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} form one cell.",)
+        return Partition(Cells(label, int(label.max(initial=-1)) + 1), notes=notes, stages=stages)
 
 
 MOST_LEVELS = 1000  # of a category that is tested
