@@ -49,9 +49,9 @@ class Conditional(PartitionMethod):
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> cells = lc.Conditional(of="occupation", given=["education", "sex"], min_cell=40).cells(table).cells
+    >>> cells = lc.Conditional(of="occupation", given=["education", "gender"], min_cell=40).cells(table).cells
     >>> cells.count, int(cells.sizes.min())
-    (6, 44)
+    (7, 40)
     """
 
     frozen_id: ClassVar[str] = "conditional"

@@ -44,8 +44,8 @@ class Deal(Perturbation):
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> first = lc.Step("sex", within=lc.Whole(), perturb=lc.Deal())
-    >>> then = lc.Step("occupation", within=lc.Conditional(of="occupation", given=["sex"]), perturb=lc.Deal())
+    >>> first = lc.Step("gender", within=lc.Whole(), perturb=lc.Deal())
+    >>> then = lc.Step("occupation", within=lc.Conditional(of="occupation", given=["gender"]), perturb=lc.Deal())
     >>> release = lc.release(table, lc.Plan(first, then), seed=7)
     >>> sorted(release.table["occupation"].values) == sorted(table["occupation"].values)
     True

@@ -77,7 +77,7 @@ def cover(
     >>> table = lc.read(lc.sample("cps1985"))
     >>> plan = lc.recipes.cover(table, target="union")
     >>> plan.steps[0].columns, plan.steps[-1].columns
-    (('married',), ('union',))
+    (('region',), ('union',))
     """
     target = column_name("target", target)
     k = min(USUAL_K, max(LEAST_K, len(table) // ROWS_A_LEAF)) if k is None else k
