@@ -114,9 +114,8 @@ class Conditional(PartitionMethod):
         )
         leaf = stages[0].leaf
         label = np.unique(leaf, return_inverse=True)[1].ravel().astype(np.int64)
-        notes = ()
-        if len(column) < 2 * self.min_cell:
-            notes = (f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} form one cell.",)
+        one = f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} rows form one cell."
+        notes = (one,) if len(column) < 2 * self.min_cell else ()
         return Partition(Cells(label, int(label.max(initial=-1)) + 1), notes=notes, stages=stages)
 
 
