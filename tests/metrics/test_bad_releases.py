@@ -64,8 +64,8 @@ def test_releases_that_copy_no_record_are_refused_by_attacks(made, name):
 @pytest.mark.xfail(
     strict=True,
     reason="the original up to the order of its rows, in 79 combinations of 4 columns, 10 of them of one person: "
-    "income 0.016 (-0.009 to 0.041) above control, 0.017 (-0.007 to 0.042) with the trees granted; 1.6 % of members found at "
-    "1 % false alarms; no significant copies",
+    "income 0.016 (-0.009 to 0.041) above control, 0.017 (-0.007 to 0.042) with the trees granted; 1.6 % "
+    "of members found at 1 % false alarms; no significant copies",
 )
 def test_a_chain_whose_splits_cost_nothing_is_refused(made):
     with pytest.raises(RiskTooHigh):
