@@ -335,7 +335,9 @@ def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
     if changed is None:
         return column.take(order)
     if changed.source is not None:
-        return take_values(column, changed.source[order])
+        # Replaced before the exchange, so that a missing value keeps its token wherever it goes.
+        own = column if changed.replaced is None else replace_values(column, changed.replaced)
+        return take_values(own, changed.source[order])
     return replace_values(column, changed.values).take(order)
 
 

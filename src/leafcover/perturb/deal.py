@@ -90,8 +90,8 @@ class Deal(Perturbation):
         found = {}
         for column in part.columns:
             values = self.shared(column)
-            same = values is column.values
-            found[column.name] = Changed(values[source], part.rows[source] if same else None)
+            replaced = None if values is column.values else values
+            found[column.name] = Changed(values[source], part.rows[source], replaced)
         return found
 
     def _dealt(self, part: Chunk, draws: Draws) -> Rows:
