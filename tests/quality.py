@@ -7,9 +7,11 @@ import numpy as np
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from leafcover.engine.evaluate import pair_from
+from leafcover.engine.attacker import Known
+from leafcover.engine.evaluate import attacker_of, pair_from
 from leafcover.engine.run import run
 from leafcover.keyed_random import Key
+from leafcover.metrics.disclosure.informed_inference import informed_attacks
 from leafcover.metrics.disclosure.record_linkage import linkage
 from leafcover.recipes import plan_for
 
@@ -18,7 +20,7 @@ from leafcover.recipes import plan_for
 class Quality:
     agreement: float  # the tree grown on the release answers held-out rows as the one grown on the original
     accuracy: float
-    linkage: float
+    linkage: float  # nan if no released row descends from one original row
     others: float = float("nan")  # mean agreement for other columns as targets
 
 
@@ -81,9 +83,17 @@ def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", 
     plan = plan_for(train, recipe, target=target, settings=settings)
     release = run(train, plan, key=Key.from_seed(seed))
     agree, accurate = agreement(train, release.table, test, target, min_leaf)
-    found = linkage(pair_from(train, release), comparisons=comparisons)
+    linked = linkage(pair_from(train, release), comparisons=comparisons).value if release.descends else float("nan")
     rest = [agreement(train, release.table, test, name, min_leaf)[0] for name in others]
-    return Quality(agree, accurate, found.value, float(np.mean(rest)) if rest else float("nan"))
+    return Quality(agree, accurate, linked, float(np.mean(rest)) if rest else float("nan"))
+
+
+def granted_attack(train, test, target, seed, *, recipe="cover", **settings):
+    """What an attacker who is granted the trees or cells infers about the released rows, above the others."""
+    plan = plan_for(train, recipe, target=target, settings=settings)
+    release = run(train, plan, key=Key.from_seed(seed))
+    known = Known(train, plan, release.partitions)
+    return informed_attacks([attacker_of(pair_from(train, release, test), known, regrow=False)], background=()).granted
 
 
 def halves(table, share, seed):

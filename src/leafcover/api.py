@@ -325,7 +325,7 @@ def measure(
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> release = lc.release(table, "cover", target="union", seed=7)
+    >>> release = lc.release(table, "cells", target="union", seed=7)
     >>> found = lc.measure(table, release, only=["record_linkage"])
     >>> round(found["record_linkage"].first.value, 3)
     0.036

@@ -114,7 +114,9 @@ def replace(self, target):
     return done
 Path.replace = replace
 """
-    done = pressed(moment, "release", good, "-o", tmp_path / "out.csv", "--target", "class", "--quiet")
+    done = pressed(
+        moment, "release", good, "-o", tmp_path / "out.csv", "--target", "class", "--quiet", "--recipe", "cells"
+    )
     assert (done.returncode, done.stderr) == (130, "stopped; no output was left half-written.\n")
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"in.csv", "out.csv", "out.csv.manifest.json", "out.csv.internal.json", "out.csv.pairs"}

@@ -14,10 +14,12 @@ from tests.cli.helpers import leafcover, refused, rows_of
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """An original and two releases of it: one whole, one with rows held out."""
+    """An original and releases of it, dealt and by cells, each whole and with rows held out."""
     found = tmp_path_factory.mktemp("measure")
     (found / "in.csv").write_text(rows_of(rows=240))
-    for out, more in (("out.csv", ()), ("held.csv", ("--hold-out", "0.3"))):
+    held, cells = ("--hold-out", "0.3"), ("--recipe", "cells")
+    releases = {"out.csv": (), "held.csv": held, "cells.csv": cells, "cells_held.csv": (*cells, *held)}
+    for out, more in releases.items():
         result = leafcover(
             "release", found / "in.csv", "-o", found / out, "--target", "class", "--sensitive", "job", *more
         )
@@ -25,41 +27,71 @@ def folder(tmp_path_factory):
     return found
 
 
+def whole_job(folder, name):
+    """Everything but the two tables is found beside the release."""
+    figures, report = folder / f"{name}.json", folder / f"{name}.html"
+    result = leafcover("measure", folder / "in.csv", folder / f"{name}.csv", "--json", figures, "--report", report)
+    assert result.exit_code == 0, result.output
+    return result, json.loads(figures.read_text())
+
+
 @pytest.fixture(scope="module")
 def measured(folder):
-    """The whole job once: everything but the two tables is found beside the release."""
-    result = leafcover(
-        "measure", folder / "in.csv", folder / "out.csv", "--json", folder / "m.json", "--report", folder / "r.html"
-    )
-    assert result.exit_code == 0, result.output
-    return result, json.loads((folder / "m.json").read_text())
+    """The whole job once, for the default recipe."""
+    return whole_job(folder, "out")
 
 
-def test_words_say_what_was_kept_and_what_is_hidden(measured):
-    said = measured[0].stdout
-    assert catalogue("measures")("heading-risks") in said
-    assert "Record linkage" in said
-    assert "everything but the secret key" in said
-    assert "repeated 3 times" in said
+@pytest.fixture(scope="module")
+def by_cells(folder):
+    """The same for a release whose rows descend from original rows."""
+    return whole_job(folder, "cells")
 
 
-def test_figures_follow_the_documented_schema(measured):
-    jsonschema.validate(measured[1], schema(Measures))
-    assert measured[1]["target"] == "class"
-    assert measured[1]["sensitive"] == ["job"]
-    assert [i["column"] for i in measured[1]["risks"]["inferences"]] == ["job"]
+def test_words_say_what_was_kept_and_what_is_hidden(measured, by_cells):
+    say = catalogue("measures")
+    for result, figures in (measured, by_cells):
+        assert say("heading-risks") in result.stdout
+        assert "An attacker who knows the method and is granted its trees or cells" in result.stdout
+        assert "repeated 3 times" in result.stdout
+        linked = figures["descends"]
+        assert ("Record linkage:" in result.stdout) == linked
+        assert ("everything but the secret key" in result.stdout) == linked
+        assert (say("absent-pairs.dealt") in result.stdout) == (not linked)
+        assert say("absent-pairs.reason") not in result.stdout
+
+
+def test_figures_follow_the_documented_schema(measured, by_cells):
+    for _, found in (measured, by_cells):
+        jsonschema.validate(found, schema(Measures))
+        assert found["target"] == "class"
+        assert found["sensitive"] == ["job"]
+        assert [i["column"] for i in found["risks"]["inferences"]] == ["job"]
+
+
+def test_what_needs_pairs_is_measured_only_where_rows_descend(measured, by_cells):
+    dealt, found = measured[1], by_cells[1]
+    assert (dealt["paired"], dealt["descends"]) == (False, False)
+    assert (found["paired"], found["descends"]) == (True, True)
+    for name in ("informed", "learned", "linkage", "reconstruction", "unmoved"):
+        assert dealt["risks"][name] is None
+        assert found["risks"][name] is not None
+    for risks in (dealt["risks"], found["risks"]):
+        assert risks["informed_attacks"]["granted"] is not None
+        assert risks["membership"] is not None
 
 
 def test_what_is_for_the_steward_is_private(folder, measured):
-    for name in ("m.json", "r.html"):
+    for name in ("out.json", "out.html"):
         assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
-    assert (folder / "r.external.html").exists()
+    assert (folder / "out.external.html").exists()
 
 
-def test_rows_that_were_held_out_are_the_control(folder):
-    result = leafcover("measure", folder / "in.csv", folder / "held.csv", "--json", folder / "h.json")
+@pytest.mark.parametrize("name", ["held", "cells_held"])
+def test_rows_that_were_held_out_are_the_control(folder, name):
+    result = leafcover("measure", folder / "in.csv", folder / f"{name}.csv", "--json", "-")
     assert result.exit_code == 0, result.output
-    found = json.loads((folder / "h.json").read_text())
+    found = json.loads(result.stdout)
+    assert found["descends"] == (name == "cells_held")
     assert found["rows"] == 168
     assert found["control"] == "rows that were held out"
     assert found["utility"]["prediction"]["tests"] == 72
@@ -92,7 +124,8 @@ def test_a_control_file_serves_a_table_from_elsewhere(folder, tmp_path):
 
 
 def test_a_control_of_the_people_who_were_released_is_refused(folder, tmp_path):
-    given = ("measure", folder / "in.csv", folder / "out.csv", "--quiet", "--control")
+    given = ("measure", folder / "in.csv", folder / "cells.csv", "--quiet", "--control")
+    assert "100% of the control's" in refused(*given[:2], folder / "out.csv", *given[3:], folder / "in.csv")
     assert "100% of the control's 240 rows are rows of the original" in refused(*given, folder / "in.csv")
     head, *rows = rows_of(rows=240).splitlines()
     (tmp_path / "most.csv").write_text("\n".join([head, *rows[:60], *rows_of(seed=3, rows=40).splitlines()[1:]]))
@@ -121,7 +154,18 @@ def test_files_that_do_not_match_get_one_line(folder, tmp_path, content, words):
 
 def test_a_smaller_original_is_refused(folder, tmp_path):
     (tmp_path / "small.csv").write_text(rows_of(rows=99))
-    assert "the original's 99 rows" in refused("measure", tmp_path / "small.csv", folder / "out.csv")
+    assert "the original's 99 rows" in refused("measure", tmp_path / "small.csv", folder / "cells.csv")
+    assert "the original 99" in refused("measure", tmp_path / "small.csv", folder / "out.csv")
+    assert "but the original has 99" in refused("measure", tmp_path / "small.csv", folder / "held.csv")
+
+
+def test_a_dealt_release_has_no_pairs(folder, tmp_path):
+    beside = [folder / f"{name}.csv.pairs" for name in ("out", "held", "cells", "cells_held")]
+    assert [path.exists() for path in beside] == [False, False, True, True]
+    given = ("measure", folder / "in.csv", folder / "out.csv", "--pairs", folder / "cells.csv.pairs")
+    line = refused(*given)
+    assert "--pairs" in line
+    assert "no released row descends from one original row" in line
 
 
 def test_pairs_of_another_release_are_refused(folder, tmp_path):
@@ -142,7 +186,7 @@ def test_pairs_of_another_release_are_refused(folder, tmp_path):
         ("empty", "The pairs name 0 rows, the release has 240"),
         ("none", "no pairs"),
     ):
-        line = refused("measure", folder / "in.csv", folder / "out.csv", "--pairs", tmp_path / name)
+        line = refused("measure", folder / "in.csv", folder / "cells.csv", "--pairs", tmp_path / name)
         assert said in line
 
 
@@ -156,15 +200,15 @@ def test_names_and_places_are_checked_before_any_work(folder, tmp_path):
 
 
 def test_a_limit_ends_with_three_and_writes_nothing(folder, tmp_path):
-    line = refused(
-        "measure", folder / "in.csv", folder / "out.csv", "--max-risk", "0.0001", "--json", tmp_path / "m.json", code=3
-    )
-    assert "record linkage" in line
-    assert not (tmp_path / "m.json").exists()
-    out = tmp_path / "o.csv"
-    line = refused("release", folder / "in.csv", "-o", out, "--target", "class", "--max-risk", "0.0001", code=3)
-    assert "record linkage" in line
-    assert list(tmp_path.iterdir()) == []
+    for name, words in (("cells", "record linkage"), ("out", "above control")):
+        limit = ("--max-risk", "0.0001")
+        given = ("measure", folder / "in.csv", folder / f"{name}.csv", *limit, "--json", tmp_path / "m.json")
+        assert words in refused(*given, code=3)
+        assert not (tmp_path / "m.json").exists()
+        recipe = "cells" if name == "cells" else "cover"
+        given = ("release", folder / "in.csv", "-o", tmp_path / "o.csv", "--target", "class", "--recipe", recipe)
+        assert words in refused(*given, *limit, code=3)
+        assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["release", "measure"])
@@ -192,27 +236,47 @@ def test_a_limit_that_cannot_be_held_is_refused(folder, tmp_path):
     (tmp_path / "other.csv").write_text(rows_of(seed=2, rows=240))
     (tmp_path / "pairs").write_text("".join(f"{i}\n" for i in range(240)))
     given = ("measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--max-risk", "0.9")
-    assert "--pairs" in refused(*given)
+    assert "--control" in refused(*given)
     assert "--control" in refused(*given, "--pairs", tmp_path / "pairs")
+    # The plan is known and its rows descend: the pairs exist somewhere.
+    for ending in ("", ".manifest.json", ".internal.json"):
+        (tmp_path / f"cells.csv{ending}").write_bytes((folder / f"cells.csv{ending}").read_bytes())
+    given = ("measure", folder / "in.csv", tmp_path / "cells.csv", "--max-risk", "0.9")
+    assert "--pairs" in refused(*given)
+
+
+def test_a_limit_for_a_table_from_elsewhere_without_pairs_is_judged_on_the_other_risks(folder, tmp_path):
+    (tmp_path / "other.csv").write_text(rows_of(seed=2, rows=240))
+    (tmp_path / "more.csv").write_text(rows_of(seed=3, rows=200))
+    control = ("--control", tmp_path / "more.csv", "--target", "class")
+    found = leafcover("measure", folder / "in.csv", tmp_path / "other.csv", *control, "--max-risk", "0.5")
+    assert found.exit_code == 0, found.output
+    assert catalogue("measures")("absent-pairs.reason") in found.stdout  # record linkage is not measured
+    (tmp_path / "copy.csv").write_text(rows_of(rows=240))
+    refused("measure", folder / "in.csv", tmp_path / "copy.csv", *control, "--max-risk", "0.5", code=3)
 
 
 def test_a_kept_order_and_a_limit_do_not_go_together(folder, tmp_path):
     given = ("release", folder / "in.csv", "-o", tmp_path / "o.csv", "--target", "class", "--keep-order")
-    assert "--keep-order" in refused(*given, "--max-risk", "0.5")
+    for recipe in ("cells", "cover"):
+        assert "--keep-order" in refused(*given, "--recipe", recipe, "--max-risk", "0.5")
 
 
 def test_a_limit_counts_inference_above_control(tmp_path):
-    # Nothing but the class is changed, so that whoever knows the rest knows the job.
+    # Where age and pay move together, whoever knows the pay of a person in the release knows the age.
     (tmp_path / "in.csv").write_text(rows_of(rows=240))
-    (tmp_path / "plan.toml").write_text(
-        'version = 1\ntarget = "class"\n[[step]]\ncolumns = ["age", "pay"]\n'
-        'within = { method = "whole" }\nperturb = { method = "shuffle" }\n'
-    )
-    given = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", "--force")
-    assert leafcover(*given, "--max-risk", "0.5", "--sensitive", "class", "--quasi-identifier", "age").exit_code == 0
-    assert "above control" in refused(
-        *given, "--max-risk", "0.05", "--sensitive", "pay", "--quasi-identifier", "job", code=3
-    )
+    within, roles = 'within = { method = "whole" }\nperturb = { method = "shuffle" }\n', ("--quasi-identifier", "job")
+    given = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", *roles)
+
+    def planned(columns):
+        (tmp_path / "plan.toml").write_text(f'version = 1\ntarget = "class"\n[[step]]\ncolumns = {columns}\n{within}')
+
+    planned('["age", "pay"]')
+    line = refused(*given, "--max-risk", "0.5", code=3)
+    assert catalogue("report")("risk-name", kind="inference", column="age") in line
+    planned('["age"]')
+    alone = leafcover(*given, "--max-risk", "0.5", "--drop", "pay")
+    assert alone.exit_code == 0, alone.output
 
 
 def test_a_unit_is_left_out_of_report_and_control(tmp_path):

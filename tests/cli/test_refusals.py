@@ -178,7 +178,7 @@ def test_a_quoted_newline_is_read_and_kept(tmp_path):
 
 def test_a_column_with_nothing_in_it_is_left_as_it_is(tmp_path):
     text = "".join(line + (",gone\n" if i == 0 else ",\n") for i, line in enumerate(rows_of().splitlines()))
-    for recipe in ("cover", "framework", "random"):
+    for recipe in ("cover", "cells", "framework", "random"):
         out = tmp_path / f"{recipe}.csv"
         done = leafcover("release", table_of(tmp_path, text), "-o", out, "--target", "class", "--recipe", recipe)
         assert done.exit_code == 0, done.output
@@ -192,7 +192,7 @@ def test_a_column_with_nothing_in_it_is_left_as_it_is(tmp_path):
 def test_a_target_with_missing_values_is_released(tmp_path):
     lines = rows_of(rows=200).splitlines()
     text = "\n".join(line.rsplit(",", 1)[0] + ",?" if i % 10 == 5 else line for i, line in enumerate(lines)) + "\n"
-    for recipe in ("cover", "framework-paper"):
+    for recipe in ("cover", "cells", "framework-paper"):
         out = tmp_path / f"{recipe}.csv"
         done = leafcover("release", table_of(tmp_path, text), "-o", out, "--target", "class", "--recipe", recipe)
         assert done.exit_code == 0, done.output
@@ -359,6 +359,9 @@ def test_verify_notices_rubbish_beside_a_release(good, tmp_path):
     manifest = tmp_path / "out.csv.manifest.json"
     manifest.write_text(manifest.read_text().replace('"guarantees": [', '"guarantees": [\n    "anonymous",'))
     assert "FAILED  the manifest" in leafcover("verify", out).stdout
+    (tmp_path / "out.csv.rows").write_bytes(bytes(range(256)))
+    refused("verify", out, "--original", good)
+    assert leafcover("release", good, "-o", out, "--target", "class", "--recipe", "cells", "--force").exit_code == 0
     (tmp_path / "out.csv.pairs").write_bytes(bytes(range(256)))
     refused("verify", out, "--original", good)
 

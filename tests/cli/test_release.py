@@ -23,19 +23,80 @@ def released(folder, *words, out="out.csv"):
     return folder / out
 
 
-def test_a_release_stands_with_its_manifests_and_pairs(folder):
-    out = released(folder)
+@pytest.mark.parametrize(("recipe", "more"), [("cells", {"out.csv.pairs"}), ("cover", set())])
+def test_a_release_stands_with_its_manifests_and_pairs_if_rows_descend(folder, recipe, more):
+    out = released(folder, "--recipe", recipe)
     assert out.read_text().splitlines()[0] == "age,pay,job,class"
     assert len(out.read_text().splitlines()) == 301
     manifest = json.loads((folder / "out.csv.manifest.json").read_text())
     assert manifest["publishable"] is True
     assert manifest["output"]["rows"] == 300
     assert "plan" not in manifest
-    for private in ("out.csv.internal.json", "out.csv.pairs"):
+    for private in {"out.csv.internal.json"} | more:
         assert stat.S_IMODE((folder / private).stat().st_mode) == 0o600
-    assert {p.name for p in folder.iterdir()} == {
-        "in.csv", "out.csv", "out.csv.manifest.json", "out.csv.internal.json", "out.csv.pairs",
-    }  # fmt: skip
+    names = {"in.csv", "out.csv", "out.csv.manifest.json", "out.csv.internal.json"} | more
+    assert {p.name for p in folder.iterdir()} == names
+    changed = [column.get("changed") for column in manifest["columns"]]
+    assert (None in changed) == (recipe == "cover")  # there is no row to compare with
+
+
+def columns_of(path):
+    """The values of each column in a fixed order."""
+    head, *rows = [line.split(",") for line in path.read_text().splitlines()]
+    return dict(zip(head, map(sorted, zip(*rows, strict=True)), strict=True))
+
+
+def test_each_column_of_the_default_release_is_a_permutation_of_itself_up_to_shared_numbers(folder):
+    before, after = columns_of(folder / "in.csv"), columns_of(released(folder))
+    assert before.keys() == after.keys()
+    for name in ("job", "class"):
+        assert after[name] == before[name]
+    for name in ("age", "pay"):
+        numbers, shared = (sorted(map(float, one[name])) for one in (before, after))
+        assert min(shared.count(value) for value in set(shared)) >= 5
+        assert sum(shared) == pytest.approx(sum(numbers), rel=0.01)
+    exact = columns_of(released(folder, "--set", "share=1", out="exact.csv"))
+    assert exact == before
+
+
+def test_the_rows_released_stand_beside_a_default_release_with_rows_held_out(folder):
+    out = released(folder, "--hold-out", "0.2", "--key-file", folder / "key")
+    rows = folder / "out.csv.rows"
+    assert stat.S_IMODE(rows.stat().st_mode) == 0o600
+    numbers = [int(line) for line in rows.read_text().split()]
+    assert numbers == sorted(set(numbers))
+    assert len(numbers) == 240
+    assert not (folder / "out.csv.pairs").exists()
+    lines, aside = ((folder / name).read_text().splitlines()[1:] for name in ("in.csv", "out.held-out.csv"))
+    assert aside == [line for at, line in enumerate(lines) if at not in set(numbers)]
+    words = ("verify", out, "--original", folder / "in.csv")
+    for more in ((), ("--key-file", folder / "key")):
+        check = leafcover(*words, *more)
+        assert check.exit_code == 0, check.output
+    rows.rename(folder / "moved")  # without it nobody knows which rows were released
+    check = leafcover(*words)
+    assert check.exit_code == 1
+    assert "'out.csv.rows' are missing" in check.output
+
+
+def test_files_that_an_overwritten_release_leaves_go_with_it(folder):
+    def names(*words):
+        released(folder, "--force", *words)
+        return {p.name.removeprefix("out.") for p in folder.glob("out.*")} - {
+            "csv", "csv.manifest.json", "csv.internal.json",
+        }  # fmt: skip
+
+    cells, held = ("--recipe", "cells"), ("--hold-out", "0.2")
+    assert names(*cells, *held) == {"csv.pairs", "held-out.csv"}
+    assert names() == set()
+    assert names(*held) == {"csv.rows", "held-out.csv"}
+    assert names(*cells) == {"csv.pairs"}
+    assert names(*held) == {"csv.rows", "held-out.csv"}
+    assert names() == set()
+    (folder / "other.csv.rows").write_text("mine")  # of no release of ours
+    words = ("release", folder / "in.csv", "-o", folder / "other.csv", "--target", "class", *held)
+    assert "other.csv.rows" in refused(*words)
+    assert (folder / "other.csv.rows").read_text() == "mine"
 
 
 def test_a_key_file_replays_a_release_byte_for_byte(folder):
@@ -58,15 +119,25 @@ def test_a_seed_is_for_experiments(folder):
 
 
 def test_kept_order_is_named_and_not_publishable(folder):
-    out = released(folder, "--keep-order")
+    out = released(folder, "--keep-order", "--recipe", "cells")
     manifest = json.loads((folder / "out.csv.manifest.json").read_text())
     assert manifest["row_order"] == "kept"
     assert manifest["publishable"] is False
     assert leafcover("verify", out).exit_code == 1
 
 
-def test_verify_notices_a_changed_file_and_a_broken_promise(folder):
-    out = released(folder)
+def test_a_dealt_release_has_no_order_to_keep(folder):
+    line = refused("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--keep-order")
+    assert "--keep-order" in line
+    assert "no released row descends from one original row" in line
+    assert [p.name for p in folder.iterdir()] == ["in.csv"]
+    # A column that stays unchanged ties a released row to one original row.
+    assert released(folder, "--keep-order", "--unchanged", "job").with_name("out.csv.pairs").exists()
+
+
+@pytest.mark.parametrize("recipe", ["cover", "cells"])
+def test_verify_notices_a_changed_file_and_a_broken_promise(folder, recipe):
+    out = released(folder, "--recipe", recipe)
     assert leafcover("verify", out).exit_code == 0
     assert leafcover("verify", out, "--original", folder / "in.csv").exit_code == 0
     lines = out.read_text().splitlines()
@@ -76,6 +147,7 @@ def test_verify_notices_a_changed_file_and_a_broken_promise(folder):
     check = leafcover("verify", out, "--original", folder / "in.csv")
     assert check.exit_code == 1
     assert "FAILED  the file is byte for byte" in check.output
+    assert "FAILED  step" in check.output
 
 
 def test_verify_needs_the_table_the_key_was_used_on(folder):
@@ -93,10 +165,13 @@ def test_a_risk_above_the_limit_ends_with_3_and_writes_nothing(folder):
     )
     assert "risk" in said
     assert [p.name for p in folder.iterdir()] == ["in.csv"]
-    result = leafcover("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--max-risk", "1")
-    assert result.exit_code == 0, result.output
-    for kind in ("linkage", "inference", "membership", "linkability"):  # what was compared is named
-        assert catalogue("report")("risk-name", kind=kind, column="class", predicates="none") in result.output
+    for recipe, linked in (("cells", True), ("cover", False)):  # what was compared is named
+        words = ("--target", "class", "--max-risk", "1", "--recipe", recipe)
+        result = leafcover("release", folder / "in.csv", "-o", folder / f"{recipe}.csv", *words)
+        assert result.exit_code == 0, result.output
+        for kind in ("linkage", "inference", "membership"):
+            name = catalogue("report")("risk-name", kind=kind, column="class", predicates="none")
+            assert (name in result.output) == (kind != "linkage" or linked)
 
 
 def test_rows_held_out_are_not_released(folder):
@@ -110,7 +185,7 @@ def test_rows_held_out_are_not_released(folder):
 
 def test_rows_held_out_go_with_the_release_that_is_overwritten(folder, monkeypatch):
     out = released(folder, "--hold-out", "0.2")
-    aside, words = folder / "out.held-out.csv", ("--target", "class", "--force")
+    aside, words = folder / "out.held-out.csv", ("--target", "class", "--force", "--recipe", "cells")
     held = aside.read_text()
     assert leafcover("release", folder / "in.csv", "-o", out, *words, "--hold-out", "0.3").exit_code == 0
     assert aside.read_text() != held  # replaced
@@ -143,7 +218,8 @@ def test_a_plan_can_be_written_changed_and_used(folder):
 
 
 @pytest.mark.parametrize(
-    "recipe", ["cover", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"]
+    "recipe",
+    ["cover", "cells", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"],
 )
 def test_every_recipe_releases_and_verifies(folder, recipe):
     out = released(folder, "--recipe", recipe, "--report", folder / "report.html")
@@ -162,15 +238,22 @@ def test_every_format_can_be_released(folder, ending):
 
 
 def test_settings_reach_the_recipe(folder):
-    plan = leafcover("plan", folder / "in.csv", "--target", "class", "--set", "k=30", "--set", "blocks=age+pay")
+    words = ("plan", folder / "in.csv", "--target", "class", "--set", "k=30")
+    plan = leafcover(*words, "--recipe", "cells", "--set", "blocks=age+pay")
     assert "min_cell = 30" in plan.stdout
     assert 'columns = ["age", "pay"]' in plan.stdout
+    plan = leafcover(*words, "--set", "order=pay,job")
+    assert "min_cell = 30" in plan.stdout
+    places = [plan.stdout.index(f'columns = ["{name}"]') for name in ("pay", "job", "age", "class")]
+    assert places == sorted(places)
+    assert "no parameter 'blocks'" in refused(*words, "--set", "blocks=age+pay")
 
 
 def test_blocks_and_refined_columns_are_shown_to_the_user(folder):
     out = leafcover(
-        "release", folder / "in.csv", "-o", folder / "o.csv", "--target", "class", "--set", "blocks=age+pay"
-    )
+        "release", folder / "in.csv", "-o", folder / "o.csv", "--target", "class", "--recipe", "cells",
+        "--set", "blocks=age+pay",
+    )  # fmt: skip
     assert "age + pay" in out.stdout
 
 
@@ -228,6 +311,15 @@ def test_decimal_commas_are_warned_of_on_the_terminal_and_in_the_manifest(folder
     assert "decimal" not in leafcover(*words, "--force", "--category", "pay").stderr
 
 
-def test_rows_that_were_held_out_are_named_among_what_is_private(folder):
-    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--hold-out", 0.3)
-    assert "out.held-out.csv: never publish these" in leafcover(*words).stdout
+def test_every_private_file_is_named(folder):
+    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--force")
+    for more, files in (
+        ((), "out.csv.internal.json: never publish it"),
+        (("--hold-out", 0.3), "out.csv.internal.json, out.csv.rows, out.held-out.csv: never publish these"),
+        (("--recipe", "cells"), "out.csv.internal.json, out.csv.pairs: never publish these"),
+        (
+            ("--recipe", "cells", "--hold-out", 0.3),
+            "out.csv.internal.json, out.csv.pairs, out.held-out.csv: never publish these",
+        ),
+    ):
+        assert f"private   {files}\n" in leafcover(*words, *more).stdout

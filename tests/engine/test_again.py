@@ -58,11 +58,12 @@ def test_units_are_left_out_of_release_and_control():
     assert rerun(with_unit, plan, np.arange(150), seed=1).pair.names == original.names
 
 
+@pytest.mark.parametrize("recipe", ["cover", "cells"])
 @pytest.mark.parametrize("hold_out", [None, 0.3])
-def test_a_release_with_a_unit_is_measured(hold_out):
+def test_a_release_with_a_unit_is_measured(hold_out, recipe):
     original = mixed(2)
     with_unit = lc.Table((*original.columns, number("who", np.arange(300) // 3)), roles={"who": "unit"})
-    release = lc.release(with_unit, "cover", target="class", seed=1, hold_out=hold_out)
+    release = lc.release(with_unit, recipe, target="class", seed=1, hold_out=hold_out)
     assert release.table.names == original.names
     held = release.held_out
     figures = lc.measure(with_unit, release)
@@ -70,7 +71,8 @@ def test_a_release_with_a_unit_is_measured(hold_out):
     assert "who" not in figures.quasi_identifiers
     if held is not None:  # the same as a control that is given, of a table whose plan is not known
         assert figures.control == "rows that were held out"
-        options = {"pairs": release.source, "target": "class", "only": ["nearest_record"]}
+        options = {"pairs": release.source} if release.descends else {}
+        options |= {"target": "class", "only": ["nearest_record"]}
         given = lc.measure(without_unused_levels(with_unit, release.rows), release.table, control=held, **options)
         assert given["nearest_record"] == figures.risks.distances
 

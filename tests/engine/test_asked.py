@@ -21,6 +21,7 @@ def released(rows, recipe="cover", **settings):
         (6, "cover", {"k": 20}, "k = 20 was requested; the smallest group has 6 rows, the whole table."),
         (6, "cover", {}, "k = 10 was requested; the smallest group has 6 rows, the whole table."),
         (40, "cover", {"k": 1000}, "k = 1,000 was requested; the smallest group has 40 rows, the whole table."),
+        (6, "cells", {}, "k = 10 was requested; the smallest group has 6 rows, the whole table."),
         (4, "framework", {}, "min_cell = 5 was requested; the smallest group has 4 rows, the whole table."),
     ],
 )

@@ -8,8 +8,8 @@ from leafcover.cells import Cells, one_cell
 from leafcover.errors import LeafcoverError
 from leafcover.kernels.joint import pair_bits, value_bits
 from leafcover.kernels.permute import rows_by_cell
-from leafcover.recipes.cover import association, cover
-from leafcover.recipes.cover import found_blocks as blocks
+from leafcover.recipes.cells import association, cells
+from leafcover.recipes.cells import found_blocks as blocks
 from leafcover.table.io import read
 from tests import naive_joint
 from tests.data import table_path
@@ -54,8 +54,8 @@ def test_columns_that_tell_of_each_other_form_a_block_and_others_do_not():
 
 def test_what_the_cells_already_explain_is_no_reason_for_a_block():
     t = pairs_table()
-    cells = Cells(t["town"].values.astype(np.int64), 4)
-    assert association(t, ["town", "zone"], cells).share[0, 1] == 0.0
+    found = Cells(t["town"].values.astype(np.int64), 4)
+    assert association(t, ["town", "zone"], found).share[0, 1] == 0.0
 
 
 def test_a_near_unique_column_stays_alone():
@@ -67,7 +67,7 @@ def test_a_near_unique_column_stays_alone():
 
 def test_adults_blocks_are_those_a_person_would_name():
     t = read(table_path("adult"))
-    found = {step.columns for step in cover(t, target="income").steps if len(step.columns) > 1}
+    found = {step.columns for step in cells(t, target="income").steps if len(step.columns) > 1}
     assert ("education", "education_num") in found
     assert ("relationship", "sex") in found
     assert all(len(block) == 2 for block in found)
@@ -75,10 +75,10 @@ def test_adults_blocks_are_those_a_person_would_name():
 
 def test_blocks_and_refined_columns_can_be_overridden():
     t = mixed(1)
-    plan = cover(t, target="class", blocks="age+pay,job", refine="town")
+    plan = cells(t, target="class", blocks="age+pay,job", refine="town")
     assert [s.columns for s in plan.steps] == [("age", "pay"), ("job",), ("noise",), ("town",), ("class",)]
     assert plan.steps[0].within.by == ("town",)
-    alone = cover(t, target="class", blocks="none", refine="none")
+    alone = cells(t, target="class", blocks="none", refine="none")
     assert all(len(s.columns) == 1 for s in alone.steps)
 
 
@@ -94,4 +94,4 @@ WRONG = [
 @pytest.mark.parametrize("wrong", WRONG)
 def test_a_wrong_choice_is_refused(wrong):
     with pytest.raises(LeafcoverError):
-        cover(mixed(1), target="class", **wrong)
+        cells(mixed(1), target="class", **wrong)

@@ -62,7 +62,7 @@ def test_scores_are_likelihoods_against_the_background():
 
 
 @pytest.mark.parametrize(
-    "recipe", ["cover", "framework", "framework-paper", "forest", "random", "detective", "additive", "multiplicative"]
+    "recipe", ["cells", "framework", "framework-paper", "forest", "random", "detective", "additive", "multiplicative"]
 )
 def test_the_own_row_is_never_ruled_out(recipe):
     original = mixed(7, rows=500)
@@ -85,7 +85,7 @@ def test_more_noise_and_larger_cells_give_less_risk():
         plan = lc.Plan(lc.Step(names, lc.Whole(), lc.Bounded(spread=spread)), target="class")
         risks.append(attacked(original, plan, keys=names)[1].first.value)
     assert risks[0] > risks[1] > risks[2]
-    cells = [attacked(original, plan_for(original, "cover", target="class", settings={"k": k}))[1] for k in (5, 40)]
+    cells = [attacked(original, plan_for(original, "cells", target="class", settings={"k": k}))[1] for k in (5, 40)]
     assert cells[0].first.value > cells[1].first.value
     assert cells[0].smallest_crowd >= 5
     assert cells[1].smallest_crowd >= 40
@@ -127,9 +127,9 @@ def test_knowing_the_law_beats_distance_on_a_framework_release_of_adult():
     assert found.first.low > linkage(pair, comparisons=30_000_000).high
 
 
-def test_cover_hides_people_of_adult_from_the_informed_attacker():
+def test_cells_hides_people_of_adult_from_the_informed_attacker():
     original = read(table_path("adult"))
-    _, found = attacked(original, plan_for(original, "cover", target="income", settings={"k": 20}))
+    _, found = attacked(original, plan_for(original, "cells", target="income", settings={"k": 20}))
     assert found.rows == len(original)  # every person, exactly
     assert found.first.high <= 0.06
     assert found.first.worst <= 1 / 20

@@ -145,16 +145,16 @@ def test_a_plan_with_a_forest_survives_a_file():
     assert parse_plan(plan_text(plan)).steps == plan.steps
 
 
-def test_cover_can_begin_where_the_leaves_of_a_forest_meet():
+def test_cells_can_begin_where_the_leaves_of_a_forest_meet():
     original = mixed(3, rows=400)
-    plan = plan_for(original, "cover", target="class", settings={"within": "forest", "n_trees": 5, "k": 8})
+    plan = plan_for(original, "cells", target="class", settings={"within": "forest", "n_trees": 5, "k": 8})
     release = run(original, plan, key=KEY, keep_order=True)
     assert any(isinstance(getattr(step.within, "start", step.within), Forest) for step in plan.steps)
     assert min(fact.smallest for fact in release.cells) >= 8
     for column in original:  # only shuffled
         np.testing.assert_array_equal(np.sort(column.values), np.sort(release.table[column.name].values))
     with pytest.raises(LeafcoverError, match="n_trees is a setting of within=forest"):
-        plan_for(original, "cover", target="class", settings={"n_trees": 5})
+        plan_for(original, "cells", target="class", settings={"n_trees": 5})
 
 
 def test_the_command_line_refuses_rows_that_stand_alone_and_tells_of_the_forest(tmp_path):

@@ -46,7 +46,7 @@ def test_a_category_that_may_be_anything_is_not_known():
     assert disclosed(Known.rebuilt(original, plan)) == 0.0  # no target, nothing to disclose
 
 
-@pytest.mark.parametrize("recipe", ["cover", "framework", "detective", "random", "additive", "multiplicative"])
+@pytest.mark.parametrize("recipe", ["cells", "framework", "detective", "random", "additive", "multiplicative"])
 def test_figures_are_those_of_the_release(recipe):
     original = mixed(2)
     plan = lc.recipes.plan_for(original, recipe, target="class")

@@ -71,9 +71,9 @@ def framework_keeps_every_leaf(table, target, bins=None):
             np.testing.assert_array_equal(column.grid.value(column.grid.index(known)), known)
 
 
-def cover_permutes_blocks_in_cells(table, target, bins=None, k=None):
+def cells_permutes_blocks_in_cells(table, target, bins=None, k=None):
     settings = {name: value for name, value in (("bins", bins), ("k", k)) if value is not None}
-    plan = plan_for(table, "cover", target=target, settings=settings)
+    plan = plan_for(table, "cells", target=target, settings=settings)
     release = run(table, plan, key=KEY, keep_order=True)
     k = k or (20 if len(table) >= 5000 else 10)
     for step in plan.steps:
@@ -83,6 +83,36 @@ def cover_permutes_blocks_in_cells(table, target, bins=None, k=None):
         np.testing.assert_array_equal(*rows)
     for column in table:
         np.testing.assert_array_equal(np.sort(column.values), np.sort(release.table[column.name].values))
+
+
+def cover_deals_each_column(table, target, **settings):
+    plan = plan_for(table, "cover", target=target, settings=settings)
+    release = run(table, plan, key=KEY)
+    assert not release.descends
+    assert sorted(name for step in plan.steps for name in step.columns) == sorted(table.names)
+    k = settings.get("k", min(50, max(10, len(table) // 400)))
+    for step in plan.steps:
+        assert release.partitions[step.within].cells.smallest >= min(k, len(table))
+    for column in table:
+        new = release.table[column.name]
+        assert new.missing.sum() == column.missing.sum()
+        if column.is_category:
+            np.testing.assert_array_equal(np.sort(new.values), np.sort(column.values))
+        else:
+            numbers_are_shared(column, new, settings.get("share", 5))
+
+
+def numbers_are_shared(column, new, share):
+    """A permutation of the column in which each number is that of enough neighbours in rank."""
+    before, after = (np.sort(one.values[~one.missing]) for one in (column, new))
+    if not len(before):
+        return
+    starts = np.flatnonzero(np.diff(after, prepend=-np.inf))
+    for old, held in zip(np.split(before, starts[1:]), np.split(after, starts[1:]), strict=True):
+        assert len(held) >= min(share, len(after))
+        tiny = 1e-9 * np.abs(old).max()
+        assert old[0] - tiny <= held[0] <= old[-1] + tiny
+        assert old[0] < old[-1] or held[0] == old[0]  # a number that enough rows hold stays as it is
 
 
 def blocks(table, columns, label):
@@ -100,8 +130,8 @@ def test_framework_paper_keeps_every_row_in_its_leaf_on_random_tables(table):
 
 @settings(max_examples=60)
 @given(mixed_tables(), st.integers(2, 12))
-def test_cover_permutes_each_block_of_each_cell_on_random_tables(table, k):
-    cover_permutes_blocks_in_cells(table, "class", k=k)
+def test_cells_permutes_each_block_of_each_cell_on_random_tables(table, k):
+    cells_permutes_blocks_in_cells(table, "class", k=k)
 
 
 @pytest.mark.parametrize("name", named())
@@ -110,11 +140,22 @@ def test_framework_paper_keeps_every_row_in_its_leaf(name):
 
 
 @pytest.mark.parametrize("name", named())
-def test_cover_permutes_each_block_of_each_cell(name):
-    cover_permutes_blocks_in_cells(data(name), DATA[name][0], DATA[name][2].get("bins"))
+def test_cells_permutes_each_block_of_each_cell(name):
+    cells_permutes_blocks_in_cells(data(name), DATA[name][0], DATA[name][2].get("bins"))
 
 
-@pytest.mark.parametrize("recipe", ["cover", "framework", "framework-paper", "forest", "detective", "random"])
+@settings(max_examples=60)
+@given(mixed_tables(), st.integers(2, 12), st.integers(1, 6))
+def test_cover_deals_each_column_on_random_tables(table, k, share):
+    cover_deals_each_column(table, "class", k=k, share=share)
+
+
+@pytest.mark.parametrize("name", named())
+def test_cover_deals_each_column(name):
+    cover_deals_each_column(data(name), DATA[name][0], **DATA[name][2])
+
+
+@pytest.mark.parametrize("recipe", ["cover", "cells", "framework", "framework-paper", "forest", "detective", "random"])
 @settings(max_examples=25)
 @given(table=mixed_tables())
 def test_every_recipe_releases_every_table(recipe, table):

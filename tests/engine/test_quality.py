@@ -1,11 +1,11 @@
-"""How well `cover` serves trees that did not guide it, and how well it hides rows, against what was asked of it."""
+"""How well `cover` and `cells` serve trees that did not guide them, and what they reveal, against what was asked."""
 
 import numpy as np
 import pytest
 
 from leafcover.table.io import read
 from tests.data import table_path
-from tests.quality import agreement, bootstrap, halves, measured
+from tests.quality import agreement, bootstrap, granted_attack, halves, measured
 
 OTHERS = ("sex", "marital_status", "education", "occupation", "relationship", "workclass")
 SMALL = {
@@ -20,12 +20,48 @@ SMALL = {
 
 
 def test_cover_on_adult():
+    """22,000 rows released, the others for testing; three splits with a key each."""
+    table = read(table_path("adult"))
+    found, floors, attacks = [], [], []
+    for seed in range(3):
+        train, test = halves(table, 22_000, seed)
+        found.append(measured(train, test, "income", seed, min_leaf=50, others=OTHERS))
+        fresh = bootstrap(train, np.random.default_rng(seed))
+        floors.append([agreement(train, fresh, test, name, 50)[0] for name in ("income", *OTHERS)])
+        attacks.append(granted_attack(train, test, "income", seed))
+    assert np.mean([q.agreement for q in found]) >= np.mean([one[0] for one in floors]) - 0.01
+    assert np.mean([q.accuracy for q in found]) >= 0.845
+    assert np.mean([q.others for q in found]) >= np.mean([one[1:] for one in floors]) - 0.01
+    above = [[one.above_control.value for one in attack.inferences] for attack in attacks]
+    assert np.mean(above, axis=0).max() <= 0.08
+    assert np.mean([attack.membership.area.value for attack in attacks]) <= 0.62
+    assert np.mean([attack.membership.found.value for attack in attacks]) <= 0.035
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_cover_on_small_tables(name):
+    """70 % released, five splits: as near to the original's tree as one grown on a fresh sample."""
+    target, drop = SMALL[name]
+    table = read(table_path(name), drop=drop)
+    found, floors, areas = [], [], []
+    for seed in range(5):
+        train, test = halves(table, 0.7, seed)
+        found.append(measured(train, test, target, seed, min_leaf=50))
+        rng = np.random.default_rng(seed)
+        floors += [agreement(train, bootstrap(train, rng), test, target, 50)[0] for _ in range(4)]
+        areas.append(granted_attack(train, test, target, seed).membership.area.value)
+    assert np.mean([q.agreement for q in found]) >= np.mean(floors) - 0.02
+    assert np.mean(areas) <= 0.65
+
+
+def test_cells_on_adult():
     """22,000 rows released, the others for testing; five splits with a key each."""
     table = read(table_path("adult"))
     found = []
     for seed in range(5):
         train, test = halves(table, 22_000, seed)
-        found.append(measured(train, test, "income", seed, min_leaf=50, others=OTHERS, comparisons=40_000_000))
+        options = {"recipe": "cells", "others": OTHERS, "comparisons": 40_000_000}
+        found.append(measured(train, test, "income", seed, min_leaf=50, **options))
     assert np.mean([q.agreement for q in found]) >= 0.935
     assert np.mean([q.accuracy for q in found]) >= 0.845
     assert np.mean([q.linkage for q in found]) <= 0.02
@@ -33,14 +69,14 @@ def test_cover_on_adult():
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_cover_on_small_tables(name):
+def test_cells_on_small_tables(name):
     """70 % released with k = 10, five splits: as near to the original's tree as one grown on a fresh sample."""
     target, drop = SMALL[name]
     table = read(table_path(name), drop=drop)
     found, floors = [], []
     for seed in range(5):
         train, test = halves(table, 0.7, seed)
-        found.append(measured(train, test, target, seed, min_leaf=50, k=10))
+        found.append(measured(train, test, target, seed, min_leaf=50, recipe="cells", k=10))
         rng = np.random.default_rng(seed)
         floors += [agreement(train, bootstrap(train, rng), test, target, 50)[0] for _ in range(4)]
     assert np.mean([q.agreement for q in found]) >= np.mean(floors) - 0.02
@@ -53,4 +89,5 @@ def test_a_release_that_hides_little_is_caught():
     train, test = halves(table, 0.7, 0)
     weak = measured(train, test, "union", 0, min_leaf=50, recipe="framework-paper", spread=0.001, siblings=0.0)
     assert weak.linkage > 0.2
-    assert measured(train, test, "union", 0, min_leaf=50, k=10).linkage < 0.05
+    assert measured(train, test, "union", 0, min_leaf=50, recipe="cells", k=10).linkage < 0.05
+    assert granted_attack(train, test, "union", 0, recipe="cells", k=2).membership.area.value > 0.9

@@ -90,6 +90,17 @@ def test_known_rows_are_subtracted():
     assert after.argmax() == 1
 
 
+def test_a_value_of_known_rows_only_is_rare_and_not_impossible():
+    some = table(category("a", list("xxxy") * 3), category("b", list("pqr") * 4))
+    model = cells_model(some, [("a",), ("b",)], np.zeros(12, np.int64))
+    for known in (np.array([3, 7, 11]), np.arange(12)):  # every y; everybody
+        left = model.without(some.take(known), known)
+        scores = left.scores(some, "b", 0.3)
+        assert np.isfinite(scores).all()
+        assert np.isfinite(left.membership(some, 0.3)).all()
+    assert np.ptp(scores) == pytest.approx(0.0, abs=1e-9)  # nothing is left to learn from
+
+
 def independent(rows, seed):
     rng = np.random.default_rng(seed)
     return table(
@@ -109,7 +120,8 @@ def test_independent_columns_reveal_nobody():
         for attack in (attacks.granted, attacks.regrown, *attacks.background):
             assert abs(attack.membership.area.value - 0.5) < 0.06
             found += [one.above_control.value for one in attack.inferences]
-    assert abs(np.mean(found)) < 0.01
+    # Margins are exact, so that the most common value of the release is a little more common among its people.
+    assert abs(np.mean(found)) < 0.025
     assert min(found) < 0 < max(found)
 
 

@@ -19,19 +19,19 @@ def released(recipe, rows=200, **settings):
 
 
 def test_the_summary_reads_as_its_golden_text():
-    recipes = ("cover", "framework", "forest", "additive", "microaggregate")
+    recipes = ("cover", "cells", "framework", "forest", "additive", "microaggregate")
     check_golden("release_summary.txt", "\n\n".join(summary(released(recipe)) for recipe in recipes))
 
 
 def test_what_is_not_protected_or_not_for_publication_is_named():
-    made = replace(released("cover"), unprotected=("town",), kept_order=True)
+    made = replace(released("cells"), unprotected=("town",), kept_order=True)
     lines = summary(made).splitlines()
     assert lines[-3:] == [say("unprotected", columns="town"), say("seeded"), say("original-order")]
     assert summary(replace(made, publishable=True, kept_order=False)).splitlines()[-1] == lines[-3]
 
 
 def test_a_plan_without_shuffling_alone_does_not_claim_it():
-    made = released("cover")
+    made = released("cells")
     smallest = min(cell.smallest for cell in made.cells)
     assert say("smallest-cell-shuffled", rows=smallest, empty="none") in summary(made)
     open_ = summary(replace(made, unprotected=("town",)))
@@ -41,7 +41,7 @@ def test_a_plan_without_shuffling_alone_does_not_claim_it():
 
 def test_a_column_without_values_is_neither_shuffled_nor_unprotected():
     original = table(*mixed(1, rows=200), category("note", [None] * 200))
-    for recipe in ("cover", "framework", "additive"):
+    for recipe in ("cover", "cells", "framework", "additive"):
         made = lc.release(original, recipe, target="class", seed=1)
         assert made.no_values == ("note",)
         assert "note" not in made.unprotected
@@ -50,7 +50,7 @@ def test_a_column_without_values_is_neither_shuffled_nor_unprotected():
 
 
 def test_columns_that_the_cell_fixes_are_named_the_most_fixed_first():
-    made = released("cover")
+    made = released("cells")
     names = [f"c{i}" for i in range(LISTED + 2)]
     facts = tuple(replace(made.columns[0], name=name, fixed=0.5 + i / 100) for i, name in enumerate(names))
     text = summary(replace(made, columns=facts))
@@ -59,9 +59,20 @@ def test_columns_that_the_cell_fixes_are_named_the_most_fixed_first():
 
 
 def test_singletons_and_record_linkage_are_shown_with_their_figures():
-    made = released("cover")
+    made = released("cells")
     alone = replace(made, cells=(replace(made.cells[0], single=0.123),))
     assert say("singletons", share="12.3%") in summary(alone)
     risk = Risk(0.02, 0.01, 0.03, 200, 0.5)
     text = summary(made, Informed(risk, risk, 40.0, (), 1, "the plan's own", 200, 200))
     assert say("record-linkage", risk="0.020 (0.010 to 0.030)", worst="0.500") in text
+
+
+def test_a_dealt_release_claims_no_change_of_a_row_and_no_shuffling():
+    made = released("cover")
+    lines = summary(made).splitlines()
+    assert lines[0] == say("released", rows=200, columns=6, recipe="cover", changed="none")
+    assert lines[1] == say("dealt")
+    smallest = min(cell.smallest for cell in made.cells)
+    assert say("smallest-cell", rows=smallest) in lines
+    assert say("dealt") not in summary(replace(made, unprotected=("town",)))
+    assert say("dealt") not in summary(released("cells"))

@@ -15,6 +15,7 @@ from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.base import Chunk
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.centroid import Centroid
+from leafcover.perturb.deal import Deal
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle
 from tests.tables import mixed
@@ -38,6 +39,8 @@ NOISES = {
     "additive": (Additive(0.5), NUMBERS),
     "additive, laplace": (Additive(0.3, distribution="laplace", on_grid=False), NUMBERS),
     "multiplicative": (Multiplicative(0.2), NUMBERS),
+    "deal": (Deal(), (*NUMBERS, *CATEGORIES)),
+    "deal, rare numbers too": (Deal(share=1), (*NUMBERS, *CATEGORIES)),
     "multiplicative, normal": (Multiplicative(0.5, distribution="normal", on_grid=False), NUMBERS),
 }
 SPLITS = {
@@ -49,6 +52,8 @@ SPLITS = {
 DRAWS_NOTHING = {name for name, (noise, _) in NOISES.items() if noise.deterministic}
 CONTINUOUS = {"additive, laplace", "multiplicative, normal"}  # no value comes twice; their own tests ask for shares
 IMPOSSIBLE = {("detective", "whole"), ("detective", "refined")}  # siblings need leaves of a tree
+DEALT = {name for name, (noise, _) in NOISES.items() if not noise.descends}  # needs cells that place released rows
+IMPOSSIBLE |= {(name, where) for name in DEALT for where in SPLITS if not SPLITS[where].places_released}
 TABLE = mixed(3)
 
 
@@ -62,6 +67,7 @@ def part_of(noise, columns, split, keep=()):
 def changed(noise, part, key=1, pieces=1):
     """The new values, made in pieces: of whole cells where the noise needs them, else of rows in order."""
     draws = Draws(Key.from_seed(key).secret)
+    pieces = 1 if noise.scope == "table" else pieces
     by = part.cells.label % pieces if noise.scope == "cell" else np.arange(len(part)) * pieces // len(part)
     parts = [part.take(np.flatnonzero(by == piece)) for piece in range(pieces) if (by == piece).any()]
     summary = noise.finalize(reduce(noise.merge, [noise.fit(p) for p in parts]), part.cells)
@@ -107,6 +113,9 @@ def pins_only_values_that_stay(noise, part):
         alone = replace(part, columns=(column,))
         summary = noise.finalize(noise.fit(alone), alone.cells)
         stuck = noise.fixed(alone, summary)[column.name]
+        if not noise.descends:  # no row stays where it was, so none has a value that is fixed
+            assert not stuck.any()
+            continue
         stays = noise.likelihood(alone, {column.name: column.values}, summary)
         np.testing.assert_array_equal(stuck, ~column.missing & (stays >= 0.95))
 
@@ -134,7 +143,7 @@ def test_likelihood_is_how_often_a_value_is_released(name):
     noise, columns = NOISES[name]
     small = mixed(5, rows=40, missing=0.0)
     column = replace(small[columns[0]], declared=None if small[columns[0]].is_category else small[columns[0]].domain)
-    cells = Leaves(of="class", min_cell=8).cells(small).cells
+    cells = (Whole() if name in DEALT else Leaves(of="class", min_cell=8)).cells(small).cells
     part = Chunk(np.arange(40), (column,), cells)
     summary = noise.finalize(noise.fit(part), part.cells)
     runs = [noise.change(part, summary, Draws(Key.from_seed(k).secret))[column.name].values for k in range(4000)]

@@ -180,8 +180,11 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
     typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
     if report:
         typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
-    held = [] if made.held_out is None else [paths.held_out.name]
-    typer.echo(f"private   {', '.join([paths.internal.name, paths.pairs.name, *held])}: never publish these")
+    private = [paths.internal, *([paths.pairs] if made.descends else [])]
+    if made.held_out is not None:
+        private += [paths.held_out] if made.descends else [paths.rows, paths.held_out]
+    end = ": never publish it" if len(private) == 1 else ": never publish these"
+    typer.echo(f"private   {', '.join(path.name for path in private)}{end}")
 
 
 def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:

@@ -20,7 +20,7 @@ from leafcover.engine.attacker import (
     widths,
 )
 from leafcover.engine.release_model import granted_model, regrown_model
-from leafcover.engine.run import Progress, Release, run
+from leafcover.engine.run import Progress, Release, is_dealt, run
 from leafcover.errors import LeafcoverError, RiskTooHigh, TableError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key
 from leafcover.metrics.disclosure.attribute_inference import inferences
@@ -125,8 +125,7 @@ class Comparison:
     @property
     def descends(self) -> bool:
         """Whether a released row comes from one original row, as far as is known."""
-        known = self.known
-        return known is None or known.plan.descends or bool(set(self.pair.names) - set(known.plan.columns))
+        return self.known is None or not is_dealt(self.known.plan, self.known.table)
 
     def attackers(self) -> tuple[Test, ...]:
         """The models of attackers who know the method, one for each test; only the first has regrown trees."""
@@ -211,7 +210,7 @@ def measure_some(
 
 def facts_of(known: Known) -> Facts:
     """What the plan alone reveals about the original."""
-    if not known.plan.descends and set(known.table.names) <= set(known.plan.columns):
+    if is_dealt(known.plan, known.table):
         return Facts(descends=False)  # nobody's value is fixed to a row
     return Facts(fixed(known), widths(known), singletons(known), disclosed(known), tuple(averaged(known)))
 
@@ -269,7 +268,10 @@ MOST_SINGLETONS = 0.05  # maximum share of singleton rows that is released witho
 
 
 def limited_risks(compared: Comparison, measured: Measures | None = None) -> tuple[DecisiveRisk, ...]:
-    """The risks for a limit: from the measures if they exist, otherwise measured separately."""
+    """The risks for a limit: from the measures if they exist, otherwise measured separately.
+
+    Of a table that another program made nobody may know the pairs; the other risks are compared then.
+    """
     if measured is not None:
         found = measured_risks(measured)
     else:
@@ -284,7 +286,7 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
             membership=membership(attacked),
             copied=copies(attacked),
         )
-    if compared.descends and not any(one.kind == "linkage" for one in found):
+    if compared.known is not None and compared.descends and not any(one.kind == "linkage" for one in found):
         raise TableError(
             "A limit was set on the risk, but there are no pairs of released and original rows. Give pairs=... too."
         )

@@ -14,7 +14,7 @@ from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
-from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, not_reached
+from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan
@@ -36,6 +36,9 @@ def save_release(
     texts: Mapping[Path, tuple[str, bool]] | None = None,
 ) -> dict[str, Any]:
     """Write the table, both manifests, the pairs and other texts (path → content and whether it is private).
+
+    If no released row descends from one original row, there are no pairs; after a hold-out the numbers of the released
+    rows are written instead.
 
     ``original`` holds the rows that were released and ``rows`` their numbers in the original file (all but those
     held out); pairs refer to the file. Everything is written to temporary files first; only when all of them are
@@ -122,7 +125,7 @@ def check_outputs(
     outputs = {"the released table": paths.table, "its manifest": paths.manifest}
     outputs |= {"its internal manifest": paths.internal, "its pairs": paths.pairs}
     if held_out:
-        outputs["the rows held out"] = paths.held_out
+        outputs |= {"the rows held out": paths.held_out, "the numbers of the released rows": paths.rows}
     if report is not None:
         outputs |= {"the report": report, "the public report": external_report(report)}
     named = {} if table is None else {"the original": table}
@@ -206,12 +209,20 @@ def recall(
     plan: Plan | None = None,
 ) -> Recalled:
     """Combine an original and a released table with pairs, plan and facts from the files beside the release."""
-    source = read_pairs(record.paths.pairs if pairs is None else pairs)
+    internal_facts, held_out = record.internal, None
+    chosen = plan if plan is not None else _plan(internal_facts)
+    dealt = chosen is not None and is_dealt(chosen, released)
+    source = None if dealt and pairs is None else read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
-    if source is None and (rows := read_pairs(record.paths.rows)) is not None:
-        original = take_released(original, rows)
-    internal_facts = record.internal
+    if dealt and pairs is not None:
+        raise TableError(
+            f"pairs={str(pairs)!r} was given, but the plan deals every column, so that no released row descends from "
+            "one original row. Leave pairs out."
+        )
+    if dealt and (rows := read_pairs(record.paths.rows)) is not None:
+        original, left = split_released(original, rows)
+        held_out = left if len(left) else None
     weight = [n for n in original.with_role("weight") if n in released.names]
     pair = pair_of(
         original,
@@ -221,14 +232,13 @@ def recall(
         quasi_identifiers=[n for n in original.with_role("quasi-identifier") if n in released.names],
         sensitive=[n for n in original.with_role("sensitive") if n in released.names],
         weight=weight[0] if weight else "",
-        control=control,
+        control=held_out if control is None else control,
     )
     if control is not None:
         refuse_same_people(pair)
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
     if source is not None:
         original = without_unused_levels(original, np.sort(source))
-    chosen = plan if plan is not None else _plan(internal_facts)
     known = None
     if chosen is not None:
         try:
@@ -237,20 +247,21 @@ def recall(
             raise TableError(f"The plan of the release does not fit the original: {error}") from None
     release = (
         None
-        if internal_facts is None or known is None or (source is None and known.plan.descends)
+        if internal_facts is None or known is None or (source is None and not dealt)
         else _release(internal_facts, known, released, np.arange(len(released)) if source is None else source)
     )
     return Recalled(original, pair, known, release)
 
 
-def take_released(original: Table, rows: Rows) -> Table:
-    """The rows that were released, by their numbers in the original."""
+def split_released(original: Table, rows: Rows) -> tuple[Table, Table]:
+    """The rows that were released, by their numbers in the original, and the others."""
     if len(np.unique(rows)) != len(rows) or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(original):
         raise TableError(
             f"The release was made from rows up to {int(rows.max(initial=0)) + 1}, but the original has "
             f"{len(original)}. Give the table that was released."
         )
-    return without_unused_levels(original, np.sort(rows))
+    left = np.setdiff1d(np.arange(len(original)), rows)
+    return without_unused_levels(original, np.sort(rows)), original.take(left)
 
 
 def _plan(internal_facts: Mapping[str, Any] | None) -> Plan | None:

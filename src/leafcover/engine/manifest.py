@@ -42,7 +42,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
             {
                 "name": fact.name,
                 "kind": column.kind,
-                "changed": _coarse(fact.changed, rows),
+                **({"changed": _coarse(fact.changed, rows)} if release.descends else {}),
                 "range_fraction": _coarse(fact.range_fraction, rows),
             }
             for fact, column in zip(release.columns, release.table, strict=True)

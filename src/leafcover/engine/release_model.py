@@ -207,7 +207,8 @@ class Block:
         """(rows, cells) the log share of values in each cell, smoothed by their share of the whole."""
         known = np.maximum(numbers, 0)
         seen = np.where(numbers >= 0, self.counts[:, known], 0.0).T
-        prior = np.where(numbers >= 0, self.counts.sum(axis=0)[known] / self.counts.sum(), RARE)
+        whole = max(float(self.counts.sum()), 1.0)  # 0 if every row is known and subtracted
+        prior = np.where(numbers >= 0, np.maximum(self.counts.sum(axis=0)[known] / whole, RARE), RARE)
         found: Floats = np.log((seen + smoothing * prior[:, None]) / (self.counts.sum(axis=1) + smoothing))
         return found
 
@@ -330,7 +331,10 @@ def granted_model(
 def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseModel | None:
     """The model of an attacker who runs the recipe on the released table; a chain of trees if that gives no model."""
     table = replace(released, roles={name: role for name, role in released.roles.items() if role != "unit"})
-    chosen = target or table.names[-1]
+    varied = [c.name for c in table if len(np.unique(c.values[~c.missing])) > 1]
+    chosen = target if target in varied or not varied else varied[-1]
+    if not chosen:
+        return None
     bins = {} if table[chosen].is_category else {"bins": REGROWN_BINS}
     tried = [("cover", bins)] if plan is None else [(plan.recipe, plan.settings or {}), ("cover", bins)]
     for recipe, settings in tried:

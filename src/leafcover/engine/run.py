@@ -34,7 +34,7 @@ def not_reached(
 
     If ``published``, a count under five is not given.
     """
-    name = "k" if plan.recipe == "cover" else "min_cell"
+    name = "k" if plan.recipe in ("cover", "cells") else "min_cell"
     found = []
     for one in dict.fromkeys(step.within for step in plan.steps):
         sizes = partitions[one].cells.sizes
@@ -192,7 +192,7 @@ def run(
     made = None if plan.made is None else plan.made.of(table)
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
-    if keep_order and not plan.descends and set(table.names) <= set(plan.columns):
+    if keep_order and is_dealt(plan, table):
         raise PlanError(
             "keep_order was given, but the plan deals every column: no released row descends from one original row, so "
             "there is no order to keep. Leave it out, or use another recipe."
@@ -239,9 +239,19 @@ def run(
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
-        unprotected=tuple(c.name for c in table if c.name not in after and not c.missing.all()),
+        unprotected=_not_written(table, plan),
         partitions=partitions,
     )
+
+
+def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
+    """The columns with values that no step changes."""
+    return tuple(c.name for c in table if c.name not in plan.columns and not c.missing.all())
+
+
+def is_dealt(plan: Plan, table: Table) -> bool:
+    """Whether a plan deals every column with values: no released row descends from one original row."""
+    return not plan.descends and not _not_written(table, plan)
 
 
 def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:
@@ -281,7 +291,7 @@ def whole_part(
         cells=within.cells,
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
-        before=tuple((c, _so_far(c, after)) for c in before.values()) if after else (),
+        before=tuple((c, _so_far(c, after)) for c in before.values()) if after is not None else (),
     )
 
 
@@ -325,7 +335,9 @@ def _column(column: Column, changed: Changed | None, order: Rows) -> Column:
     if changed is None:
         return column.take(order)
     if changed.source is not None:
-        return take_values(column, changed.source[order])
+        # Replaced before the exchange, so that a missing value keeps its token wherever it goes.
+        own = column if changed.replaced is None else replace_values(column, changed.replaced)
+        return take_values(own, changed.source[order])
     return replace_values(column, changed.values).take(order)
 
 
@@ -407,10 +419,10 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     lines += _kept(say, [tree for tree in release.trees if tree.target and tree.target == release.plan.target])
     if any(step.perturb.uses_cells for step in release.plan.steps):
         smallest = min((cell.smallest for cell in release.cells), default=rows)
-        shuffled = all(step.perturb.moves_rows for step in release.plan.steps) and not release.unprotected
+        shuffled = all(step.perturb.moves_rows and step.perturb.descends for step in release.plan.steps)
         empty = "some" if release.no_values else "none"
         words = say("smallest-cell-shuffled", rows=smallest, empty=empty)
-        lines.append(words if shuffled else say("smallest-cell", rows=smallest))
+        lines.append(words if shuffled and not release.unprotected else say("smallest-cell", rows=smallest))
     lines += not_reached(release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))

@@ -59,11 +59,13 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if inner is None:
         raise TableError(f"There is no internal manifest {str(paths.internal)!r}, which says how the release was made.")
     plan = parse_plan(inner["plan"])
-    pairs = read_pairs(paths.pairs if plan.descends or set(released.names) - set(plan.columns) else paths.rows)
-    if pairs is None and not plan.descends:
+    descends = plan.descends or bool(inner["not_protected"])
+    pairs = read_pairs(paths.pairs if descends else paths.rows)
+    if pairs is None and not descends and len(original) == len(released):
         pairs = np.arange(len(released))  # every row was released
     if pairs is None:
-        return [*checks, Check("guarantees", False, f"the pairs {paths.pairs.name!r} are missing")]
+        missing = f"the pairs {paths.pairs.name!r}" if descends else f"the released rows {paths.rows.name!r}"
+        return [*checks, Check("guarantees", False, f"{missing} are missing")]
     rows = np.sort(pairs)  # row numbers in the original file, without held-out rows
     if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"

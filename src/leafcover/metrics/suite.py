@@ -299,7 +299,7 @@ _register_built_in()
 
 def _absent(pair: Pair, tests: Sequence[Pair], descends: bool) -> Iterator[Absent]:
     if not pair.paired:
-        yield Absent(say("absent-pairs"), say("absent-pairs.reason" if descends else "absent-pairs.dealt"))
+        yield Absent(say("absent-pairs"), say("absent-pairs.reason") if descends else say("absent-pairs.dealt"))
     if not tests:
         yield Absent(say("absent-control"), say("absent-control.reason"))
     if not pair.target:

@@ -49,9 +49,9 @@ class Conditional(PartitionMethod):
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> cells = lc.Conditional(of="occupation", given=["education", "sex"], min_cell=40).cells(table).cells
+    >>> cells = lc.Conditional(of="occupation", given=["education", "gender"], min_cell=40).cells(table).cells
     >>> cells.count, int(cells.sizes.min())
-    (6, 44)
+    (7, 40)
     """
 
     frozen_id: ClassVar[str] = "conditional"
@@ -114,7 +114,9 @@ class Conditional(PartitionMethod):
         )
         leaf = stages[0].leaf
         label = np.unique(leaf, return_inverse=True)[1].ravel().astype(np.int64)
-        return Partition(Cells(label, int(label.max(initial=-1)) + 1), stages=stages)
+        one = f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} rows form one cell."
+        notes = (one,) if len(column) < 2 * self.min_cell else ()
+        return Partition(Cells(label, int(label.max(initial=-1)) + 1), notes=notes, stages=stages)
 
 
 MOST_LEVELS = 1000  # of a category that is tested

@@ -83,6 +83,7 @@ class Changed:
 
     values: Array
     source: Rows | None = None
+    replaced: Array | None = None  # (rows,) the values that were exchanged, if they are not the column's own
 
 
 class Perturbation(ABC):

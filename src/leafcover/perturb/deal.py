@@ -6,7 +6,7 @@ is a permutation of itself, and no released row descends from one person.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -44,8 +44,8 @@ class Deal(Perturbation):
     --------
     >>> import leafcover as lc
     >>> table = lc.read(lc.sample("cps1985"))
-    >>> first = lc.Step("sex", within=lc.Whole(), perturb=lc.Deal())
-    >>> then = lc.Step("occupation", within=lc.Conditional(of="occupation", given=["sex"]), perturb=lc.Deal())
+    >>> first = lc.Step("gender", within=lc.Whole(), perturb=lc.Deal())
+    >>> then = lc.Step("occupation", within=lc.Conditional(of="occupation", given=["gender"]), perturb=lc.Deal())
     >>> release = lc.release(table, lc.Plan(first, then), seed=7)
     >>> sorted(release.table["occupation"].values) == sorted(table["occupation"].values)
     True
@@ -90,8 +90,8 @@ class Deal(Perturbation):
         found = {}
         for column in part.columns:
             values = self.shared(column)
-            same = values is column.values
-            found[column.name] = Changed(values[source], part.rows[source] if same else None)
+            replaced = None if values is column.values else values
+            found[column.name] = Changed(values[source], part.rows[source], replaced)
         return found
 
     def _dealt(self, part: Chunk, draws: Draws) -> Rows:
@@ -157,8 +157,9 @@ class Deal(Perturbation):
         return {c.name: np.zeros(len(part), np.bool_) for c in part.columns}
 
     def likelihood(self, part: Chunk, released: Mapping[str, Array], summary: Summary) -> Floats:
-        """The share of the rows in the cell that have the released values."""
-        return shares_in_cells(part.cells.label, part.columns, released)
+        """The share of the rows in the cell that have the released values, numbers shared as they are released."""
+        columns = tuple(replace(c, values=self.shared(c), stored=None) for c in part.columns)
+        return shares_in_cells(part.cells.label, columns, released)
 
     @property
     def is_exchangeable(self) -> bool:

@@ -21,7 +21,7 @@ from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Column, Table, column_name
 from leafcover.tree.histogram import Binned
-from leafcover.tree.tree import classes_of
+from leafcover.tree.tree import classes_to_predict
 
 MOST_K = 1_000_000
 ROWS_A_LEAF = 400  # by default a leaf has at least one in this many rows of the table,
@@ -77,13 +77,13 @@ def cover(
     >>> table = lc.read(lc.sample("cps1985"))
     >>> plan = lc.recipes.cover(table, target="union")
     >>> plan.steps[0].columns, plan.steps[-1].columns
-    (('married',), ('union',))
+    (('region',), ('union',))
     """
     target = column_name("target", target)
     k = min(USUAL_K, max(LEAST_K, len(table) // ROWS_A_LEAF)) if k is None else k
     if not 2 <= k <= MOST_K:
         raise ValueOutOfRange("cover's k", k, f"a whole number of rows from 2 to {MOST_K:,}")
-    classes_of(table[target], bins=bins)  # a numeric target with many values needs bins
+    classes_to_predict(table[target], bins=bins)  # a numeric target with many values needs bins
     columns = [c for c in table if table.roles.get(c.name) not in ("unit", "identifier")]
     free = [c for c in columns if table.roles.get(c.name) != "unchanged"]
     blocks = chain(free, target, k, [] if order is None else listed_names(order, table), table)

@@ -257,11 +257,8 @@ def training(
     table: Table, target: str, *, attributes: Sequence[str] | None = None, bins: int | None = None
 ) -> Training:
     """Training data of a tree that predicts ``target`` from ``attributes`` (default: all other columns)."""
-    classes, codes = classes_of(table[target], bins=bins)
+    classes, codes = classes_to_predict(table[target], bins=bins)
     rows = np.flatnonzero(codes != MISSING)
-    if len(classes) < 2:
-        found = f"only {classes[0]!r}" if classes else "no known values"
-        raise TableError(f"Target {target!r} has {found}, so a tree cannot predict it. Choose another target.")
     chosen = attribute_names(table, target) if attributes is None else tuple(attributes)
     for name in chosen:
         if name not in table.names:
@@ -291,6 +288,15 @@ def take_rows(training: Training, rows: Rows) -> Training:
 def attribute_names(table: Table, target: str) -> tuple[str, ...]:
     """The columns that a tree for ``target`` may test: all others except unit identifiers and weights."""
     return tuple(name for name in table.names if name != target and table.roles.get(name) not in NON_ATTRIBUTE_ROLES)
+
+
+def classes_to_predict(column: Column, *, bins: int | None = None) -> tuple[tuple[str, ...], Codes]:
+    """The same as `classes_of`; raise an error if there are fewer than two classes."""
+    classes, codes = classes_of(column, bins=bins)
+    if len(classes) < 2:
+        found = f"only {classes[0]!r}" if classes else "no known values"
+        raise TableError(f"Target {column.name!r} has {found}, so a tree cannot predict it. Choose another target.")
+    return classes, codes
 
 
 def classes_of(column: Column, *, bins: int | None = None) -> tuple[tuple[str, ...], Codes]:

@@ -1,0 +1,88 @@
+"""Every bad release is refused by a limit of 0.05, and every good one passes: without plan and pairs, as of others."""
+
+import pytest
+
+from leafcover.engine.evaluate import Comparison, limited_risks, refuse_above
+from leafcover.errors import RiskTooHigh
+from tests.metrics.bad_releases import BAD, FEW, cases
+
+LIMIT = 0.05
+BY_COPIES = {  # `test_copies` finds them in the ordinary tests, too
+    "copy",
+    "shuffled rows",
+    "half copy",
+    "3 % verbatim",
+    "40 outliers verbatim",
+    "all but the target one block",
+    "near-unique column untouched",
+    "true rows, target permuted",
+    "permuted apart, amount exact",
+}
+BY_ATTACKS = {"copy with tiny noise": "inference", "six columns one block": "inference"}
+GOOD = ("permuted apart, shared", "independent sample")
+
+
+@pytest.fixture(scope="module")
+def made():
+    return cases()
+
+
+def decided(case):
+    """The risks that are compared with a limit; record linkage is not measured, and does not stop the others."""
+    risks = limited_risks(Comparison(case.pair()))
+    assert not any(one.kind == "linkage" for one in risks)
+    return risks
+
+
+def above(risks, kind):
+    return [one for one in risks if one.kind == kind and one.bound > LIMIT]
+
+
+def test_every_release_has_its_test(made):
+    assert {*BY_COPIES, *BY_ATTACKS} == set(BAD)
+    assert set(made) == {*BAD, "chain without price", *GOOD}
+    assert [name for name, case in made.items() if not case.refused] == list(GOOD)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(BY_COPIES))
+def test_copies_are_refused(made, name):
+    risks = decided(made[name])
+    assert above(risks, "copies")
+    with pytest.raises(RiskTooHigh):
+        refuse_above(risks, LIMIT)
+
+
+@pytest.mark.parametrize("name", BY_ATTACKS)
+def test_releases_that_copy_no_record_are_refused_by_attacks(made, name):
+    risks = decided(made[name])
+    assert above(risks, BY_ATTACKS[name])
+    with pytest.raises(RiskTooHigh):
+        refuse_above(risks, LIMIT)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="the original up to the order of its rows, in 79 combinations of 4 columns, 10 of them of one person: "
+    "income 0.016 (-0.009 to 0.041) above control, 0.017 (-0.007 to 0.042) with the trees granted; 1.6 % "
+    "of members found at 1 % false alarms; no significant copies",
+)
+def test_a_chain_whose_splits_cost_nothing_is_refused(made):
+    with pytest.raises(RiskTooHigh):
+        refuse_above(decided(made["chain without price"]), LIMIT)
+
+
+def test_a_chain_whose_splits_cost_nothing_is_the_original_up_to_order(made):
+    case = made["chain without price"]
+    before, after = (
+        sorted(zip(*(table[name].values.tolist() for name in FEW), strict=True))
+        for table in (case.original, case.released)
+    )
+    assert before == after
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_releases_pass(made, name):
+    risks = decided(made[name])
+    assert {one.kind for one in risks} == {"inference", "membership"}
+    refuse_above(risks, LIMIT)
