@@ -37,7 +37,7 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import NONE, curled, started
-from leafcover.reporting.method import column_words
+from leafcover.reporting.method import column_words, dealt_words
 from leafcover.reporting.method import say as method_words
 from leafcover.table.table import Column
 
@@ -92,8 +92,11 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
     if subject.release is not None and name in subject.release.no_values:
         words = method_words("column-no-values")
     elif subject.release is not None:
-        placed = placed and subject.show_plan
-        words = column_words(subject.step_of(name), name, own=own, detailed=subject.show_plan, placed=placed)
+        step, detailed = subject.step_of(name), subject.show_plan
+        if step is not None and not step.perturb.descends:
+            words = dealt_words(subject.release, step, name, detailed=detailed)
+        else:
+            words = column_words(step, name, own=own, detailed=detailed, placed=placed and detailed)
     # matplotlib escapes every text
     picture: Any = Markup(chart(before, after, strict=not subject.internal) if drawn else "")
     return Card(name, _tag(subject, after), picture, tuple(_facts(subject, after)), words, name in subject.unprotected)
@@ -124,7 +127,9 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
 
 
 def _changed(subject: ReportContext, release: Release, name: str) -> Iterator[tuple[str, str]]:
-    """How many values changed, and how many could not."""
+    """How many values changed, and how many could not; nothing where no row has a value of its own."""
+    if not subject.descends:
+        return
     voice, whole = subject.rules, subject.step_of(name) is None
     fact = next(f for f in release.columns if f.name == name)
     yield say("column-changed"), "0%" if whole else voice.share(fact.changed)
