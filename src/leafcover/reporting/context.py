@@ -167,10 +167,12 @@ class ReportContext:
             if one.kind == "inference" and isinstance(one.risk, Estimate)
         ]
 
-        def weight(one: InferenceResult) -> tuple[float, float]:
-            return -self.rules.difference_interval(one.above, one.above.runs)[1], -one.above.value
+        return sorted(found, key=lambda one: self.worst_first(one.above))
 
-        return sorted(found, key=weight)
+    def worst_first(self, above: Estimate) -> tuple[float, float]:
+        """A key that sorts differences as they are published: the highest upper end first, which decides."""
+        shown = self.rules.rounded_difference(above, above.runs)
+        return -shown.high, -shown.value
 
     def _attack_on(self, column: str, method: Method) -> Attack:
         assert self.measures is not None

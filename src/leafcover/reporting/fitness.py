@@ -247,9 +247,9 @@ def _findings(context: ReportContext, measures: Measures) -> list[_Finding]:
     """What every deciding attack that may be published shows; of attribute inference the column that decides."""
     rules = context.rules
     shown = [_finding(context, one) for one in measured_risks(measures) if _is_shown(rules, one)]
-    columns = [one for one in shown if one.risk.kind == "inference"]
-    worst = max(columns, key=lambda one: (one.bound, one.risk.risk.value), default=None)
-    return [one for one in shown if one.risk.kind != "inference" or one is worst]
+    columns = {one.risk.column for one in shown if one.risk.kind == "inference"}
+    worst = next((one.column for one in context.inferences if one.column in columns), None)
+    return [one for one in shown if one.risk.kind != "inference" or one.risk.column == worst]
 
 
 def _is_shown(rules: DisclosureRules, one: DecisiveRisk) -> bool:

@@ -23,7 +23,6 @@ from leafcover.reporting.components import (
     fold,
     listing,
     section,
-    span_words,
     strip,
     upper_end,
 )
@@ -47,12 +46,16 @@ def informed_section(subject: ReportContext) -> Section | None:
     if attacks is None:
         parts.append(Words(say("informed-no-control"), tone="lead"))
     else:
-        cells = "trees" if not subject.descends else "either"
-        parts.append(Words(say("informed-lead", what=cells), tone="lead"))
+        parts.append(Words(say("informed-lead", what=_what(subject)), tone="lead"))
         parts += [*_inference(subject, attacks), *_membership(subject, attacks, measures.risks.membership)]
         parts += _background(subject, attacks)
     parts += _copies(subject, measures.risks.copies)
     return section("informed", say("informed-title"), *parts)
+
+
+def _what(subject: ReportContext) -> str:
+    """What an attacker is granted or regrows."""
+    return say("informed-what", dealt="no" if subject.descends else "yes")
 
 
 # Attribute inference, column by column.
@@ -65,43 +68,39 @@ def _inference(subject: ReportContext, attacks: InformedAttacks) -> Iterator[Par
     yield Heading(say("informed-inference-heading"))
     if attacks.granted is None:
         yield Words(say("informed-not-granted"))
-    yield _by_column(subject, first, second, say("informed-table", how=_how(attacks.granted)))
+    how, what = "regrown" if attacks.granted is None else "granted", _what(subject)
+    note = [say("informed-note", limit=f"{100 * LOW:.0f}")]
+    if (tried := len(first.inferences)) < (columns := len(subject.pair.names)):
+        note.append(say("informed-some-columns", tried=tried, columns=columns))
+    yield _by_column(subject, first, second, say("informed-table", how=how, what=what), " ".join(note))
     if second is not None:
-        yield fold(
-            say("informed-regrown-fold"), _by_column(subject, second, None, say("informed-table", how="regrown"))
-        )
+        name = say("informed-table", how="regrown", what=what)
+        yield fold(say("informed-regrown-fold", what=what), _by_column(subject, second, None, name))
 
 
-def _how(granted: InformedAttack | None) -> str:
-    return "regrown" if granted is None else "granted"
-
-
-def _by_column(subject: ReportContext, found: InformedAttack, beside: InformedAttack | None, name: str) -> Part | None:
+def _by_column(
+    subject: ReportContext, found: InformedAttack, beside: InformedAttack | None, name: str, note: str = ""
+) -> Part | None:
     """The success on each column; beside it the difference that another attack makes."""
-    ranked = sorted(found.inferences, key=lambda one: -one.above_control.value)
+    ranked = sorted(found.inferences, key=lambda one: subject.worst_first(one.above_control))
     shown = [one for one in ranked if subject.rules.shows(one.attack.main)][:MAX_COLUMNS_LISTED]
     ends = _ends([one.above_control for one in shown])
     others = {} if beside is None else {one.column: one for one in beside.inferences}
-    head = [say("head-column"), span_words(ends), say("informed-head-above"), say("attacks-head-members")]
-    head += [say("attacks-head-control")]
+    head = [say("head-column"), _scale(ends), say("informed-head-above")]
+    head += [say("attacks-head-members"), say("attacks-head-control")]
     head += [] if beside is None else [say("informed-head-regrown")]
     rows: list[list[str | Cell]] = []
     for one in shown:
-        row: list[str | Cell] = [
-            one.column,
-            _strip_cell(subject, one.above_control, ends),
-            _points(subject, one.above_control),
-        ]
-        row += [_risk(subject, one.attack.main), _risk(subject, one.attack.control)]
+        row: list[str | Cell] = [one.column, _strip_cell(subject, one.above_control, ends)]
+        row += [_points(subject, one.above_control), _risk(subject, one.attack.main)]
+        row += [_risk(subject, one.attack.control)]
         row += [] if beside is None else [_points_of(subject, others.get(one.column))]
         rows.append(row)
-    note = say("informed-note", limit=f"{100 * LOW:.0f}")
-    return listing(name, head, rows, f"{note} {_left_out(subject, len(ranked))}".strip())
+    return listing(name, head, rows, note)
 
 
-def _left_out(subject: ReportContext, tried: int) -> str:
-    columns = len(subject.pair.names)
-    return say("informed-some-columns", tried=tried, columns=columns) if tried < columns else ""
+def _scale(ends: tuple[float, float]) -> str:
+    return say("informed-scale", high=f"{100 * ends[1]:.0f}")
 
 
 def _ends(figures: list[Estimate]) -> tuple[float, float]:
@@ -112,10 +111,9 @@ def _ends(figures: list[Estimate]) -> tuple[float, float]:
 
 def _strip_cell(subject: ReportContext, above: Estimate, ends: tuple[float, float]) -> Cell:
     value, interval = subject.rules.points(above, above.runs)
-    low, high = subject.rules.difference_interval(above, above.runs)
-    shown = Estimate(round(above.value, 2) if subject.rules.strict else above.value, low, high, above.runs)
     drawn: Strip | None = None
     if not subject.rules.suppresses(above.runs):
+        shown = subject.rules.rounded_difference(above, above.runs)
         drawn = strip(shown, say("strip-label", value=value, interval=interval), ends, mark=LOW)
     return Cell("", strip=drawn)
 
@@ -149,10 +147,10 @@ def _membership(subject: ReportContext, attacks: InformedAttacks, nearest: Membe
         if attack is not None and subject.rules.shows(attack.membership.area):
             member = attack.membership
             three = (_risk(subject, one) for one in (member.area, member.found, member.found_rarely))
-            rows.append([say("informed-attacker", how=name), *three])
+            rows.append([say("informed-attacker", how=name, what=_what(subject)), *three])
     if nearest is not None and subject.rules.shows(nearest.area):
         two = (_risk(subject, one) for one in (nearest.area, nearest.alarms))
-        rows.append([say("informed-attacker", how="distance"), *two, NONE])
+        rows.append([say("informed-attacker", how="distance", what=""), *two, NONE])
     yield listing(say("informed-membership-table"), head, rows, say("informed-membership-note"))
 
 
@@ -166,10 +164,10 @@ def _background(subject: ReportContext, attacks: InformedAttacks) -> Iterator[Pa
     shown = [one for one in found if subject.rules.shows(one.membership.area)]
     ends = _ends([one.largest.above_control for one in shown if one.largest is not None])
     yield Heading(say("informed-background-heading"))
-    yield Words(say("informed-background-lead"))
+    yield Words(say("informed-background-lead", what=_what(subject)))
     head = (
         say("informed-head-known"),
-        span_words(ends),
+        _scale(ends),
         say("informed-head-largest"),
         say("informed-head-area"),
         say("informed-head-found"),
@@ -249,4 +247,4 @@ def _p(found: Copies, one: Match) -> str:
     if one.attack.control is None:
         return NONE
     corrected = min(1.0, one.p * found.tests)
-    return say("copies-p-tiny") if corrected < SIGNIFICANT else f"{corrected:.3f}"
+    return say("copies-p-tiny") if corrected < SIGNIFICANT else f"{corrected:.2g}"

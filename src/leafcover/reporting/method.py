@@ -157,16 +157,15 @@ def _trees(subject: ReportContext, release: Release) -> Iterator[Part | None]:
 # One column in words.
 
 
-def dealt_words(release: Release, step: Step, name: str, *, detailed: bool) -> str:
+def dealt_words(release: Release, step: Step, name: str) -> str:
     """Where one column was dealt, in a sentence."""
     partners = [other for other in step.columns if other != name]
     return say(
         "column-dealt",
         whole="no" if release.partitions[step.within].stages else "yes",
-        detailed="yes" if detailed else "no",
         leaves=release.partitions[step.within].cells.count,
         tests=listed(tested_columns(release, step), most=4),
-        together="yes" if detailed and partners else "no",
+        together="yes" if partners else "no",
         partners=listed(partners, most=4),
     )
 

@@ -112,7 +112,7 @@ conclusion-not-known = { $reason ->
 
 ## Summary: what was kept
 
-kept-by-method = The method is designed to keep: { $what }.
+kept-by-method = By design, the method keeps { $what }.
 kept-leaves = { $share } of the rows are in the same leaf as before in the tree for { $target } that guided the release, so
     that tree’s rules still hold for them.
 kept-leaves-forest = { $share } of the rows, on average over the { $trees } trees for { $target } that guided the release, are
@@ -137,7 +137,7 @@ kept-associations = { $count ->
 
 ## Summary: what is protected
 
-protected-by-method = The method is designed to hide: { $what }.
+protected-by-method = By design, the method hides { $what }.
 protected-changed = { $share } of all values differ from the original value of their row.
 linkage-unmeasured = { $absence ->
     [suppressed] Disclosure risk is not shown for so few rows: do not assume that it is low.

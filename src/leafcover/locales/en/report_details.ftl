@@ -24,29 +24,32 @@ coverage-by-pairs = Based on { $coverage }; { $pairs } of { $of ->
 ## Attackers who know the method
 
 informed-title = Attackers who know the method
+informed-what = { $dealt ->
+    [yes] trees
+   *[no] trees or cells
+}
 informed-no-control =
     There is no control: no rows outside the release are known, so what an attacker who knows the method infers about people
     in the release cannot be compared with others.
 informed-lead =
     The attacker knows all other columns of a person, the recipe and its settings, and reads the missing column from counts of
-    the release. { $what ->
-        [trees] Trees granted: the attacker is also given the true trees.
-       *[either] Granted: the attacker is also given the true trees or cells.
-    } Regrown: the attacker has only the release and grows them from it. Each figure stands beside the same one for people
-    outside the release; only the difference comes from a person’s own record.
+    the release. Granted: the attacker is also given the true { $what }. Regrown: the attacker has only the release and grows
+    { $what } from it. Beside each figure is the same one for people outside the release; only the difference comes from a
+    person’s own record.
 informed-inference-heading = Attribute inference of every column
 informed-not-granted =
     The method has no trees or cells to grant, so the attacker grows a chain of trees from the release.
 informed-table = { $how ->
-    [granted] Attribute inference, trees or cells granted
-   *[regrown] Attribute inference, trees or cells regrown from the release
+    [granted] Attribute inference, { $what } granted
+   *[regrown] Attribute inference, { $what } regrown from the release
 }
-informed-regrown-fold = The same with trees or cells regrown from the release
+informed-regrown-fold = The same with { $what } regrown from the release
+informed-scale = From 0 to { $high } points
 informed-head-above = Above control, points
 informed-head-regrown = Regrown: above control
 informed-note =
     In small type: the 95% interval. Dot and line: above control with its interval; upright mark: the limit for low,
-    { $limit } points. The upper end counts. A number is inferred correctly if it is off by at most 5% of the range of the
+    { $limit } points. The upper end counts, and the columns with the highest one come first. A number is inferred correctly if it is off by at most 5% of the range of the
     middle 90% of values.
 informed-some-columns =
     { $tried } of { $columns } columns were attacked; the others are determined by one of these, or nobody outside the release
@@ -58,17 +61,18 @@ informed-head-area = Area under the ROC curve
 informed-head-found = Found at 1% false alarms
 informed-head-found-rarely = Found at 0.1% false alarms
 informed-attacker = { $how ->
-    [granted] Knows the method; trees or cells granted
-    [regrown] Knows the method; trees or cells regrown
+    [granted] Knows the method; { $what } granted
+    [regrown] Knows the method; { $what } regrown
    *[distance] Distance to the nearest released row
 }
 informed-membership-note =
     Area: of one person in the release and one outside it, how often the attacker picks the right one; 50% is chance. Found:
     people in the release who are recognised when the attacker also takes 1% (0.1%) of others for members; by chance as many
-    would be found.
+    would be found. With fewer than 1,000 people outside the release, the last column rests on the one of them who looks most
+    like a member.
 informed-background-heading = Background knowledge
 informed-background-lead =
-    The same attacker, with trees or cells granted, also knows some of the other rows and subtracts them from every count.
+    The same attacker, with the true { $what }, also knows some of the other rows and subtracts them from every count.
 informed-background-table = Background knowledge
 informed-head-known = Other rows known
 informed-head-largest = Largest inference above control, points
@@ -541,6 +545,7 @@ columns-title = { $audience ->
 }
 columns-lead-internal = The lowest and highest 1% of the numbers are outside their charts.
 columns-lead-external = Charts leave out the lowest and highest values and merge bars of fewer than 5 rows; rare values are grouped together.
+columns-dealt = Every column was dealt separately.
 columns-one-partition = All columns were perturbed within the same cells: { $cells }.
 columns-without-chart = { $count ->
     [one] The last column has no chart, because there are too many columns.
@@ -676,9 +681,11 @@ clusters-head-count = Clusters
 clusters-head-error = Rows in another cluster
 clusters-head-rand = Adjusted Rand index
 clusters-head-centre = Rows moved by new centres
-clusters-note =
+clusters-note-rows =
     Rows in another cluster: a person’s released row is in another cluster than the original row, with clusters matched as
-    well as possible. Rows moved by new centres: original rows that the centres of the release assign to another cluster;
+    well as possible.
+clusters-note =
+    Rows moved by new centres: original rows that the centres of the release assign to another cluster;
     the floor is the same for a resample. Based on { $coverage }.
 
 totals-fold = Weighted totals

@@ -57,15 +57,12 @@ tree-table-kept = Rows in the same leaf as before
 unchanged = Released unchanged.
 column-dealt = { $whole ->
     [yes] Permuted over the whole table
-   *[no] { $detailed ->
-        [yes] { $tests ->
-            [none] Dealt over the whole table: no split paid its price
-           *[other] Dealt in { $leaves ->
-                [one] 1 leaf
-               *[other] { $leaves } leaves
-            } by { $tests }
-        }
-       *[no] Dealt within the leaves of a tree for it
+   *[no] { $tests ->
+        [none] Dealt over the whole table: no split paid its price
+       *[other] Dealt in { $leaves ->
+            [one] 1 leaf
+           *[other] { $leaves } leaves
+        } of trees that test { $tests }
     }
   }{ $together ->
     [yes] , together with { $partners }
