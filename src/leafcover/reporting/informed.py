@@ -86,14 +86,13 @@ def _by_column(
     shown = [one for one in ranked if subject.rules.shows(one.attack.main)][:MAX_COLUMNS_LISTED]
     ends = _ends([one.above_control for one in shown])
     others = {} if beside is None else {one.column: one for one in beside.inferences}
-    head = [say("head-column"), _scale(ends), say("informed-head-above")]
-    head += [say("attacks-head-members"), say("attacks-head-control")]
+    head = [say("head-column"), say("attacks-head-members"), say("attacks-head-control")]
+    head += [_scale(ends), say("informed-head-above")]
     head += [] if beside is None else [say("informed-head-regrown")]
     rows: list[list[str | Cell]] = []
     for one in shown:
-        row: list[str | Cell] = [one.column, _strip_cell(subject, one.above_control, ends)]
-        row += [_points(subject, one.above_control), _risk(subject, one.attack.main)]
-        row += [_risk(subject, one.attack.control)]
+        row: list[str | Cell] = [one.column, _risk(subject, one.attack.main), _risk(subject, one.attack.control)]
+        row += [_strip_cell(subject, one.above_control, ends, mark=LOW), _points(subject, one.above_control)]
         row += [] if beside is None else [_points_of(subject, others.get(one.column))]
         rows.append(row)
     return listing(name, head, rows, note)
@@ -109,12 +108,12 @@ def _ends(figures: list[Estimate]) -> tuple[float, float]:
     return low, max(high, 2 * LOW)
 
 
-def _strip_cell(subject: ReportContext, above: Estimate, ends: tuple[float, float]) -> Cell:
+def _strip_cell(subject: ReportContext, above: Estimate, ends: tuple[float, float], mark: float | None = None) -> Cell:
     value, interval = subject.rules.points(above, above.runs)
     drawn: Strip | None = None
     if not subject.rules.suppresses(above.runs):
         shown = subject.rules.rounded_difference(above, above.runs)
-        drawn = strip(shown, say("strip-label", value=value, interval=interval), ends, mark=LOW)
+        drawn = strip(shown, say("strip-label", value=value, interval=interval), ends, mark)
     return Cell("", strip=drawn)
 
 

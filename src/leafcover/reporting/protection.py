@@ -30,7 +30,14 @@ def not_protected(subject: ReportContext) -> Iterator[tuple[str, str]]:
         yield from _reconstructed(subject)
     yield from leaks(subject)
     yield from _most_exposed(subject)
-    yield _item("all-but-one", text="" if subject.descends else "all-but-one-dealt")
+    yield say("all-but-one"), " ".join(_all_but_one(subject))
+
+
+def _all_but_one(subject: ReportContext) -> Iterator[str]:
+    yield say("all-but-one-text") if subject.descends else say("all-but-one-dealt")
+    attacks = None if subject.measures is None else subject.measures.risks.informed_attacks
+    if attacks is not None and attacks.background:
+        yield say("all-but-one-measured")
 
 
 def _item(message: str, *, text: str = "", **values: object) -> tuple[str, str]:

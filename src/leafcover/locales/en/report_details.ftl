@@ -77,7 +77,7 @@ informed-background-table = Background knowledge
 informed-head-known = Other rows known
 informed-head-largest = Largest inference above control, points
 informed-known = { $none ->
-    [yes] None
+    [yes] no other row
    *[no] { $share } of the rows
 }
 informed-largest = { $column }; { $interval }

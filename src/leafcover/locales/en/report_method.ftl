@@ -87,8 +87,8 @@ all-but-one = Differencing
 all-but-one-text = This is not differential privacy. Counts are exact, so an attacker who knows all rows but one can subtract
     them and reconstruct the last row.
 all-but-one-dealt = This is not differential privacy. Counts of categories are exact, so an attacker who knows all rows but one
-    can subtract them and reconstruct the last row, its numbers roughly. Under “Attackers who know the method” stands what
-    knowing 50% to 99% of the rows brings.
+    can subtract them and reconstruct the last row, its numbers roughly.
+all-but-one-measured = The section “Attackers who know the method” shows what knowing 50% to 99% of the rows brings.
 row-order = Row order
 row-order-text = Rows are in their original order, so the n-th row is still the n-th person.
 seed = The randomness
