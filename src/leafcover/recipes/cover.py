@@ -147,29 +147,38 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
             raise NameUnknown("column", name, table.names, "for the order")
         if name not in names:
             raise PlanError(f"Column {name!r} cannot be in the order of dealing: it stays unchanged or is dropped.")
-    codes = {c.name: _codes(c) for c in columns}
-    count = {name: int(code.max(initial=-1)) + 1 for name, code in codes.items()}
+    count = {c.name: _distinct(c) for c in columns}
     place = {name: at for at, name in enumerate(order)}
     ordered = sorted(names, key=lambda n: (n == target, place.get(n, len(place)), count[n], names.index(n)))
     found: list[tuple[str, ...]] = []
     for name in ordered:
-        for at, block in enumerate(found):
-            if name != target and _same_groups(codes[block[0]], codes[name], count[name], k):
-                found[at] = (*block, name)
-                break
-        else:
+        # Nearly unique columns may determine each other by chance, and a pair of them would be a true record.
+        alike = [
+            b for b in found if count[b[0]] == count[name] and 1 < count[name] <= len(table) / k and name != target
+        ]
+        block = next((b for b in alike if _same_groups(table[b[0]], table[name])), None)
+        if block is None:
             found.append((name,))
+        else:
+            found[found.index(block)] = (*block, name)
     return found
+
+
+def _distinct(column: Column) -> int:
+    """The number of distinct values, missing included."""
+    if column.is_category:
+        return int(np.count_nonzero(np.bincount(column.values + 1)))
+    return len(np.unique(column.values))  # nan is one value
+
+
+def _same_groups(one: Column, other: Column) -> bool:
+    """Whether two columns with equally many distinct values determine each other."""
+    first, second = _codes(one), _codes(other)
+    count = int(first.max()) + 1
+    return len(np.unique(first * count + second)) == count
 
 
 def _codes(column: Column) -> Rows:
     """Codes from 0 of the distinct values; missing is one of them."""
     values = column.values if column.is_category else np.where(column.missing, np.inf, column.values)
     return np.unique(values, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-def _same_groups(one: Rows, other: Rows, count: int, k: int) -> bool:
-    """Whether two columns determine each other. Not if they are nearly unique: a pair would be a true record."""
-    if int(one.max(initial=-1)) + 1 != count or count < 2 or count * k > len(one):
-        return False
-    return len(np.unique(one * count + other)) == count

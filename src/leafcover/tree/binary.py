@@ -116,17 +116,17 @@ class Coding:
     """How the values of a column become codes of a stage. Missing has a code of its own."""
 
     attribute: Attribute
-    edges: Floats  # upper edges of the fine groups of a number but the last; empty for a category
+    edges: Floats  # the largest value of each fine group of a number; empty for a category
     number: Rows  # the code of each fine group or level; the last entry is for missing values
     count: int  # number of codes
 
     def codes(self, column: Column) -> Rows:
         """The codes of a column, of this table or another; an unknown level counts as missing."""
         if self.attribute.is_number:
-            fine = np.where(np.isnan(column.values), -1, np.searchsorted(self.edges, column.values))
+            bins = code_columns((self.attribute,), (self.edges,), (column.values,), len(column))
+            found: Rows = self.number[bins[:, 0].astype(np.int64) - 1]  # missing, -1, is the last entry
         else:
-            fine = _codes_of(self.attribute, column).astype(np.int64)
-        found: Rows = self.number[fine]  # missing, -1, is the last entry
+            found = self.number[_codes_of(self.attribute, column)]
         return found
 
 
@@ -157,8 +157,8 @@ def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None
     attribute = Attribute(column.name, column.levels, not column.is_category)
     if column.is_category:
         return _codings_of_levels(column, attribute, 2 * groups)
-    edges = quantile_edges(column.values, bins=bins or min(groups * groups, MAX_BINS))[:-1]
-    fine = np.arange(len(edges) + 2)
+    edges = quantile_edges(column.values, bins=bins or min(groups * groups, MAX_BINS))
+    fine = np.arange(len(edges) + 1)
     found = [Coding(attribute, edges, fine, len(fine))]
     if bins is None and len(fine) - 1 > groups:
         rows = np.bincount(found[0].codes(column), minlength=len(fine))[:-1]
@@ -201,7 +201,7 @@ def stages_of(
         trees = grow_binary(binned, target, classes, start, cells, given=given, floor=floor, price=price)
         found.append(Stage(coding, start, code, trees, trees.place(_tested(binned, trees), start)))
         start, cells = code, coding.count
-    if not _determines(column, start):
+    if not _determines(column, found[-1].coding, start):
         found.append(Stage(found[-1].coding, start, start, no_trees(cells), start))
     return tuple(found)
 
@@ -209,16 +209,25 @@ def stages_of(
 def _shares(label: Rows, code: Rows) -> int:
     """How many codes occur in each cell beyond the first, summed over cells."""
     width = int(code.max(initial=0)) + 1
-    return len(np.unique(label * width + code)) - len(np.unique(label))
+    return _occurring(label * width + code) - _occurring(label)
+
+
+def _occurring(numbers: Rows) -> int:
+    """How many numbers occur, in few passes where they are small."""
+    if int(numbers.max(initial=0)) > 8 * len(numbers):
+        return len(np.unique(numbers))
+    return int(np.count_nonzero(np.bincount(numbers)))
 
 
 def _within(start: Rows, code: Rows) -> tuple[Codes, int]:
-    """Codes numbered from 0 inside each code of the stage before, and the largest number of them."""
-    width = int(code.max(initial=0)) + 1
-    pairs, place = np.unique(start * width + code, return_inverse=True)
-    before = pairs // width
-    number = np.arange(len(pairs)) - np.searchsorted(before, before)
-    return number[place.ravel()].astype(np.int32), int(number.max(initial=0)) + 1
+    """Codes numbered from 0 inside the code of the stage before, which each determines, and the most in one of them."""
+    before = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
+    before[code] = start
+    present = np.flatnonzero(before >= 0)
+    ordered = present[np.argsort(before[present], kind="stable")]
+    number = np.zeros(len(before), np.int32)
+    number[ordered] = np.arange(len(ordered)) - np.searchsorted(before[ordered], before[ordered])
+    return number[code], int(number.max(initial=0)) + 1
 
 
 def _tested(binned: Binned, trees: BinaryTrees) -> Array:
@@ -227,11 +236,9 @@ def _tested(binned: Binned, trees: BinaryTrees) -> Array:
     return np.ascontiguousarray(binned.codes[:, [at[name] for name in trees.names]])
 
 
-def _determines(column: Column, code: Rows) -> bool:
+def _determines(column: Column, coding: Coding, code: Rows) -> bool:
     """Whether rows with equal codes have equal values."""
     if column.is_category:
         return len(column.levels) < MAX_CLASSES
-    order = np.argsort(code, kind="stable")
-    values, code = column.values[order], code[order]
-    same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
-    return bool((same | (code[1:] != code[:-1])).all())
+    largest = np.append(coding.edges, np.nan)[code]  # of the group
+    return bool((column.values == largest)[~column.missing].all())
