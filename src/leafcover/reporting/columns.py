@@ -37,7 +37,7 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import NONE, curled, started
-from leafcover.reporting.method import column_words
+from leafcover.reporting.method import column_words, dealt_words
 from leafcover.reporting.method import say as method_words
 from leafcover.table.table import Column
 
@@ -77,7 +77,9 @@ def _lead(subject: ReportContext, cells: str) -> Iterator[Part]:
         words.append(say("columns-lead-external"))
     elif not all(column.is_category for column in subject.pair.released):
         words.append(say("columns-lead-internal"))
-    if cells:
+    if not subject.descends:
+        words.append(say("columns-dealt"))
+    elif cells:
         words.append(say("columns-one-partition", cells=cells))
     if words:
         yield Words(" ".join(words), tone="lead")
@@ -92,8 +94,11 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
     if subject.release is not None and name in subject.release.no_values:
         words = method_words("column-no-values")
     elif subject.release is not None:
-        placed = placed and subject.show_plan
-        words = column_words(subject.step_of(name), name, own=own, detailed=subject.show_plan, placed=placed)
+        step, detailed = subject.step_of(name), subject.show_plan
+        if step is not None and not step.perturb.descends:
+            words = dealt_words(subject.release, step, name) if detailed else ""
+        else:
+            words = column_words(step, name, own=own, detailed=detailed, placed=placed and detailed)
     # matplotlib escapes every text
     picture: Any = Markup(chart(before, after, strict=not subject.internal) if drawn else "")
     return Card(name, _tag(subject, after), picture, tuple(_facts(subject, after)), words, name in subject.unprotected)
@@ -124,7 +129,9 @@ def _facts(subject: ReportContext, column: Column) -> Iterator[tuple[str, str]]:
 
 
 def _changed(subject: ReportContext, release: Release, name: str) -> Iterator[tuple[str, str]]:
-    """How many values changed, and how many could not."""
+    """How many values changed, and how many could not; nothing where no row has a value of its own."""
+    if not subject.descends:
+        return
     voice, whole = subject.rules, subject.step_of(name) is None
     fact = next(f for f in release.columns if f.name == name)
     yield say("column-changed"), "0%" if whole else voice.share(fact.changed)
@@ -276,7 +283,7 @@ def _value_pairs(subject: ReportContext, utility: Utility) -> Iterator[Part | No
 
 
 def _statistics(subject: ReportContext, utility: Utility) -> Iterator[Part | None]:
-    yield fold(say("biases-fold"), _biases(utility.biases), _loss(utility))
+    yield fold(say("biases-fold"), _biases(utility.biases), _loss(subject, utility))
     if utility.regression is not None:
         yield fold(say("regression-fold"), *_regression(subject, utility.regression))
     if utility.clusters:
@@ -308,13 +315,16 @@ def _biases(found: Biases) -> Part | None:
     return listing(say("biases-table"), head, rows, " ".join(notes))
 
 
-def _loss(utility: Utility) -> Part | None:
+def _loss(subject: ReportContext, utility: Utility) -> Part | None:
     loss, forest = utility.information_loss, utility.forest
     rows: list[tuple[str | Cell, ...]] = [
-        (say("loss-il1s"), _decimals(loss.il1s), say("loss-il1s-how", worst=_decimals(loss.il1s_worst))),
-        (say("loss-squares"), _decimals(loss.squares), say("loss-zero-best")),
         (say("loss-eigenvalues"), _decimals(loss.eigenvalues), say("loss-zero-best")),
     ]
+    if subject.descends:  # else no released row has an original one to compare it with
+        rows[:0] = [
+            (say("loss-il1s"), _decimals(loss.il1s), say("loss-il1s-how", worst=_decimals(loss.il1s_worst))),
+            (say("loss-squares"), _decimals(loss.squares), say("loss-zero-best")),
+        ]
     rows += [
         (
             say("loss-propensity", model=one.model),
@@ -330,7 +340,7 @@ def _loss(utility: Utility) -> Part | None:
             (say("loss-edusc"), _decimals(forest.edusc.value), say("loss-one-best")),
         ]
     head = (say("head-measure"), say("loss-head-value"), say("head-how-to-read"))
-    return listing(say("loss-table"), head, rows, curled(loss.reason))
+    return listing(say("loss-table"), head, rows, curled(loss.reason) if subject.descends else "")
 
 
 def _regression(subject: ReportContext, found: Regression) -> Iterator[Part | None]:
@@ -375,30 +385,22 @@ def _coefficient(found: Estimate | None) -> Cell:
 
 
 def _clusters(subject: ReportContext, found: tuple[Clusters, ...]) -> Part | None:
-    share = subject.rules.share
-    return listing(
-        say("clusters-table"),
-        (
-            say("clusters-head-count"),
-            say("clusters-head-error"),
-            say("head-chance"),
-            say("clusters-head-rand"),
-            say("clusters-head-centre"),
-            say("head-floor"),
-        ),
+    """Clusters of both tables; where no released row has an original one, only where their centres lie."""
+    share, paired = subject.rules.share, not all(isnan(one.error) for one in found)
+    by_row = (say("clusters-head-error"), say("head-chance"), say("clusters-head-rand")) if paired else ()
+    head = (say("clusters-head-count"), *by_row, say("clusters-head-centre"), say("head-floor"))
+    rows = [
         [
-            [
-                f"{one.count}",
-                share(one.error),
-                share(one.chance),
-                _decimals(one.rand),
-                share(one.centre_error),
-                share(one.centre_floor),
-            ]
-            for one in found
-        ],
-        say("clusters-note", coverage=curled(found[0].how)),
-    )
+            f"{one.count}",
+            *((share(one.error), share(one.chance), _decimals(one.rand)) if paired else ()),
+            share(one.centre_error),
+            share(one.centre_floor),
+        ]
+        for one in found
+    ]
+    notes = [say("clusters-note-rows")] if paired else []
+    notes.append(say("clusters-note", coverage=curled(found[0].how)))
+    return listing(say("clusters-table"), head, rows, " ".join(notes))
 
 
 def _totals(found: Totals) -> Iterator[Part | None]:

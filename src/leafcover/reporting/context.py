@@ -5,19 +5,18 @@ from typing import Literal, TypeAlias
 
 from leafcover.engine.run import Release, TreeFact
 from leafcover.messages import catalogue
-from leafcover.metrics.disclosure.attribute_inference import Inference
+from leafcover.metrics.disclosure.informed_inference import InformedAttack
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.pair import Pair
 from leafcover.metrics.suite import Measures
-from leafcover.metrics.summary import above_control
+from leafcover.metrics.summary import Method, measured_risks
 from leafcover.recipes.plan import Step
 from leafcover.reporting.components import Cell
 from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules
 
 say = catalogue("report")
 
-Absence: TypeAlias = Literal["suppressed", "not-asked", "impossible"]
-InferenceMethod: TypeAlias = Literal["model", "least-perturbed", "nearest"]
+Absence: TypeAlias = Literal["suppressed", "dealt", "not-asked", "impossible"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class InferenceResult:
     """The strongest attribute inference attack on one column, and how far it lies above its control."""
 
     column: str
-    method: InferenceMethod
+    method: Method
     attack: Attack
     above: Estimate
 
@@ -33,6 +32,15 @@ class InferenceResult:
     def shown(self) -> bool:
         """Whether the whole interval lies above 0: a person's own record reveals more than patterns do."""
         return self.above.low > 0
+
+
+@dataclass(frozen=True)
+class MembershipResult:
+    """The strongest membership inference."""
+
+    method: Method
+    area: Risk  # under the ROC curve
+    found: Risk  # members found at 1 % false alarms
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +98,17 @@ class ReportContext:
         return informed.first if informed is not None and self.rules.shows(informed.first) else None
 
     @property
+    def descends(self) -> bool:
+        """Whether a released row comes from one original row, as far as is known."""
+        if self.release is not None:
+            return self.release.descends
+        return self.measures is None or self.measures.descends
+
+    @property
     def changed(self) -> float | None:
-        """The share of all values that differ from the original value of their row."""
+        """The share of all values that differ from the original value of their row; None if no row has one."""
+        if not self.descends:
+            return None
         if self.release is not None:
             return sum(f.changed for f in self.release.columns) / max(len(self.release.columns), 1)
         unmoved = None if self.measures is None else self.measures.risks.unmoved
@@ -123,10 +140,10 @@ class ReportContext:
 
     @property
     def absence(self) -> Absence:
-        """Why there is no figure, as catalogues select by it."""
+        """Why there is no figure of record linkage, as catalogues select by it."""
         if self.rules.suppressed:
             return "suppressed"
-        return "not-asked" if self.measures is None else "impossible"
+        return "not-asked" if self.measures is None else "impossible" if self.descends else "dealt"
 
     @property
     def absence_text(self) -> str:
@@ -141,31 +158,56 @@ class ReportContext:
 
     @property
     def inferences(self) -> list[InferenceResult]:
-        """The attribute inference attacks that have a control, furthest above it first."""
-        tried = () if self.measures is None else self.measures.risks.inferences
+        """The strongest attribute inference attack on each column; the first is the one that decides."""
+        if self.measures is None:
+            return []
         found = [
-            InferenceResult(one.column, method_of(one, one.strongest), one.strongest, above)
-            for one in tried
-            if (above := above_control(one.strongest)) is not None
+            InferenceResult(one.column, one.method, self._attack_on(one.column, one.method), one.risk)
+            for one in measured_risks(self.measures)
+            if one.kind == "inference" and isinstance(one.risk, Estimate)
         ]
-        return sorted(found, key=lambda one: -one.above.value)
+
+        return sorted(found, key=lambda one: self.worst_first(one.above))
+
+    def worst_first(self, above: Estimate) -> tuple[float, float]:
+        """A key that sorts differences as they are published: the highest upper end first, which decides."""
+        shown = self.rules.rounded_difference(above, above.runs)
+        return -shown.high, -shown.value
+
+    def _attack_on(self, column: str, method: Method) -> Attack:
+        assert self.measures is not None
+        if (informed := self._informed(method)) is not None:
+            return next(one.attack for one in informed.inferences if one.column == column)
+        return next(one.strongest for one in self.measures.risks.inferences if one.column == column)
+
+    def _informed(self, method: Method) -> InformedAttack | None:
+        attacks = None if self.measures is None else self.measures.risks.informed_attacks
+        if attacks is None:
+            return None
+        return attacks.granted if method == "granted" else attacks.regrown if method == "regrown" else None
+
+    @property
+    def membership(self) -> MembershipResult | None:
+        """The strongest membership inference, which decides."""
+        if self.measures is None:
+            return None
+        found = next((one for one in measured_risks(self.measures) if one.kind == "membership"), None)
+        if found is None:
+            return None
+        if (informed := self._informed(found.method)) is not None:
+            return MembershipResult(found.method, informed.membership.area, informed.membership.found)
+        nearest = self.measures.risks.membership
+        assert nearest is not None
+        return MembershipResult(found.method, nearest.area, nearest.alarms)
 
     @property
     def columns_tried(self) -> str:
         """How many columns were attacked by attribute inference, of how many."""
-        tried = 0 if self.measures is None else len(self.measures.risks.inferences)
+        tried = len(self.inferences)
+        if not tried and self.measures is not None:
+            tried = len(self.measures.risks.inferences)
         every = len(self.pair.names)
         return say("columns-attacked", all="yes" if tried == every > 1 else "no", attacked=tried, columns=every)
-
-
-def method_of(one: Inference, attack: Attack) -> InferenceMethod:
-    """How an attack infers a column."""
-    return "model" if attack is one.learned else "least-perturbed" if attack is one.trusted else "nearest"
-
-
-def attack_method(one: Inference, attack: Attack) -> str:
-    """The same in words."""
-    return say("inference-method", method=method_of(one, attack))
 
 
 def risk_cell(context: ReportContext, risk: Risk) -> Cell:

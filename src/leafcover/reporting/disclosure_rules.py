@@ -176,12 +176,15 @@ class DisclosureRules:
             return NONE, ""
         if self.suppresses(tries):
             return HIDDEN, say("interval-too-few")
-        digits = 0 if self.strict else 1
+        digits, shown = 0 if self.strict else 1, self.rounded_difference(estimate, tries)
+        ends = "" if isnan(shown.low) else span(_signed(shown.low, digits), _signed(shown.high, digits))
+        return _signed(shown.value, digits), ends
+
+    def rounded_difference(self, estimate: Estimate, tries: int) -> Estimate:
+        """A difference of shares as it is published, and as it may be drawn or sorted by."""
         step = self._step(tries)
-        value = step * round(estimate.value / step) if step else estimate.value
-        low, high = self.difference_interval(estimate, tries)
-        interval = "" if isnan(low) else span(_signed(low, digits), _signed(high, digits))
-        return _signed(value, digits), interval
+        value = step * round(estimate.value / step) if step and not isnan(estimate.value) else estimate.value
+        return Estimate(value, *self.difference_interval(estimate, tries), estimate.runs)
 
     def format_points(self, estimate: Estimate, tries: int) -> str:
         """A difference of shares with its interval, for a sentence.

@@ -9,7 +9,7 @@ from leafcover.engine.run import FEWEST
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.metrics.suite import Measures
-from leafcover.metrics.summary import DecisiveRisk, exceeds, measured_risks
+from leafcover.metrics.summary import DecisiveRisk, copied_part, exceeds, measured_risks
 from leafcover.metrics.utility.prediction import Agreement
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules, beside, listed, started
@@ -71,9 +71,15 @@ def verdicts(context: ReportContext) -> Iterator[Verdict]:
         yield from _statistics(context, measures)
     changed = context.changed
     if changed is None or changed > 0:
-        known = "no" if changed is None else "suppressed" if context.rules.suppressed else "yes"
         share = "" if changed is None else started(context.rules.share(changed))
-        yield Verdict("no", "records", say("why-records", known=known, share=share))
+        yield Verdict("no", "records", say("why-records", known=_whose_values(context), share=share))
+
+
+def _whose_values(context: ReportContext) -> str:
+    """What is known about how many values are the person's own, as the catalogue selects by it."""
+    if not context.descends:
+        return "dealt"
+    return "no" if context.changed is None else "suppressed" if context.rules.suppressed else "yes"
 
 
 def _models(context: ReportContext, measures: Measures) -> Iterator[Verdict]:
@@ -191,7 +197,7 @@ def _points(moved: float, context: ReportContext) -> str:
     return say("percentage-points", value=number, number="one" if number == "1" else "other")
 
 
-# Publication: every attack that was run counts, by the figures that `--max-risk` goes by.
+# Publication: the risks that decide, by the figures that `--max-risk` goes by.
 
 
 SEVERITY: dict[Fit, int] = {"yes": 0, "not known": 1, "with care": 2, "no": 3}
@@ -206,7 +212,6 @@ class _Finding:
     sentence: str
     risk: DecisiveRisk
     bound: float  # the figure that was judged
-    end: float  # the end of the interval that it comes from
 
 
 def publication(context: ReportContext) -> Verdict:
@@ -217,85 +222,70 @@ def publication(context: ReportContext) -> Verdict:
     """
     if context.measures is None:
         return Verdict("not known", "publication", say("finding-unmeasured", absence=context.absence))
-    linked, inferred, others = _findings(context, context.measures)
-    fits = [one.fit for one in (*linked, *others)] + [inferred if isinstance(inferred, str) else inferred.fit]
-    fit: Fit = "no" if "no" in fits else "with care" if "with care" in fits or "not known" in fits else "yes"
-    if fit != "no" and not linked and context.measures.descends:
-        fit = "not known"
-    absent = "finding-not-linked" if context.measures.descends else "finding-dealt"
-    sentences = [one.sentence for one in linked] or [say(absent)]
-    sentences.append(say("finding-no-inference", few=_few(context)) if isinstance(inferred, str) else inferred.sentence)
-    sentences += [one.sentence for one in others]
-    return Verdict(fit, "publication", " ".join([*sentences, say("why-publication-limit", limit=_percent(LOW))]))
+    found = _findings(context, context.measures)
+    sentences = [one.sentence for one in found if one.risk.kind == "linkage"]
+    sentences = sentences or [say("finding-not-linked" if context.descends else "finding-dealt")]
+    sentences += [one.sentence for one in found if one.risk.kind == "inference"] or [
+        say("finding-no-inference", few="yes" if context.inferences else "no")
+    ]
+    sentences += [one.sentence for one in found if one.risk.kind not in ("linkage", "inference")]
+    linked = "yes" if context.descends else "no"
+    sentences.append(say("why-publication-limit", linked=linked, limit=_percent(LOW)))
+    return Verdict(_fit(context, found), "publication", " ".join(sentences))
 
 
-def _few(context: ReportContext) -> str:
-    return "yes" if context.inferences else "no"
+def _fit(context: ReportContext, found: list[_Finding]) -> Fit:
+    kinds, fits = {one.risk.kind for one in found}, {one.fit for one in found}
+    if "no" in fits:
+        return "no"
+    if "linkage" not in kinds and context.descends:
+        return "not known"
+    return "with care" if "with care" in fits or "inference" not in kinds else "yes"
 
 
-def _findings(
-    context: ReportContext, measures: Measures
-) -> tuple[list[_Finding], _Finding | Literal["not known"], list[_Finding]]:
-    """What record linkage, attribute inference and the other attacks show."""
-    found = measured_risks(measures)
+def _findings(context: ReportContext, measures: Measures) -> list[_Finding]:
+    """What every deciding attack that may be published shows; of attribute inference the column that decides."""
     rules = context.rules
-    linked = [_linked(rules, one) for one in found if one.kind == "linkage" and _is_shown(rules, one)]
-    inferred = [_inferred(rules, one) for one in found if one.kind == "inference" and _is_shown(rules, one)]
-    others = [_other(rules, one) for one in found if one.kind not in ("linkage", "inference") and _is_shown(rules, one)]
-    worst = max(inferred, key=lambda one: one.bound, default=None)
-    return linked, "not known" if worst is None else worst, [one for one in others if one.fit != "yes"]
+    shown = [_finding(context, one) for one in measured_risks(measures) if _is_shown(rules, one)]
+    columns = {one.risk.column for one in shown if one.risk.kind == "inference"}
+    worst = next((one.column for one in context.inferences if one.column in columns), None)
+    return [one for one in shown if one.risk.kind != "inference" or one.risk.column == worst]
 
 
 def _is_shown(rules: DisclosureRules, one: DecisiveRisk) -> bool:
     return rules.shows(one.risk) if isinstance(one.risk, Risk) else not rules.suppresses(one.risk.runs)
 
 
-def _bound(rules: DisclosureRules, one: DecisiveRisk) -> float:
-    """The figure that is judged, as it is published."""
+def _finding(context: ReportContext, one: DecisiveRisk) -> _Finding:
+    """One attack, judged by the figures that are published."""
+    rules = context.rules
     if isinstance(one.risk, Risk):
-        return one.bound_of(*rules.interval_of(one.risk, one.risk.tries))
-    return one.bound_of(*rules.difference_interval(one.risk, one.risk.runs))
-
-
-def _linked(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
-    bound = _bound(rules, one)
-    risk = rules.format_risk(one.risk) if isinstance(one.risk, Risk) else ""
-    sentences = [say("finding-linkage", risk=risk), *_too_high(bound, rules)]
-    return _Finding(judged(bound, LOW, HIGH), " ".join(sentences), one, bound, bound)
-
-
-def _inferred(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
-    bound = _bound(rules, one)
-    sentence = say("finding-inference", column=one.column, method=one.method, points=_above(rules, one))
-    return _Finding(judged(bound, LOW, HIGH), " ".join([sentence, *_too_high(bound, rules)]), one, bound, bound)
-
-
-def _other(rules: DisclosureRules, one: DecisiveRisk) -> _Finding:
-    """An attack that counts by the lower end: it certainly learns more about people in the release than others."""
-    bound = _bound(rules, one)
+        bound = one.bound_of(*rules.interval_of(one.risk, one.risk.tries))
+        figure = rules.format_risk(one.risk)
+    else:
+        bound = one.bound_of(*rules.difference_interval(one.risk, one.risk.runs))
+        figure = rules.format_points(one.risk, one.risk.runs)
     fit = judged(bound, LOW, HIGH)
-    limit = HIGH if fit == "no" else LOW
-    low = rules.difference_interval(one.risk, one.risk.runs)[0] if isinstance(one.risk, Estimate) else bound
-    sentence = say(
-        "finding-other",
-        kind=one.kind,
-        points=_above(rules, one),
-        low=_digits(100 * low, 100 * limit, rules),
-        limit=_percent(limit),
-    )
-    return _Finding(fit, sentence, one, bound, low)
-
-
-def _above(rules: DisclosureRules, one: DecisiveRisk) -> str:
-    return rules.format_points(one.risk, one.risk.runs) if isinstance(one.risk, Estimate) else ""
-
-
-def _too_high(high: float, rules: DisclosureRules) -> Iterator[str]:
-    """The reason, where an upper end is too high, with enough digits to see that it is."""
-    fit = judged(high, LOW, HIGH)
-    if fit != "yes":
+    if one.kind == "linkage":
+        sentences = [say("finding-linkage", risk=figure)]
+    elif one.kind == "inference":
+        sentences = [say("finding-inference", column=one.column, method=one.method, points=figure)]
+    elif one.kind == "membership":
+        sentences = [say("finding-membership", method=one.method, points=figure)]
+    else:
+        sentences = [say("finding-copies", part=_copied(context), points=figure)]
+    if one.kind != "copies" and fit != "yes":
         limit = HIGH if fit == "no" else LOW
-        yield say("finding-above-limit", bound=_digits(100 * high, 100 * limit, rules), limit=_percent(limit))
+        end = "upper" if one.by_upper_end else "lower"
+        bound_text = _digits(100 * bound, 100 * limit, rules)
+        sentences.append(say("finding-above-limit", end=end, bound=bound_text, limit=_percent(limit)))
+    return _Finding(fit, " ".join(sentences), one, bound)
+
+
+def _copied(context: ReportContext) -> str:
+    """The most significant copies, in words."""
+    found = () if context.measures is None else context.measures.risks.copies.findings
+    return copied_part(found[0].kind, found[0].columns, found[0].without) if found else ""
 
 
 def _digits(value: float, limit: float, rules: DisclosureRules) -> str:
@@ -311,12 +301,13 @@ def conclusion(context: ReportContext) -> str:
         return say("conclusion-refused")
     if context.measures is None:
         return say("conclusion-unmeasured", absence=context.absence)
-    linked, inferred, others = _findings(context, context.measures)
-    found = [*linked, *([] if isinstance(inferred, str) else [inferred]), *others]
-    verdict = publication(context).fit
+    found = _findings(context, context.measures)
+    verdict = _fit(context, found)
     worst = max(found, key=_weight, default=None)
     if verdict == "not known" or worst is None:
-        return say("conclusion-not-linked")
+        return say("conclusion-not-known", reason="linkage" if context.descends else "inference")
+    if worst.risk.kind == "copies":
+        return say("conclusion-copies", part=_copied(context))
     level = {"yes": "low", "with care": "moderate"}.get(verdict, "high")
     if level == "moderate" and worst.fit == "yes":
         level = "partly-known"
@@ -327,7 +318,7 @@ def conclusion(context: ReportContext) -> str:
         name=worst.risk.name,
         end="upper" if worst.risk.by_upper_end else "lower",
         unit="percent" if worst.risk.kind == "linkage" else "points",
-        bound=_digits(100 * worst.end, 100 * limit, context.rules),
+        bound=_digits(100 * worst.bound, 100 * limit, context.rules),
         limit=_percent(limit),
     )
 

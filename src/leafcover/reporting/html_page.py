@@ -20,6 +20,7 @@ from leafcover.reporting.columns import columns_section, relations_section
 from leafcover.reporting.components import Section, Terms, Words, listing, section
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules, curled, started
+from leafcover.reporting.informed import informed_section
 from leafcover.reporting.method import made_section
 from leafcover.reporting.models import models_section
 from leafcover.reporting.overview import opening, overview, tiles
@@ -102,6 +103,7 @@ def _sections(context: ReportContext) -> Iterator[Section]:
         models_section(context),
         columns_section(context),
         relations_section(context),
+        informed_section(context),
         risks_section(context),
         _extra(context),
         made_section(context),

@@ -10,9 +10,9 @@ from leafcover.engine.run import CellFact, Release
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Step
 from leafcover.recipes.plan_file import plan_text
-from leafcover.reporting.components import Bullets, Heading, Part, Section, Text, Words, fold, listing, section
+from leafcover.reporting.components import Bullets, Cell, Heading, Part, Section, Text, Words, fold, listing, section
 from leafcover.reporting.context import ReportContext
-from leafcover.reporting.disclosure_rules import DisclosureRules, listed, started
+from leafcover.reporting.disclosure_rules import NONE, DisclosureRules, listed, started
 from leafcover.table.table import Column
 
 COMMON = 0.8  # a value that this share of all rows has is common in the whole table
@@ -26,10 +26,11 @@ def made_section(subject: ReportContext) -> Section | None:
     if release is None:
         return None
     warned = subject.internal and bool(release.warnings)
+    described = _dealt if not release.plan.descends else _steps if subject.show_plan else _ways
     return section(
         "made",
         say("heading"),
-        *(_steps(subject, release) if subject.show_plan else _ways(subject, release)),
+        *described(subject, release),
         *_trees(subject, release),
         Heading(say("warnings")) if warned else None,
         Bullets(release.warnings) if warned else None,
@@ -60,6 +61,49 @@ def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     head = ("columns", "each-value-is", "within", "cells", "smallest", "median")
     yield listing(say("step-table"), tuple(say(f"step-table-{name}") for name in head), rows)
     yield from _no_values(release)
+
+
+def _dealt(subject: ReportContext, release: Release) -> Iterator[Part | None]:
+    """The order of dealing; for readers of the plan the leaves of each column's trees, too."""
+    steps = [step for step in release.plan.steps if _with_values(step, release)]
+    yield Words(
+        say("dealt", target=release.plan.target, has_target="yes" if release.plan.target else "no"), tone="lead"
+    )
+    share = shared_by(release)
+    if share > 1 and not all(release.table[name].is_category for step in steps for name in step.columns):
+        yield Words(say("dealt-shared", rows=share))
+    if subject.show_plan:
+        yield Words(say("dealt-price"))
+        facts = {fact.columns: fact for fact in release.cells}
+        rows = [_dealt_row(release, number, step, facts[step.columns]) for number, step in enumerate(steps, 1)]
+        head = ("columns", "tests", "leaves", "smallest", "price")
+        note = say("dealt-table-note", blocks="yes" if any(len(step.columns) > 1 for step in steps) else "no")
+        yield listing(say("dealt-table"), tuple(say(f"dealt-table-{name}") for name in head), rows, note)
+    yield from _no_values(release)
+
+
+def _dealt_row(release: Release, number: int, step: Step, fact: CellFact) -> list[str | Cell]:
+    stages = release.partitions[step.within].stages
+    inner = sum(len(np.unique(stage.leaf)) for stage in stages[1:] if stage.trees.attributes)
+    price = getattr(step.within, "price", None)
+    return [
+        say("dealt-column", number=number, columns=" + ".join(_with_values(step, release))),
+        listed(tested_columns(release, step), most=6) if stages else say("dealt-whole"),
+        Cell(f"{fact.count:,}", say("dealt-inner", leaves=inner) if inner else ""),
+        f"{fact.smallest:,}",
+        NONE if price is None else f"{price:g}",
+    ]
+
+
+def tested_columns(release: Release, step: Step) -> list[str]:
+    """The columns that the trees of a dealt step test."""
+    stages = release.partitions[step.within].stages
+    return list(dict.fromkeys(name for stage in stages for name in stage.trees.names))
+
+
+def shared_by(release: Release) -> int:
+    """How many rows hold a number at least, where numbers were dealt; 1 if they were not shared."""
+    return min((getattr(s.perturb, "share", 1) for s in release.plan.steps if not s.perturb.descends), default=1)
 
 
 def _with_values(step: Step, release: Release) -> list[str]:
@@ -111,6 +155,19 @@ def _trees(subject: ReportContext, release: Release) -> Iterator[Part | None]:
 
 
 # One column in words.
+
+
+def dealt_words(release: Release, step: Step, name: str) -> str:
+    """Where one column was dealt, in a sentence."""
+    partners = [other for other in step.columns if other != name]
+    return say(
+        "column-dealt",
+        whole="no" if release.partitions[step.within].stages else "yes",
+        leaves=release.partitions[step.within].cells.count,
+        tests=listed(tested_columns(release, step), most=4),
+        together="yes" if partners else "no",
+        partners=listed(partners, most=4),
+    )
 
 
 def column_words(step: Step | None, name: str, *, own: str, detailed: bool, placed: bool) -> str:

@@ -8,7 +8,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.suite import Measures
 from leafcover.recipes import RECIPES
 from leafcover.reporting.components import Tile
-from leafcover.reporting.context import InferenceResult, ReportContext
+from leafcover.reporting.context import InferenceResult, MembershipResult, ReportContext
 from leafcover.reporting.disclosure_rules import HIDDEN, NONE, curled, listed, started
 from leafcover.reporting.fitness import Verdict, conclusion, verdicts
 from leafcover.reporting.protection import not_protected
@@ -44,7 +44,7 @@ def opening(context: ReportContext) -> Opening:
         date="" if context.date is None else say("date", date=context.date),
         conclusion=conclusion(context),
         decision=say("decision"),
-        limits=(say("limit-cover"),) if context.recipe == "cover" else (),
+        limits=(say("limit-cells"),) if context.recipe == "cells" else (),
     )
 
 
@@ -135,6 +135,8 @@ def _protected(context: ReportContext) -> Iterator[str]:
         yield say("protected-changed", share=started(context.rules.share(changed)))
     yield _linkage(context)
     yield from _inference(context)
+    if (member := context.membership) is not None and context.rules.shows(member.found):
+        yield _membership(context, member)
 
 
 def _linkage(context: ReportContext) -> str:
@@ -143,7 +145,7 @@ def _linkage(context: ReportContext) -> str:
         return say("linkage-unmeasured", absence=context.absence)
     informed, rules = context.measures.risks.informed, context.rules
     if informed is None or context.risk is None:
-        return say("linkage-unmeasured", absence="impossible")
+        return say("linkage-unmeasured", absence=context.absence)
     worst = rules.worst(informed.first)
     return say(
         "linkage-found",
@@ -183,6 +185,12 @@ def _inference(context: ReportContext) -> Iterator[str]:
         )
 
 
+def _membership(context: ReportContext, member: MembershipResult) -> str:
+    rules = context.rules
+    area, found = (rules.format_risk(one) for one in (member.area, member.found))
+    return say("membership-found", method=member.method, area=area, found=found)
+
+
 def _difference(context: ReportContext, first: InferenceResult) -> str:
     """What the difference shows, if it shows anything."""
     return say(
@@ -198,9 +206,12 @@ def _difference(context: ReportContext, first: InferenceResult) -> str:
 def tiles(context: ReportContext) -> Iterator[Tile]:
     """Risks first, then utility, then what was changed."""
     rules = context.rules
-    yield _linkage_tile(context)
+    if context.descends or context.measures is None:
+        yield _linkage_tile(context)
     if context.measures is not None:
         yield _inference_tile(context)
+        if not context.descends:
+            yield _membership_tile(context)
         agreements = context.measures.utility.agreement
         if agreements is not None and (own := agreements.target) is not None:
             value, interval = rules.estimate(own.agreement, agreements.tests)
@@ -223,9 +234,22 @@ def tiles(context: ReportContext) -> Iterator[Tile]:
         yield Tile(rules.kept(mean_kept(context.forest)), say("tile-leaves"), note)
     if (changed := context.changed) is not None and not rules.suppressed:
         yield Tile(rules.share(changed), say("tile-changed"), say("tile-changed.note"))
-    if context.release is not None and context.measures is None:
-        smallest = min((cell.smallest for cell in context.release.cells), default=rules.rows)
-        yield Tile(rules.count(smallest), say("tile-smallest-cell"), say("tile-smallest-cell.note"))
+    if context.measures is None:
+        yield from _smallest_cell(context)
+    elif not context.descends:
+        yield _linkage_tile(context)
+
+
+def _smallest_cell(context: ReportContext) -> Iterator[Tile]:
+    """How many rows are perturbed together; the leaves of dealing are for the steward alone."""
+    release = context.release
+    if release is None or not (context.descends or context.show_plan):
+        return
+    smallest = context.rules.count(min((cell.smallest for cell in release.cells), default=context.rules.rows))
+    if context.descends:
+        yield Tile(smallest, say("tile-smallest-cell"), say("tile-smallest-cell.note"))
+    else:
+        yield Tile(smallest, say("tile-smallest-leaf"), say("tile-smallest-leaf.note"))
 
 
 def _linkage_tile(context: ReportContext) -> Tile:
@@ -254,3 +278,14 @@ def _inference_tile(context: ReportContext) -> Tile:
         tried=context.columns_tried,
     )
     return Tile(value, label, note)
+
+
+def _membership_tile(context: ReportContext) -> Tile:
+    label, member = say("tile-membership"), context.membership
+    if member is None or not member.found.tries:
+        return Tile(NONE, label, say("tile-inference.uncontrolled"))
+    if not context.rules.shows(member.found):
+        return Tile(NONE, label, say("tile-inference.too-few"))
+    value, interval = context.rules.risk(member.found)
+    area = context.rules.risk(member.area)[0]
+    return Tile(value, label, say("tile-membership.note", interval=interval, area=area))

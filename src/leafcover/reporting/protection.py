@@ -9,7 +9,7 @@ from leafcover.perturb.base import FIXED_PROBABILITY
 from leafcover.reporting.components import Cell, Heading, Part, Words, fold, listing
 from leafcover.reporting.context import ReportContext, risk_cell
 from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules, listed, started
-from leafcover.reporting.method import why_fixed
+from leafcover.reporting.method import shared_by, why_fixed
 
 MOST_COLUMNS = 40  # in a table
 EXPOSED = 0.05  # a tail risk above this, and above twice the mean, is pointed out
@@ -30,7 +30,14 @@ def not_protected(subject: ReportContext) -> Iterator[tuple[str, str]]:
         yield from _reconstructed(subject)
     yield from leaks(subject)
     yield from _most_exposed(subject)
-    yield _item("all-but-one")
+    yield say("all-but-one"), " ".join(_all_but_one(subject))
+
+
+def _all_but_one(subject: ReportContext) -> Iterator[str]:
+    yield say("all-but-one-text") if subject.descends else say("all-but-one-dealt")
+    attacks = None if subject.measures is None else subject.measures.risks.informed_attacks
+    if attacks is not None and attacks.background:
+        yield say("all-but-one-measured")
 
 
 def _item(message: str, *, text: str = "", **values: object) -> tuple[str, str]:
@@ -88,7 +95,8 @@ def _missing(subject: ReportContext, release: Release) -> Iterator[tuple[str, st
 
 def _exact(release: Release) -> Iterator[tuple[str, str]]:
     steps = release.plan.steps
-    moved = [name for step in steps if step.perturb.moves_rows for name in step.columns]
+    yield from _dealt(release)
+    moved = [name for step in steps if step.perturb.moves_rows and step.perturb.descends for name in step.columns]
     if moved:
         every = len(moved) == len(release.table.names)
         yield _item("exact-counts", columns=say("every-column") if every else listed(moved, most=6))
@@ -101,12 +109,25 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
         yield _item("domain", columns=named if free else say("changed-columns"))
 
 
+def _dealt(release: Release) -> Iterator[tuple[str, str]]:
+    """Columns that were dealt and whose counts are exact: categories, and numbers that were not shared."""
+    dealt = [name for step in release.plan.steps if not step.perturb.descends for name in step.columns]
+    exact = [name for name in dealt if release.table[name].is_category or shared_by(release) == 1]
+    if exact:
+        categories = [c.name for c in release.table if c.is_category]
+        every = "every-column" if len(exact) == len(release.table.names) else "every-category"
+        whole = set(exact) == set(categories) or every == "every-column"
+        yield _item("exact-counts", text="exact-counts-dealt", columns=say(every) if whole else listed(exact, most=6))
+
+
 def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """What can be said of a table from elsewhere."""
     if subject.measures is None:
         yield _item("stayed", text="stayed-not-measured", reason=subject.absence_text)
         return
     unmoved = subject.measures.risks.unmoved
+    if unmoved is None and not subject.descends:
+        return
     if unmoved is None:
         yield _item("stayed", text="stayed-no-pairs")
         return
@@ -141,6 +162,8 @@ def _reconstructed(subject: ReportContext) -> Iterator[tuple[str, str]]:
 def _most_exposed(subject: ReportContext) -> Iterator[tuple[str, str]]:
     """People who are re-identified far more easily than the mean says."""
     risk = subject.risk
+    if risk is None and not subject.descends:
+        return
     if risk is None:
         yield _item("linkage", text="linkage-not-measured", reason=subject.absence_text)
     elif risk.worst > max(2 * risk.value, EXPOSED) and (worst := subject.rules.worst(risk)) not in ("", HIDDEN):
@@ -153,7 +176,7 @@ def _most_exposed(subject: ReportContext) -> Iterator[tuple[str, str]]:
 def stuck(subject: ReportContext) -> Iterator[Part | None]:
     """What could not change, by the plan alone."""
     release, voice = subject.release, subject.rules
-    if release is None or voice.suppressed:
+    if release is None or voice.suppressed or not subject.descends:
         return
     yield Heading(say("fixed-heading"))
     rows: list[list[str | Cell]] = []

@@ -1,4 +1,4 @@
-"""The section on disclosure risk: record linkage, attacks with a control, risk by column, the standard measures.
+"""The section on further attacks: record linkage, attacks with a control, risk by column, the standard measures.
 
 Everybody sees linkage and the table of attacks. Risk by column, k-anonymity and its relatives, individual risk and
 distances describe the original table and are for the internal report alone. What the cells fix and what did not change
@@ -68,7 +68,7 @@ def _linkage(subject: ReportContext, measures: Measures) -> Iterator[Part | None
     yield Heading(say("linkage-heading"))
     found = list(_attackers(measures))
     if not found:
-        yield Words(say("linkage-not-scored"))
+        yield Words(say("linkage-not-scored") if subject.descends else say("linkage-dealt"))
         return
     if strongest is not None and voice.shows(strongest.ten) and voice.rows > TOP_CANDIDATES:
         yield Words(_top_ten(subject, strongest))
@@ -195,7 +195,7 @@ class _AttackRow:
 
 def _attack_rows(subject: ReportContext, measures: Measures) -> Iterator[_AttackRow]:
     risks = measures.risks
-    if (one := _most_inferable(subject, measures)) is not None:
+    if (one := _most_inferable(measures)) is not None:
         name, no_control = say("attack-inference", column=one.column), say("attack-inference-no-control")
         for attack in _inference_attacks(one):
             yield _AttackRow(name, _inference_how(subject, one, attack), attack, no_control)
@@ -221,7 +221,7 @@ def _inference_how(subject: ReportContext, one: Inference, attack: Attack) -> st
     how = say("attack-inference-how", method=method)
     if attack is not one.strongest:
         return how
-    measure = "difference" if subject.inferences else "gain"
+    measure = "difference" if above_control(attack) is not None else "gain"
     return say("attack-inference-how-strongest", how=how, measure=measure, **_columns_tried(subject))
 
 
@@ -236,12 +236,11 @@ def _singling_out_no_control(subject: ReportContext) -> str:
     return say("attack-singling-out-no-control", reason=reason, needed=MIN_CONTROL_ROWS)
 
 
-def _most_inferable(subject: ReportContext, measures: Measures) -> Inference | None:
+def _most_inferable(measures: Measures) -> Inference | None:
     """The column with the largest difference from control; without a control, with the largest gain over baseline."""
     tried = measures.risks.inferences
-    if subject.inferences:
-        return next(one for one in tried if one.column == subject.inferences[0].column)
-    return max(tried, key=_gain, default=None)
+    controlled = [one for one in tried if above_control(one.strongest) is not None]
+    return max(controlled or tried, key=_gain, default=None)
 
 
 def _attack_cells(subject: ReportContext, attack: Attack, no_control: str = "") -> list[Cell]:

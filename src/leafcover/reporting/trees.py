@@ -70,9 +70,11 @@ def trees_section(subject: ReportContext) -> Section | None:
 
 def _guide(subject: ReportContext, *, after_others: bool = False) -> Iterator[Part]:
     release = subject.release
-    if release is None:
+    if release is None or (after_others and not subject.descends):
         return
-    if subject.forest:
+    if not subject.descends:
+        yield Words(say("trees-dealt") if subject.show_plan else say("trees-closed"))
+    elif subject.forest:
         yield from _guiding_forest(subject, release)
     elif subject.guide is None:
         yield from _kd_trees(subject, release)

@@ -16,7 +16,16 @@ def planted_release(request):
 
 @pytest.fixture(scope="session")
 def mixed_release():
-    """A release of a table of every kind, and everything that can be measured of it."""
+    """A release of a table of every kind, row by row, and everything that can be measured of it."""
     original = mixed(1, rows=600)
-    release = released(original, target="class")
+    release = released(original, "cells", target="class")
+    return original, release, measured(original, release, mixed(2, rows=200))
+
+
+@pytest.fixture(scope="session")
+def dealt_release():
+    """A release of the same table whose rows come from no one original row."""
+    original = mixed(1, rows=600)
+    release = released(original, "cover", target="class")
+    assert not release.descends
     return original, release, measured(original, release, mixed(2, rows=200))

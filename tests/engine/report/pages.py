@@ -18,7 +18,17 @@ from leafcover.reporting.html_page import report
 from tests.tables import category, number, table
 
 RARE, EXTREME, MIDDLE = "Zyx-unheard-of", 987654.0, 43.217
-RECIPES = ["cover", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"]
+RECIPES = [
+    "cover",
+    "cells",
+    "framework",
+    "framework-paper",
+    "forest",
+    "detective",
+    "random",
+    "additive",
+    "multiplicative",
+]
 
 
 def planted(rows=400, seed=5):

@@ -9,26 +9,27 @@ import pytest
 from leafcover.engine.evaluate import compared_to, measure_all, pair_from
 from leafcover.keyed_random import Key
 from leafcover.messages import ENGLISH, catalogue
-from leafcover.reporting import columns, models, risks, trees
+from leafcover.reporting import columns, informed, models, risks, trees
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from tests.engine.report.pages import released
 from tests.tables import mixed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report_details.txt"
-FILES = (risks, trees, models, columns)
+FILES = (informed, risks, trees, models, columns)
 SECTIONS = (
     trees.trees_section,
     models.models_section,
     columns.columns_section,
     columns.relations_section,
+    informed.informed_section,
     risks.risks_section,
 )
 FIGURE = re.compile(r"(?:under |over |about |less than )?[+−]?(?<![A-Za-z.\d])\d[\d,.]*(?<![,.])%?")
 
 
 def ids_used():
-    """Every message that the four files ask for by name."""
+    """Every message that the files ask for by name."""
     calls = (node for file in FILES for node in ast.walk(ast.parse(Path(file.__file__).read_text("utf-8"))))
     asked = [one for one in calls if isinstance(one, ast.Call) and getattr(one.func, "id", "") == "say"]
     assert all(isinstance(one.args[0], ast.Constant) for one in asked)  # else this list would not be whole
@@ -115,11 +116,14 @@ def masked(text):
 
 
 def golden_text():
-    """The sections of a small release: internal, external, made elsewhere, and by a forest without any measures."""
+    """The sections of small releases: dealt, by cells, made elsewhere, and by a forest without any measures."""
     say, key, original = catalogue("report_details"), Key.from_seed(1), mixed(1, rows=300)
-    release, forest = (released(original, recipe, target="class", key=key) for recipe in ("cover", "forest"))
-    compared = compared_to(original, release, mixed(2, rows=120))
+    dealt, release, forest = (
+        released(original, recipe, target="class", key=key) for recipe in ("cover", "cells", "forest")
+    )
+    chain, compared = (compared_to(original, one, mixed(2, rows=120)) for one in (dealt, release))
     measures, lines = measure_all(compared), []
+    measures_of_chain = measure_all(chain)
 
     def say_without_figures(message, **values):
         return say(message, **{name: masked(one) if isinstance(one, str) else one for name, one in values.items()})
@@ -132,7 +136,10 @@ def golden_text():
         for name in ("stuck", "unmoved", "averages"):
             patch.setattr(risks, name, lambda _: ())
         patch.setattr(columns, "_common_cells", lambda _: "(cells)")
+        patch.setattr(columns, "dealt_words", lambda *_: "(leaves)")
         for name, pair, made, found, strict in (
+            ("internal, dealt", chain.pair, dealt, measures_of_chain, False),
+            ("external, dealt", chain.pair, dealt, measures_of_chain, True),
             ("internal", compared.pair, release, measures, False),
             ("external", compared.pair, release, measures, True),
             ("internal, made elsewhere", compared.pair, None, measures, False),

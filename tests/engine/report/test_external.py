@@ -13,7 +13,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.reporting.disclosure_rules import FEWEST
 from leafcover.reporting.html_page import report
-from tests.engine.report.pages import RARE, RECIPES, page, planted, released
+from tests.engine.report.pages import RARE, RECIPES, measured, page, planted, released, text_of
 from tests.tables import category, mixed, table
 
 say = catalogue("report_details")
@@ -58,11 +58,18 @@ def test_the_external_page_tells_no_figure_of_the_original(mixed_release):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_no_external_share_tells_fewer_than_five_rows(recipe):
     original = planted(rows=120)
-    html = page(original, released(original, recipe), "external")
+    release = released(original, recipe)
+    # of a dealt release the page has no share that was not measured
+    measures = None if release.descends else measured(original, release, planted(60, seed=6))
+    html = page(original, release, "external", measures=measures)
     text = re.sub(r"<svg.*?</svg>|<style>.*?</style>| style=\"[^\"]*\"", "", html, flags=re.S)
     text = text.split('class="tiles"')[1].split('id="made"')[0].replace("at least 95%", "")
-    shares = re.findall(r"(?<!under )(?<!over )\b(\d+)%", text)
-    assert shares
+    if release.descends:
+        shares = re.findall(r"(?<!under )(?<!over )\b(\d+)%", text)
+        assert shares
+    else:  # measured on 60 people outside, of whom some are left to tune by
+        shares = re.findall(r'<span class="value">(\d+)%', text)
+        assert len(shares) > 5
     for percent in shares:
         assert int(percent) in (0, 100) or FEWEST / 120 <= int(percent) / 100 <= 1 - FEWEST / 120
 
@@ -98,6 +105,43 @@ def test_the_external_page_knows_no_cut_warning_or_plan_unless_published():
     assert "[[step]]" in wide
     assert "Row 17" not in tight + wide
     assert "Row 17" in page(original, release)
+
+
+def test_the_external_page_of_a_dealt_release_says_nothing_of_its_trees_unless_published(dealt_release):
+    original, release, measures = dealt_release
+    tight, wide = (
+        text_of(page(original, release, "external", measures=measures, publish_tree=p)) for p in (False, True)
+    )
+    words = catalogue("report_method")
+    for text in (words("dealt-table"), words("dealt-price"), " leaves of trees that test "):
+        assert text not in tight, text
+        assert text in wide, text
+    for text in (tight, wide):
+        assert words("dealt", has_target="yes", target="class") in text
+        assert words("dealt-shared", rows=5) in text
+
+
+def test_two_differences_that_are_said_alike_give_the_same_external_page(dealt_release):
+    original, release, measures = dealt_release
+    attacks = measures.risks.informed_attacks
+    first, second, *others = attacks.granted.inferences
+
+    def share(found):
+        return Risk(found, found - 0.02, found + 0.02, 600)
+
+    def shown(above, beside, face="external"):
+        inferences = [
+            replace(one, attack=replace(one.attack, main=share(0.3 + rise), control=share(0.3)))
+            for one, rise in ((first, above), (second, beside), *((one, -0.1) for one in others))
+        ]
+        granted = replace(attacks.granted, inferences=tuple(inferences))
+        informed = replace(attacks, granted=granted, regrown=None, background=())
+        changed = replace(measures, risks=replace(measures.risks, informed_attacks=informed, inferences=()))
+        return page(original, release, face, measures=changed)
+
+    assert shown(0.1003, 0.1001) == shown(0.1001, 0.1003)  # order and places of dots included
+    assert shown(0.1003, 0.1001) != shown(0.1303, 0.1001)
+    assert shown(0.1003, 0.1001, "internal") != shown(0.1001, 0.1013, "internal")
 
 
 def test_a_published_tree_names_no_rare_level_and_no_count():

@@ -57,7 +57,11 @@ def test_the_internal_page_says_what_it_must(mixed_release):
         "not differential privacy",
         "every count is exact",
         "How it was made",
-        "What could not be measured",
+        say("informed-title"),
+        say("informed-membership-table"),
+        say("informed-background-table"),
+        say("copies-table"),
+        say("section-absent-impossible"),
         "Weighted totals",
         "cryptography",
     ):
@@ -71,6 +75,7 @@ def test_the_internal_page_says_what_it_must(mixed_release):
             "models",
             "columns",
             "relations",
+            "informed",
             "risks",
             "made",
             "absent",
@@ -83,16 +88,104 @@ def test_the_internal_page_says_what_it_must(mixed_release):
     assert len(html) < 3_000_000
 
 
-def test_what_was_not_measured_is_said_to_be_unknown():
+@pytest.mark.parametrize("recipe", ["cells", "cover"])
+def test_what_was_not_measured_is_said_to_be_unknown(recipe):
     original = mixed(1, rows=600)
-    release = released(original, target="class")
+    release = released(original, recipe, target="class")
     for face in ("internal", "external"):
         html = page(original, release, face)
         assert say("linkage-unmeasured", absence="not-asked") in html
         assert say("conclusion-unmeasured", absence="not-asked") in html
         assert 'id="models"' not in html
         assert 'id="relations"' not in html
-    assert say("tile-smallest-cell") in html
+        assert 'id="informed"' not in html
+        assert (say("tile-smallest-cell") in html) == (recipe == "cells")
+        assert (say("tile-smallest-leaf") in html) == (recipe == "cover" and face == "internal")
+
+
+def test_the_page_of_a_dealt_release_has_no_figure_by_row(dealt_release):
+    original, release, measures = dealt_release
+    method = catalogue("report_method")
+    for face in ("internal", "external"):
+        html = page(original, release, face, measures=measures)
+        outline(html)
+        text = text_of(html)
+        for words in (
+            say("tile-changed"),
+            say("tile-leaves"),
+            say("column-changed"),
+            say("column-fixed"),
+            say("linkage-table"),
+            say("reconstruction-fold"),
+            say("intervals-fold"),
+            say("clusters-head-error"),
+            say("loss-il1s"),
+            say("trees-no-guide"),
+            method("fixed-heading"),
+            method("stayed-fold"),
+            say("linkage-unmeasured", absence="impossible"),
+        ):
+            assert f"\n{words}\n" not in text, words
+        assert text.count(say("finding-dealt")) == 3  # summary, verdict, further attacks
+        assert say("tile-linkage.absent", absence="dealt") in text
+        assert say("why-records", known="dealt") in text
+        assert say("informed-table", how="granted", what="trees") in text
+        tiles = [say(one) for one in ("tile-inference", "tile-membership", "tile-agreement", "tile-linkage")]
+        assert re.findall(r'<span class="label">(.*?)</span>', html) == tiles
+
+
+def test_the_method_of_a_dealt_release_gives_order_leaves_and_price(dealt_release):
+    original, release, measures = dealt_release
+    text = text_of(page(original, release, measures=measures))
+    made = text[text.index(catalogue("report_method")("dealt-table")) :]
+    rows = [f"\n{number}. {' + '.join(step.columns)}\n" for number, step in enumerate(release.plan.steps, 1)]
+    places = [made.index(row) for row in rows]
+    assert places == sorted(places)
+    assert release.plan.steps[-1].columns == ("class",)
+    for place, step, fact in zip(places, release.plan.steps, release.cells, strict=True):
+        row = [line for line in made[place : place + 400].splitlines() if line]
+        assert f"{fact.count:,}" in row[:6]
+        assert f"{fact.smallest:,}" in row[:6]
+        if hasattr(step.within, "price"):
+            assert f"{step.within.price:g}" in row[:7]
+
+
+def test_every_attack_that_knows_the_method_has_its_figures(dealt_release):
+    original, release, measures = dealt_release
+    attacks = measures.risks.informed_attacks
+    rules = DisclosureRules(len(original), strict=False)
+    lines = text_of(page(original, release, measures=measures)).splitlines()
+    for attack in (attacks.granted, attacks.regrown):
+        for one in attack.inferences:
+            value, interval = rules.points(one.above_control, one.above_control.runs)
+            assert value in lines
+            assert interval in lines
+            assert rules.risk(one.attack.main)[1] in lines
+            assert rules.risk(one.attack.control)[1] in lines
+        member = attack.membership
+        for risk in (member.area, member.found, member.found_rarely):
+            assert rules.risk(risk)[1] in lines
+    for one in attacks.background:
+        assert say("informed-known", none="no", share=f"{one.known_rows:.0%}") in lines
+        assert rules.risk(one.membership.found)[1] in lines
+    copies = measures.risks.copies
+    for match in (copies.records, copies.unique, copies.block, *copies.values):
+        assert match is None or rules.risk(match.attack.main)[0] in lines
+
+
+def test_significant_copies_are_named_in_words(dealt_release):
+    original, release, measures = dealt_release
+    copies = measures.risks.copies
+    records = replace(copies.records, p=0.0)
+    value = replace(copies.records, kind="highest", columns=("age",), p=0.0)
+    found = replace(copies, records=records, groups=(value,))
+    measures = replace(measures, risks=replace(measures.risks, copies=found))
+    for face in ("internal", "external"):
+        text = text_of(page(original, release, face, measures=measures))
+        assert say("copies-lead", findings=2, tests=found.tests) in text
+        assert "\nWhole records\n" in text
+        assert "\nPeople with the highest values of age\n" in text
+        assert say("conclusion-copies", part="whole records") in text
 
 
 def test_a_table_from_elsewhere_has_a_page_without_plan_and_cells(mixed_release):
@@ -103,7 +196,6 @@ def test_a_table_from_elsewhere_has_a_page_without_plan_and_cells(mixed_release)
         outline(html)
         assert say("method-unknown") in html
         assert 'id="made"' not in html
-        assert "pinned" not in html
         assert "of a row’s values are still its own" in html
 
 
@@ -148,7 +240,7 @@ def test_a_risk_never_stands_without_its_interval(mixed_release):
 
 def test_a_seed_or_a_kept_order_is_a_red_banner_without_the_seed():
     original = mixed(1, rows=200)
-    release = released(original, target="class", key=Key.from_seed(90210417), keep_order=True)
+    release = released(original, "cells", target="class", key=Key.from_seed(90210417), keep_order=True)
     for face in ("internal", "external"):
         html = page(original, release, face)
         assert 'class="banner stop" role="alert"' in html
@@ -176,6 +268,11 @@ def test_a_column_without_values_is_not_said_to_be_changed(audience, publish_tre
     text = text_of(page(original, released(original, target="class"), audience, publish_tree=publish_tree))
     assert words("no-values", columns="note") in text
     assert words("column-no-values") in text
+    if audience == "internal" or publish_tree:
+        dealt = [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
+        assert len(dealt) > 3
+        assert not any(re.search(r"\bnote\b", line) for line in dealt)
+    text = text_of(page(original, released(original, "cells", target="class"), audience, publish_tree=publish_tree))
     shuffled = [line for line in text.splitlines() if "shuffled among" in line]
     assert shuffled
     assert not any(re.search(r"\bnote\b", line) for line in shuffled)

@@ -21,9 +21,92 @@ coverage-by-pairs = Based on { $coverage }; { $pairs } of { $of ->
    *[other] { $of } pairs
 } of columns.
 
+## Attackers who know the method
+
+informed-title = Attackers who know the method
+informed-what = { $dealt ->
+    [yes] trees
+   *[no] trees or cells
+}
+informed-no-control =
+    There is no control: no rows outside the release are known, so what an attacker who knows the method infers about people
+    in the release cannot be compared with others.
+informed-lead =
+    The attacker knows all other columns of a person, the recipe and its settings, and reads the missing column from counts of
+    the release. Granted: the attacker is also given the true { $what }. Regrown: the attacker has only the release and grows
+    { $what } from it. Beside each figure is the same one for people outside the release; only the difference comes from a
+    person’s own record.
+informed-inference-heading = Attribute inference of every column
+informed-not-granted =
+    The method has no trees or cells to grant, so the attacker grows a chain of trees from the release.
+informed-table = { $how ->
+    [granted] Attribute inference, { $what } granted
+   *[regrown] Attribute inference, { $what } regrown from the release
+}
+informed-regrown-fold = The same with { $what } regrown from the release
+informed-scale = From 0 to { $high } points
+informed-head-above = Above control, points
+informed-head-regrown = Regrown: above control
+informed-note =
+    In small type: the 95% interval. Dot and line: above control with its interval; upright mark: the limit for low,
+    { $limit } points. The upper end counts, and the columns with the highest one come first. A number is inferred correctly if it is off by at most 5% of the range of the
+    middle 90% of values.
+informed-some-columns =
+    { $tried } of { $columns } columns were attacked; the others are determined by one of these, or nobody outside the release
+    has a value.
+informed-membership-heading = Membership: who is in the release
+informed-membership-table = Membership inference
+informed-head-attacker = Attacker
+informed-head-area = Area under the ROC curve
+informed-head-found = Found at 1% false alarms
+informed-head-found-rarely = Found at 0.1% false alarms
+informed-attacker = { $how ->
+    [granted] Knows the method; { $what } granted
+    [regrown] Knows the method; { $what } regrown
+   *[distance] Distance to the nearest released row
+}
+informed-membership-note =
+    Area: of one person in the release and one outside it, how often the attacker picks the right one; 50% is chance. Found:
+    people in the release who are recognised when the attacker also takes 1% (0.1%) of others for members; by chance as many
+    would be found. With fewer than 1,000 people outside the release, the last column rests on the one of them who looks most
+    like a member.
+informed-background-heading = Background knowledge
+informed-background-lead =
+    The same attacker, with the true { $what }, also knows some of the other rows and subtracts them from every count.
+informed-background-table = Background knowledge
+informed-head-known = Other rows known
+informed-head-largest = Largest inference above control, points
+informed-known = { $none ->
+    [yes] no other row
+   *[no] { $share } of the rows
+}
+informed-largest = { $column }; { $interval }
+informed-background-note =
+    Only people who are not known are attacked, so the intervals are wide where most rows are known. As the largest of several
+    columns each figure is more likely too high than too low. These attackers are not compared with a limit.
+
+## Copies
+
+copies-heading = Copies of records and values
+copies-lead = { $findings ->
+    [0] No comparison of people in the release with others is significant ({ $tests } comparisons).
+    [one] One of { $tests } comparisons of people in the release with others is significant, so no chance explains it:
+   *[other] { $findings } of { $tests } comparisons of people in the release with others are significant, so no chance explains them:
+}
+copies-no-control =
+    There is no control: it is unknown how often records of people outside the release would occur in it.
+copies-table = Records and values that occur in the release
+copies-head = What occurs
+copies-head-p = p, corrected
+copies-p-tiny = under 0.001
+copies-worst-block = the worst block of at least 80% of the columns
+copies-note =
+    A record leaves out near-unique columns and the weight. A near-unique value counts if fewer than five released rows hold
+    it. Significant: Fisher’s exact test gives a probability under { $p } after correction for the number of comparisons.
+
 ## Disclosure risk: record linkage
 
-risks-title = Disclosure risk
+risks-title = Further attacks and measures of disclosure risk
 risks-not-measured = { $reason ->
     [few-rows] The release has too few rows to publish a figure of disclosure risk. Do not assume that the risk is low.
    *[not-measured] Disclosure risk was not measured for this report. Do not assume that the risk is low.
@@ -36,6 +119,8 @@ risks-lead =
 
 linkage-heading = Record linkage: re-identifying a person’s row
 linkage-not-scored = Record linkage could not be scored: it is not known which released row belongs to which person.
+linkage-dealt =
+    Record linkage does not apply: every column was dealt separately, so no released row belongs to one person.
 linkage-top-ten = The right row is among the ten best candidates of the strongest attacker in { $found } of cases.
 linkage-top-ten-internal =
     The right row is among the ten best candidates of the strongest attacker in { $found } of cases; its median rank is
@@ -258,6 +343,9 @@ trees-guide-kept = Its rules hold for { $kept } of the rows: these are still in 
 trees-guide-legend =
     Each line is a test or a predicted class; the bar shows the distribution of { $target } among the rows that reach it.
 trees-no-guide = No tree for a target guided this release.
+trees-dealt =
+    Each column was dealt in the leaves of a tree of its own, grown from the columns dealt before it; “How it was made” lists
+    them.
 trees-kd-lead = The leaves of this tree are the cells in which values were averaged: each holds rows that are close to each other.
 
 trees-compared = To measure utility, one decision tree for { $target } was trained on the original and one on the release.
@@ -457,6 +545,7 @@ columns-title = { $audience ->
 }
 columns-lead-internal = The lowest and highest 1% of the numbers are outside their charts.
 columns-lead-external = Charts leave out the lowest and highest values and merge bars of fewer than 5 rows; rare values are grouped together.
+columns-dealt = Every column was dealt separately.
 columns-one-partition = All columns were perturbed within the same cells: { $cells }.
 columns-without-chart = { $count ->
     [one] The last column has no chart, because there are too many columns.
@@ -592,9 +681,11 @@ clusters-head-count = Clusters
 clusters-head-error = Rows in another cluster
 clusters-head-rand = Adjusted Rand index
 clusters-head-centre = Rows moved by new centres
-clusters-note =
+clusters-note-rows =
     Rows in another cluster: a person’s released row is in another cluster than the original row, with clusters matched as
-    well as possible. Rows moved by new centres: original rows that the centres of the release assign to another cluster;
+    well as possible.
+clusters-note =
+    Rows moved by new centres: original rows that the centres of the release assign to another cluster;
     the floor is the same for a resample. Based on { $coverage }.
 
 totals-fold = Weighted totals

@@ -21,6 +21,30 @@ cells-in-words = Every step read the original table and changed values only with
     [1] 1 row
    *[other] { $smallest } rows
   }, a typical cell { $median }.
+dealt = Every column was dealt separately: first those with few distinct values{ $has_target ->
+    [yes] , last the target, { $target }
+   *[no] {""}
+  }. The first was permuted over the whole table. For each later one, trees were grown on the original from the columns before
+    it, and the values of the original rows of a leaf were dealt at random to the released rows that reach the same leaf. What
+    one side had too many of was dealt one level up.
+dealt-shared = Every number is held by at least { $rows } released rows: rarer neighbouring numbers were first replaced by their
+    mean or by a more frequent neighbour.
+dealt-price = A split of a tree was made only if it gained more than its price: a multiple of the bits it takes to choose the
+    split, and of what fitting both sides gains by chance.
+dealt-table = Columns in the order of dealing
+dealt-table-columns = Column
+dealt-table-tests = Its trees test
+dealt-table-leaves = Leaves
+dealt-table-smallest = Smallest leaf
+dealt-table-price = Price
+dealt-table-note = Numbers, and categories with many values, were dealt in stages: first one of a few groups, then a part of the
+    group, each with trees of its own.{ $blocks ->
+    [yes] {" "}Columns joined by + determine each other and were dealt together.
+   *[no] {""}
+  }
+dealt-column = { $number }. { $columns }
+dealt-whole = permuted over the whole table
+dealt-inner = and { $leaves } within its groups
 no-values = Without any value, so there was nothing to change: { $columns }.
 column-way = { $columns }: each value is { $way }.
 tree-table = Trees that shaped the cells
@@ -31,6 +55,19 @@ tree-table-kept = Rows in the same leaf as before
 # One column.
 
 unchanged = Released unchanged.
+column-dealt = { $whole ->
+    [yes] Permuted over the whole table
+   *[no] { $tests ->
+        [none] Dealt over the whole table: no split paid its price
+       *[other] Dealt in { $leaves ->
+            [one] 1 leaf
+           *[other] { $leaves } leaves
+        } of trees that test { $tests }
+    }
+  }{ $together ->
+    [yes] , together with { $partners }
+   *[no] {""}
+  }.
 column-no-values = The column has no values.
 together-with = { $what }, together with { $partners }
 placed = { $what }; within { $within }.
@@ -49,6 +86,9 @@ columns-unchanged-text = { $columns }: every value is the original.
 all-but-one = Differencing
 all-but-one-text = This is not differential privacy. Counts are exact, so an attacker who knows all rows but one can subtract
     them and reconstruct the last row.
+all-but-one-dealt = This is not differential privacy. Counts of categories are exact, so an attacker who knows all rows but one
+    can subtract them and reconstruct the last row, its numbers roughly.
+all-but-one-measured = The section “Attackers who know the method” shows what knowing 50% to 99% of the rows brings.
 row-order = Row order
 row-order-text = Rows are in their original order, so the n-th row is still the n-th person.
 seed = The randomness
@@ -69,7 +109,10 @@ missing-most-text = Most of them stay with their row in { $columns }.
 exact-counts = Rare and extreme values
 exact-counts-text = The values of { $columns } only changed places, so every count is exact: a value that one person had is
     still in the table once.
+exact-counts-dealt = The values of { $columns } only changed places, so every count is exact: a value that one person had is
+    still in the table once, though not in that person’s row.
 every-column = every column
+every-category = every category
 free-noise = Extreme values
 free-noise-text = Random noise was added to, or multiplied with, each value of { $columns }: a row stays near its original
     place, and an extreme value stays extreme.
