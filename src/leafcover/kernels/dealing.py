@@ -11,7 +11,6 @@ from numba import njit
 from leafcover.arrays import Array, Bools, Codes, Rows, Words
 from leafcover.kernels import ENTRY, INNER, ZERO
 from leafcover.kernels.permute import rows_by_cell
-from leafcover.kernels.sorting import sort_pairs
 
 
 @njit(**ENTRY)
@@ -26,21 +25,19 @@ def find_nodes(tested: Codes, first: Codes, side: Words, codes: Array, node_of_r
         node_of_row[i] = node
 
 
-def deal(giving: Rows, taking: Rows, parent: Codes, giver_words: Words, taker_words: Words) -> tuple[Rows, Rows]:
+def deal(giving: Rows, taking: Rows, parent: Codes, words: Words) -> tuple[Rows, Rows]:
     """For each taker the giver whose value it receives, and the node where they met.
 
-    ``giving`` and ``taking`` are the nodes of the rows; a parent has a smaller number than its children.
+    ``giving`` and ``taking`` are the nodes of the rows; a parent has a smaller number than its children. One secret
+    word for each row orders the givers of a node, and another one, made from it, the takers.
     """
     rows, nodes = len(giving), len(parent)
     source, met = np.empty(rows, np.int64), np.empty(rows, np.int64)
     givers, giver_starts = rows_by_cell(giving, nodes)
     takers, taker_starts = rows_by_cell(taking, nodes)
-    _deal(
-        givers, giver_starts, takers, taker_starts, parent, giver_words, taker_words, source, met,
-        np.full((2, nodes), -1, np.int64), np.empty((2, rows), np.int64),
-        np.empty((2, rows), np.int64), np.empty((2, rows), np.uint64), np.empty(rows, np.int64),
-        np.empty(rows, np.uint64),
-    )  # fmt: skip
+    heads, following = np.full((2, nodes), -1, np.int64), np.empty((2, rows), np.int64)
+    memory = np.empty((2, rows), np.int64)
+    _deal(givers, giver_starts, takers, taker_starts, parent, words, source, met, heads, following, memory)
     return source, met
 
 
@@ -55,41 +52,45 @@ def _mixed(word: np.uint64, node: int) -> np.uint64:
 
 @njit(**INNER)
 def _collect(
-    side: int, node: int, order: Rows, start: int, stop: int, words: Words, head: Rows, following: Rows,
-    rows: Rows, keys: Words,
+    side: int, node: int, order: Rows, start: int, stop: int, head: Rows, following: Rows, rows: Rows
 ) -> int:  # fmt: skip
     """List the rows of a node: its own, and those left over below it; returns their number."""
     count = ZERO
     for i in range(start, stop):
         rows[side, count] = order[i]
-        keys[side, count] = words[order[i]]
         count += 1
     row = head[side, node]
     while row >= 0:
         rows[side, count] = row
-        keys[side, count] = _mixed(words[row], node)
         count += 1
         row = following[side, row]
     return count
 
 
+@njit(**INNER)
+def _shuffle(side: int, node: int, count: int, words: Words, rows: Rows) -> None:
+    """Permute the rows of a node uniformly (Fisher and Yates), by a word of each row for this node and side.
+
+    The upper 32 bits of a word choose among at most 2^32 places, with a bias below 2^-12 for a million rows.
+    """
+    for i in range(count - 1, 0, -1):
+        word = _mixed(words[rows[side, i]], 2 * node + side)
+        other = np.int64(((word >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
+        rows[side, i], rows[side, other] = rows[side, other], rows[side, i]
+
+
 @njit(**ENTRY)
 def _deal(
-    givers: Rows, giver_starts: Rows, takers: Rows, taker_starts: Rows, parent: Codes, giver_words: Words,
-    taker_words: Words, source: Rows, met: Rows, head: Rows, following: Rows, rows: Rows, keys: Words,
-    spare_rows: Rows, spare_keys: Words,
+    givers: Rows, giver_starts: Rows, takers: Rows, taker_starts: Rows, parent: Codes, words: Words, source: Rows,
+    met: Rows, head: Rows, following: Rows, rows: Rows,
 ) -> None:  # fmt: skip
     for below in range(len(parent)):
         node = ZERO + len(parent) - 1 - below
-        give = _collect(
-            ZERO, node, givers, giver_starts[node], giver_starts[node + 1], giver_words, head, following, rows, keys
-        )
-        take = _collect(
-            ZERO + 1, node, takers, taker_starts[node], taker_starts[node + 1], taker_words, head, following, rows, keys
-        )
-        sort_pairs(keys[0], rows[0], spare_keys, spare_rows, ZERO, give)
+        give = _collect(ZERO, node, givers, giver_starts[node], giver_starts[node + 1], head, following, rows)
+        take = _collect(ZERO + 1, node, takers, taker_starts[node], taker_starts[node + 1], head, following, rows)
+        _shuffle(ZERO, node, give, words, rows)
         if take > give:  # otherwise every taker receives a value: the order of the givers is random enough
-            sort_pairs(keys[1], rows[1], spare_keys, spare_rows, ZERO, take)
+            _shuffle(ZERO + 1, node, take, words, rows)
         for i in range(min(give, take)):
             source[rows[1, i]] = rows[0, i]
             met[rows[1, i]] = node
@@ -132,13 +133,15 @@ def swap_new_pairs(
     for node in range(nodes - 1, -1, -1):
         if parent[node] >= 0:
             size[parent[node]] += size[node]
-    begin = np.zeros(nodes, np.int64)
+    size, begin = size.astype(np.int64), np.zeros(nodes, np.int64)
     roots = np.flatnonzero(parent < 0)
     begin[roots] = np.cumsum(size[roots]) - size[roots]
     for node in np.flatnonzero(first >= 0).tolist():
         begin[first[node]] = begin[node]
         begin[first[node] + 1] = begin[node] + size[first[node]]
-    order = np.argsort(begin[taking], kind="stable")
+    place = np.empty(nodes, np.int64)  # of each node in the order of the tree, so that the rows below one are a range
+    place[np.argsort(begin, kind="stable")] = np.arange(nodes)
+    order, _ = rows_by_cell(place[taking], nodes)
     return int(_swap(order, begin, size, taking, parent, source, value, before, offsets, new, words, np.int64(levels)))
 
 
@@ -178,3 +181,26 @@ def _swap(
             node = ZERO + parent[node]
         left += not done
     return left
+
+
+def share_groups(held: Rows, share: int) -> Rows:
+    """The group of each value in ascending order, so that at least ``share`` rows hold the values of a group."""
+    group = np.empty(len(held), np.int64)
+    _share_groups(held, share, group)
+    return group
+
+
+@njit(**ENTRY)
+def _share_groups(held: Rows, share: int, group: Rows) -> None:
+    number, rows = 0, 0
+    for i in range(len(held)):
+        group[i] = number
+        rows += held[i]
+        if rows >= share:
+            number += 1
+            rows = 0
+    if 0 < rows < share and number > 0:  # too few at the end join the group before
+        i = len(held) - 1
+        while i >= 0 and group[i] == number:
+            group[i] = number - 1
+            i -= 1

@@ -107,9 +107,9 @@ class Deal(Perturbation):
         for number, stage in enumerate(part.stages):
             trees = stage.trees
             taking = trees.place(trees.codes(released), code)
-            words = draws.words(rows, 2 * number), draws.words(rows, 2 * number + 1)
-            source, _ = deal(stage.leaf, taking, trees.parent, *words)
-            self._avoid(part, stage, taking, source, words[1])
+            words = draws.words(rows, number)
+            source, _ = deal(stage.leaf, taking, trees.parent, words)
+            self._avoid(part, stage, taking, source, words)
             code = stage.code[source]
         return source
 
@@ -188,36 +188,23 @@ def shared_values(column: Column, share: int) -> Array:
     Rare neighbours in rank take their mean, on the grid of the column; next to a value that enough rows hold, they take
     that value. The result is the column's own array if nothing changes.
     """
-    known = ~column.missing
-    distinct, place, rows = np.unique(column.values[known], return_inverse=True, return_counts=True)
-    if not len(distinct) or rows.min() >= share:
+    from leafcover.kernels.dealing import share_groups
+
+    known = np.flatnonzero(~column.missing)
+    order = known[np.argsort(column.values[known])]
+    ordered = column.values[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of each distinct value
+    held = np.diff(np.append(first, len(ordered)))
+    if not len(first) or held.min() >= share:
         return column.values
-    new = distinct.copy()
-    for group in _groups(rows, share):
-        common = group[np.argmax(rows[group])]
-        if rows[common] >= share:
-            new[group] = distinct[common]
-        else:
-            mean = np.average(distinct[group], weights=rows[group])
-            new[group] = column.grid.value(column.grid.index(np.array([mean])))[0] if column.grid else mean
+    distinct, group = ordered[first], share_groups(held, share)
+    begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+    new = np.add.reduceat(distinct * held, begin) / np.add.reduceat(held, begin)
+    if column.grid is not None:
+        new = column.grid.value(column.grid.index(new))
+    most = np.maximum.reduceat(held, begin)
+    common = np.flatnonzero((held >= share) & (held == most[group]))[::-1]  # of equals the lowest
+    new[group[common]] = distinct[common]
     values = column.values.copy()
-    values[known] = new[place.ravel()]
+    values[order] = np.repeat(new[group], held)
     return values
-
-
-def _groups(rows: Rows, share: int) -> list[Rows]:
-    """Runs of neighbouring values that at least ``share`` rows hold together."""
-    found: list[list[int]] = [[]]
-    held = 0
-    for at, count in enumerate(rows.tolist()):
-        found[-1].append(at)
-        held += count
-        if held >= share:
-            found.append([])
-            held = 0
-    last = found.pop()
-    if last and found:
-        found[-1] += last
-    elif last:
-        found.append(last)
-    return [np.array(group, np.int64) for group in found]
