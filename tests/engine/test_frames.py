@@ -94,7 +94,7 @@ def test_a_frame_that_was_released_was_not_changed():
 def test_a_key_and_a_seed_together_are_refused():
     frame = FRAMES["pyarrow"]()
     plan = lc.recipes.random(lc.from_frame(frame))
-    with pytest.raises(lc.LeafcoverError, match="Got key=... and seed=..., but there is one key"):
+    with pytest.raises(lc.LeafcoverError, match=r"Got key=\.\.\. and seed=\.\.\., but there is one key"):
         lc.release(frame, plan, key=lc.Key.fresh(), seed=1)
 
 
