@@ -161,6 +161,10 @@ class Deal(Perturbation):
         columns = tuple(replace(c, values=self.shared(c), stored=None) for c in part.columns)
         return shares_in_cells(part.cells.label, columns, released)
 
+    def observable_class(self, part: Chunk) -> Rows:
+        """The same for all rows: a dealt value says nothing of the row that receives it beyond what was there before."""
+        return np.zeros(len(part), np.int64)
+
     @property
     def is_exchangeable(self) -> bool:
         """All rows of a cell are equally likely to receive a value."""
