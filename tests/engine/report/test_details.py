@@ -88,6 +88,8 @@ def prose(section):
                 yield from sorted({f"|   {row_words(row)}" for row in part.rows})
                 if part.note:
                     yield f"| ({part.note})"
+            case "bullets":
+                yield from sorted(f"+ {one}" for one in part.items)
             case "pictures":
                 yield from (f"<{one.title}>" for one in part.items if one.title)
             case "cards":

@@ -90,8 +90,8 @@ informed-background-note =
 copies-heading = Copies of records and values
 copies-lead = { $findings ->
     [0] No comparison of people in the release with others is significant ({ $tests } comparisons).
-    [one] One of { $tests } comparisons of people in the release with others is significant, so no chance explains it:
-   *[other] { $findings } of { $tests } comparisons of people in the release with others are significant, so no chance explains them:
+    [one] One of { $tests } comparisons of people in the release with others is significant, so chance does not explain it:
+   *[other] { $findings } of { $tests } comparisons of people in the release with others are significant, so chance does not explain them:
 }
 copies-no-control =
     There is no control: it is unknown how often records of people outside the release would occur in it.
