@@ -128,4 +128,6 @@ def test_a_release_reads_its_table_early(tmp_path):
 
 @pytest.mark.slow
 def test_a_release_with_a_report_runs_through_few_files(tmp_path):
-    assert 60 < len(files_run("-o", tmp_path / "r.csv", "--report", tmp_path / "r.html")) <= 95  # 90 before attackers knew the method
+    assert (
+        60 < len(files_run("-o", tmp_path / "r.csv", "--report", tmp_path / "r.html")) <= 95
+    )  # 90 before attackers knew the method

@@ -162,7 +162,7 @@ class Deal(Perturbation):
         return shares_in_cells(part.cells.label, columns, released)
 
     def observable_class(self, part: Chunk) -> Rows:
-        """The same for all rows: a dealt value says nothing of the row that receives it beyond what was there before."""
+        """The same for all rows: a dealt value says nothing of the row that receives it beyond what it had before."""
         return np.zeros(len(part), np.int64)
 
     @property
