@@ -120,8 +120,7 @@ def test_independent_columns_reveal_nobody():
         for attack in (attacks.granted, attacks.regrown, *attacks.background):
             assert abs(attack.membership.area.value - 0.5) < 0.06
             found += [one.above_control.value for one in attack.inferences]
-    # Margins are exact, so that the most common value of the release is a little more common among its people.
-    assert abs(np.mean(found)) < 0.025
+    assert abs(np.mean(found)) < 0.01
     assert min(found) < 0 < max(found)
 
 
