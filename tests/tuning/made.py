@@ -80,8 +80,9 @@ class Counted:
         if self.stop_after is not None and len(self.scores) >= self.stop_after:
             raise KeyboardInterrupt
         self.scores.append((candidate.name, run))
-        strength = float(next(iter(candidate.settings.values())))
-        linked = 1 / strength if candidate.recipe in ("cover", "cells") else 1 - strength
+        name, strength = next(iter(candidate.settings.items()), ("k", 30))
+        rows = 10 * strength if name == "price" else strength
+        linked = 1 / rows if candidate.recipe in ("cover", "cells") else 1 - strength
         return scored_by(linked + run / 1000, 0.7 + linked / 4)
 
     def score_baselines(self, task, run):

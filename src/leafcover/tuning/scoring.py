@@ -39,7 +39,7 @@ COMPARISONS = 20_000_000  # of two rows, to find the nearest record: 1,000 peopl
 # People attacked in each trial, fewer than for a limit on one release; inference and membership are pooled over trials.
 LINKED = 1_000
 INFERRED = 1_000
-INFORMED = 1_500  # by the method, if no released row descends from one original row
+INFORMED = 1_000  # by the method, if no released row descends from one original row
 INFORMED_BESIDE_LINKAGE = 500
 
 

@@ -135,7 +135,7 @@ row-majority = most common answer
 row-original = the original
 table-runs = { $runs ->
     [one] Each candidate was tried once; intervals are 95% intervals.
-   *[other] Figures are means over { $runs } trials. An interval runs from the lowest lower bound to the highest upper bound of the trials’ 95% intervals, because you publish one release and not a mean.
+   *[other] Figures are means over { $runs } trials. An interval runs from the lowest lower bound to the highest upper bound of the trials’ 95% intervals, because you publish one release and not a mean. For inference and membership the people of all trials are pooled, as for a limit on one release.
 }
 
 ## Limitations
