@@ -3,8 +3,8 @@
 from math import nan
 
 from leafcover.metrics.estimates import Estimate, Risk, wilson
-from leafcover.tuning import sweep as work
 from leafcover.metrics.summary import DecisiveRisk
+from leafcover.tuning import sweep as work
 from leafcover.tuning.scoring import Baselines, BaselineScore, Point, Score
 from leafcover.tuning.sweep import Sweep
 

@@ -86,7 +86,8 @@ def test_people_of_several_runs_are_pooled_before_the_strongest_attack_is_chosen
         return DecisiveRisk(kind, share(value, 0.03), column, method)
 
     granted = [tried("job", 0.1), tried("job", 0.0), tried("job", 0.2)]
-    found = pooled([*granted, tried("job", 0.15, "regrown"), tried("pay", 0.3, "stable"), tried("pay", 0.1, "nearest")])
+    first = [granted[0], tried("job", 0.15, "regrown"), tried("pay", 0.3, "stable")]
+    found = pooled([first, [granted[1], tried("pay", 0.1, "nearest")], [granted[2]]])
     assert [(one.column, one.method, round(one.risk.value, 3)) for one in found] == [
         ("job", "granted", 0.1),
         ("job", "regrown", 0.15),
@@ -95,8 +96,9 @@ def test_people_of_several_runs_are_pooled_before_the_strongest_attack_is_chosen
     # The runs are independent: 0.03 of three runs is 0.03 / sqrt(3) of their mean.
     assert found[0].risk.high - 0.1 == pytest.approx(0.1 - found[0].risk.low) == pytest.approx(0.0173, abs=1e-4)
     assert found[0].risk.runs == 300
-    copied = pooled([tried("job", 0.01, "plan", "copies"), tried("pay, job", 0.02, "plan", "copies")])
-    assert [one.column for one in copied] == ["pay, job"]
+    copied = [[tried("job", 0.01, "plan", "copies")], [tried("pay, job", 0.02, "plan", "copies")], []]
+    assert [one.column for one in pooled(copied)] == ["pay, job"]
+    assert pooled([*copied, [], []]) == []  # in less than half of the runs
 
 
 def test_a_point_not_clearly_above_the_most_common_answer_is_never_recommended():

@@ -243,7 +243,7 @@ class Baselines:
 def point_of(candidate: Candidate, scores: Sequence[Score]) -> Point:
     """The point of a candidate, from the scores of its trials."""
     linked = _known_risk([one.record_linkage for one in scores])
-    tried = pooled([one for each in scores for one in each.attempts])
+    tried = pooled([one.attempts for one in scores])
     risks = strongest([*([] if linked is None else [DecisiveRisk("linkage", linked)]), *tried])
     return Point(
         name=candidate.name,
@@ -265,22 +265,21 @@ def _known_risk(runs: Sequence[Risk | None]) -> Risk | None:
     return risk_over_runs(found) if found else None
 
 
-def pooled(found: Sequence[DecisiveRisk]) -> list[DecisiveRisk]:
+def pooled(runs: Sequence[Sequence[DecisiveRisk]]) -> list[DecisiveRisk]:
     """Each attack over all runs: people of several runs are attacked as if in one, as for a limit on one release.
 
-    Copies are a finding if they are one in any run.
+    Copies are a finding if they are one in at least half of the runs.
     """
     together: dict[tuple[str, ...], list[DecisiveRisk]] = {}
-    for one in found:
+    for one in (one for run in runs for one in run):
         method = "nearest" if one.method == "stable" else one.method  # the stronger of the two in each run
         key = (one.kind,) if one.kind == "copies" else (one.kind, one.column, method)
         together.setdefault(key, []).append(one)
-    return [
-        max(runs, key=lambda one: one.risk.value)
-        if runs[0].kind == "copies"
-        else replace(runs[0], risk=_pool([one.risk for one in runs]))
-        for runs in together.values()
-    ]
+    copied = together.pop(("copies",), [])
+    found = [replace(tried[0], risk=_pool([one.risk for one in tried])) for tried in together.values()]
+    if copied and 2 * len(copied) >= len(runs):
+        found.append(max(copied, key=lambda one: one.risk.value))
+    return found
 
 
 def _pool(runs: Sequence[Risk | Estimate]) -> Estimate:
