@@ -31,7 +31,7 @@ def test_a_table_and_a_recommendation_are_printed(csv, monkeypatch):
     result = leafcover(*asked(csv, "--recipes", "cover,random", "--grid", "k=5,20", "--max-risk", 0.2))
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].split() == ["candidate", "linkage", "upper", "inference", "agreement", "others", "accuracy"]
+    assert lines[0].split() == ["candidate", "risk", "upper", "of", "members", "agreement", "others", "accuracy"]
     assert lines[1].startswith("→ cover k=20")
     assert lines[2].startswith("★ cover k=5 ")
     assert say("recommended", limit="0.2", name="cover k=20", target="class") in lines
@@ -110,7 +110,7 @@ def test_stopped_by_hand_it_keeps_its_scores_and_goes_on(csv, monkeypatch):
     assert result.stderr == f"stopped; {say('stopped-saved', file='s.json')}.\n"
     counted = Counted(monkeypatch)
     assert leafcover(*words).exit_code == 0
-    assert len(counted.scores) == 4 - 2  # of 80 rows 53 are released, too few for k=80
+    assert len(counted.scores) == 6 - 2  # of 80 rows 53 are released, too few for k=100
     Counted(monkeypatch, stop_after=0)
     assert leafcover(*asked(csv)).stderr == f"stopped; {say('stopped-unsaved')}.\n"
 

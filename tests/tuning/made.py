@@ -3,8 +3,9 @@
 from math import nan
 
 from leafcover.metrics.estimates import Estimate, Risk, wilson
+from leafcover.metrics.summary import DecisiveRisk
 from leafcover.tuning import sweep as work
-from leafcover.tuning.scoring import Baselines, BaselineScore, ColumnInference, Point, Score
+from leafcover.tuning.scoring import Baselines, BaselineScore, Point, Score
 from leafcover.tuning.sweep import Sweep
 
 
@@ -16,7 +17,17 @@ def risk(value, half=0.01):
     return Risk(value, max(0.0, value - half), min(1.0, value + half), 100, min(1.0, 5 * value))
 
 
-def point(name, linked, agreement, *, inferred=0.0, others=0.5, on_front=False):
+def decisive(linked, inferred, found=0.0, copied=False):
+    """The risks of a point: of record linkage unless it is None, of inference, of membership, and perhaps of copies."""
+    return (
+        *([] if linked is None else [DecisiveRisk("linkage", risk(linked))]),
+        DecisiveRisk("inference", share(inferred), "class", "granted"),
+        DecisiveRisk("membership", share(found), method="granted"),
+        *([DecisiveRisk("copies", share(0.01))] if copied else []),
+    )
+
+
+def point(name, linked, agreement, *, inferred=0.0, found=0.0, copied=False, others=0.5, on_front=False):
     recipe, _, strength = name.partition(" ")
     settings = dict([strength.split("=")]) if strength else {}
     return Point(
@@ -27,9 +38,9 @@ def point(name, linked, agreement, *, inferred=0.0, others=0.5, on_front=False):
         agreement=share(agreement),
         other_agreement=share(others),
         accuracy=share(0.8),
-        record_linkage=risk(linked),
-        nearest_record=risk(linked / 2),
-        inference=(ColumnInference("class", share(inferred)),),
+        record_linkage=None if linked is None else risk(linked),
+        nearest_record=None if linked is None else risk(linked / 2),
+        risks=decisive(linked, inferred, found, copied),
         runs=2,
         on_front=on_front,
     )
@@ -44,7 +55,6 @@ def swept(*points, max_risk=None, skipped=(), majority=0.55):
         max_risk=max_risk,
         other_targets=("age", "town"),
         quasi_identifiers=(),
-        inferred_columns=("class",),
         runs=2,
         released_rows=100,
         rows=150,
@@ -54,7 +64,8 @@ def swept(*points, max_risk=None, skipped=(), majority=0.55):
 
 
 def scored_by(linked, agreement):
-    return Score(share(agreement), share(0.5), Estimate(0.8, nan, nan, 1), wilson(100 * linked, 100), risk(linked), {})
+    accuracy = Estimate(0.8, nan, nan, 1)
+    return Score(share(agreement), share(0.5), accuracy, wilson(100 * linked, 100), risk(linked), decisive(None, 0.0))
 
 
 class Counted:
@@ -69,8 +80,9 @@ class Counted:
         if self.stop_after is not None and len(self.scores) >= self.stop_after:
             raise KeyboardInterrupt
         self.scores.append((candidate.name, run))
-        strength = float(next(iter(candidate.settings.values())))
-        linked = 1 / strength if candidate.recipe == "cover" else 1 - strength
+        name, strength = next(iter(candidate.settings.items()), ("k", 30))
+        rows = 10 * strength if name == "price" else strength
+        linked = 1 / rows if candidate.recipe in ("cover", "cells") else 1 - strength
         return scored_by(linked + run / 1000, 0.7 + linked / 4)
 
     def score_baselines(self, task, run):

@@ -15,23 +15,25 @@ def names(*, original=None, **asked):
 
 def test_without_a_wish_every_recipe_is_tried_at_its_own_strengths():
     found = names()
-    assert len(found) == sum(len(GRIDS[recipe][1]) for recipe in RECIPES)
-    assert found[:2] == ["cover k=5", "cover k=10"]
+    assert len(found) == sum(len(GRIDS[recipe]) for recipe in RECIPES)
+    assert found[:3] == ["cover", "cover price=0.3", "cover price=1"]
+    assert [name for name in found if name.startswith("cells")] == [f"cells k={k}" for k in (5, 10, 20, 40, 80)]
 
 
 def test_every_default_strength_is_a_parameter_of_its_recipe():
-    for recipe, (parameter, values) in GRIDS.items():
-        assert parameter in RECIPES[recipe].parameters
-        assert len(set(values)) == len(values) > 1
+    assert set(GRIDS) == set(RECIPES)
+    for recipe, strengths in GRIDS.items():
+        assert {name for one in strengths for name in one} <= set(RECIPES[recipe].parameters)
+        assert len({tuple(one.items()) for one in strengths}) == len(strengths) > 1
 
 
 def test_a_grid_goes_to_every_recipe_that_has_the_parameter_and_a_named_one_wins():
     grid = {"spread": ["0.1", "0.2"], "random:spread": [0.9]}
-    assert names(recipes=["random", "framework", "cover"], grid=grid) == [
+    assert names(recipes=["random", "framework", "cells"], grid=grid) == [
         "random spread=0.9",
         "framework spread=0.1",
         "framework spread=0.2",
-        *(f"cover k={k}" for k in GRIDS["cover"][1]),
+        *(f"cells k={one['k']}" for one in GRIDS["cells"]),
     ]
 
 
@@ -48,7 +50,9 @@ def test_two_parameters_make_every_combination_and_equal_values_one():
 def test_settings_stay_the_same_and_are_not_part_of_the_name_unless_they_are_the_strength():
     found, _ = candidates(mixed(1), target="class", recipes=["framework"], settings={"cousins": "2"})
     assert [one.settings for one in found][:2] == [{"spread": 0.05, "cousins": 2}, {"spread": 0.1, "cousins": 2}]
-    assert names(recipes=["cover"], settings={"k": "7"}) == ["cover k=7"]
+    assert names(recipes=["cells"], settings={"k": "7"}) == ["cells k=7"]
+    two = names(recipes=["cover"], settings={"k": "7"})  # the other parameter still varies
+    assert two == ["cover k=7", *(f"cover price={price} k=7" for price in ("0.3", "1", "2", "4"))]
 
 
 def test_a_recipe_that_cannot_run_is_left_out_unless_it_was_asked_for():

@@ -1,5 +1,6 @@
 """The front, the recommendation, and runs taken together."""
 
+from dataclasses import replace
 from math import isnan, nan
 
 import pytest
@@ -7,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.metrics.estimates import Estimate, Risk
+from leafcover.metrics.summary import DecisiveRisk
 from leafcover.tuning.grid import Candidate
 from leafcover.tuning.scoring import (
     Baselines,
@@ -14,6 +16,7 @@ from leafcover.tuning.scoring import (
     over_runs,
     pareto_front,
     point_of,
+    pooled,
     recommend,
     risk_over_runs,
     safer_alternative,
@@ -60,9 +63,42 @@ def test_the_recommendation_is_the_most_useful_point_below_the_limit_by_upper_en
 
 def test_inference_above_control_counts_like_linkage():
     points = [point("cover k=20", 0.02, 0.90), point("cover k=5", 0.03, 0.94, inferred=0.2)]
-    assert points[1].highest_risk == pytest.approx(0.21)
+    assert points[1].risk.kind == "inference"
+    assert points[1].risk.bound == points[1].deciding.bound == pytest.approx(0.21)
     assert recommend(points, baselines(), 0.1).name == "cover k=20"
     assert recommend(points, baselines(), 0.2101).name == "cover k=5"
+
+
+def test_a_limit_refuses_what_it_would_refuse_of_a_release():
+    found = point("cells k=20", 0.02, 0.94, found=0.3)  # membership: from 0.29
+    assert (found.risk.kind, found.deciding.kind) == ("linkage", "membership")
+    assert (found.within(0.28), found.within(0.29)) == (False, True)
+    copies = point("cells k=20", 0.02, 0.94, copied=True)  # above every limit but the highest
+    assert (copies.risk.kind, copies.deciding.kind) == ("linkage", "copies")
+    assert (copies.within(0.99), recommend([copies], baselines(), 0.99)) == (False, None)
+    dealt = point("cover", None, 0.94, inferred=0.02)
+    assert (dealt.risk.kind, dealt.risk.bound, dealt.record_linkage) == ("inference", pytest.approx(0.03), None)
+    assert recommend([dealt], baselines(), 0.0301) is dealt
+
+
+def test_people_of_several_runs_are_pooled_before_the_strongest_attack_is_chosen():
+    def tried(column, value, method="granted", kind="inference"):
+        return DecisiveRisk(kind, share(value, 0.03), column, method)
+
+    granted = [tried("job", 0.1), tried("job", 0.0), tried("job", 0.2)]
+    first = [granted[0], tried("job", 0.15, "regrown"), tried("pay", 0.3, "stable")]
+    found = pooled([first, [granted[1], tried("pay", 0.1, "nearest")], [granted[2]]])
+    assert [(one.column, one.method, round(one.risk.value, 3)) for one in found] == [
+        ("job", "granted", 0.1),
+        ("job", "regrown", 0.15),
+        ("pay", "stable", 0.2),
+    ]
+    # The runs are independent: 0.03 of three runs is 0.03 / sqrt(3) of their mean.
+    assert found[0].risk.high - 0.1 == pytest.approx(0.1 - found[0].risk.low) == pytest.approx(0.0173, abs=1e-4)
+    assert found[0].risk.runs == 300
+    copied = [[tried("job", 0.01, "plan", "copies")], [tried("pay, job", 0.02, "plan", "copies")], []]
+    assert [one.column for one in pooled(copied)] == ["pay, job"]
+    assert pooled([*copied, [], []]) == []  # in less than half of the runs
 
 
 def test_a_point_not_clearly_above_the_most_common_answer_is_never_recommended():
@@ -87,6 +123,8 @@ def test_a_much_safer_point_inside_the_interval_is_named():
     assert safer_alternative([chosen, *rivals], baselines(), chosen, 1.0).name == "a x=3"
     assert safer_alternative([chosen, *rivals], baselines(), chosen, 0.1) is None  # its upper end is 0.11
     assert safer_alternative([chosen, rivals[0]], baselines(), chosen, 1.0) is None
+    unclear = replace(rivals[1], risks=(DecisiveRisk("inference", share(0.1, 0.3), "job"),))  # up to the chosen one's
+    assert safer_alternative([chosen, unclear], baselines(), chosen, 1.0) is None
 
 
 def test_runs_never_make_an_interval_narrower():
@@ -99,9 +137,17 @@ def test_runs_never_make_an_interval_narrower():
 
 
 def test_the_highest_inference_of_a_point_is_that_of_its_most_inferable_column():
-    inferred = {"pay": share(0.1), "job": share(0.3)}
+    inferred = tuple(
+        DecisiveRisk("inference", share(value), column, method)
+        for column, value, method in (("pay", 0.1, "nearest"), ("job", 0.3, "granted"), ("job", 0.2, "nearest"))
+    )
     one = Score(share(0.9), share(0.6), share(0.8), Risk(0.1, 0.0, 0.2, 9), Risk(0.1, 0.0, 0.2, 9), inferred)
-    found = point_of(Candidate("cover", (("k", 5),), (("bins", 3),)), [one, one])
+    found = point_of(Candidate("cover", (("k", 5),), (("bins", 3),)), [one])
     assert (found.name, found.settings, found.strength) == ("cover k=5", {"k": 5, "bins": 3}, {"k": 5})
-    assert [one.column for one in found.inference] == ["pay", "job"]
-    assert found.inference_high == found.highest_risk == pytest.approx(0.31)
+    assert [(one.kind, one.column) for one in found.risks] == [
+        ("linkage", ""),
+        ("inference", "pay"),
+        ("inference", "job"),
+    ]
+    assert (found.risk.column, found.risk.method) == ("job", "granted")
+    assert found.risk.bound == found.deciding.bound == pytest.approx(0.31)

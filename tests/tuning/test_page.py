@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from leafcover.errors import LeafcoverError
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
+from leafcover.metrics.summary import DecisiveRisk
 from leafcover.recipes import RECIPES
 from leafcover.tuning.grid import Skipped
 from leafcover.tuning.plot import (
@@ -88,18 +89,23 @@ def test_the_page_gives_the_recommendation_first():
 
 def test_a_page_without_a_recommendation_names_the_closest_candidate_or_the_front():
     asked = swept(*FULL, max_risk=0.01)
-    assert recommendation(asked) == say("none-within-limit-linkage", limit="0.01", name="cover k=20", high="0.030")
+    assert recommendation(asked) == say(
+        "none-within-limit", limit="0.01", name="cover k=20", kind="linkage", end="0.030", column=""
+    )
     none = report(asked)
     assert recommendation(asked) in none
     assert advice(asked) == say("advice-stronger")
     assert 'class="ring"' not in none
     inferred = swept(point("cover k=9", 0.02, 0.9, inferred=0.3), max_risk=0.1)
-    words = say("none-within-limit-inference", limit="0.1", name="cover k=9", high="0.310", column="class")
+    words = say("none-within-limit", limit="0.1", name="cover k=9", kind="inference", end="0.310", column="class")
     assert recommendation(inferred) == words
+    member = swept(point("cells k=9", 0.02, 0.9, found=0.4), max_risk=0.1)
+    copied = swept(point("cells k=9", 0.02, 0.9, copied=True), max_risk=0.1)
+    assert "0.390" in recommendation(member)  # the lower end
     free = report(swept(*FULL))
     assert recommendation(swept(*FULL)) == say("no-limit", names="cover k=20 and cover k=5")
     assert 'class="limit"' not in free
-    check_golden("sweep_none.txt", "\n".join(map(recommendation, (asked, inferred, swept(*FULL)))))
+    check_golden("sweep_none.txt", "\n".join(map(recommendation, (asked, inferred, member, copied, swept(*FULL)))))
 
 
 def test_a_page_says_when_no_candidate_within_the_limit_is_useful():
@@ -119,11 +125,14 @@ def test_an_interval_that_extends_beyond_the_chart_ends_in_an_arrowhead():
         bars = re.findall(r'class="bar [^>]*d="([^"]*)"', draw_map(swept(*points), utility="target", layout=WIDE))
         return [bar.count("L") // 2 for bar in bars]
 
-    inside = replace(point("cover k=5", 0.1, 0.7), record_linkage=Risk(0.1, 0.09, 0.12, 100))
+    def linked(low, high):
+        return (DecisiveRisk("linkage", Risk(0.1, low, high, 100)),)
+
+    inside = replace(point("cover k=5", 0.1, 0.7), risks=linked(0.09, 0.12))
     assert heads(inside) == [0]
-    never = replace(inside, record_linkage=Risk(0.1, 0.0, 0.12, 100))  # no logarithm reaches 0
+    never = replace(inside, risks=linked(0.0, 0.12))  # no logarithm reaches 0
     assert heads(never) == [1]
-    wide = replace(inside, record_linkage=Risk(0.1, 0.0, 1.0, 100), agreement=Estimate(0.7, 0.1, 1.0, 100))
+    wide = replace(inside, risks=linked(0.0, 1.0), agreement=Estimate(0.7, 0.1, 1.0, 100))
     assert heads(wide) == [4]
 
 
@@ -163,13 +172,13 @@ def test_the_page_is_whole_in_itself_and_in_order():
     assert seen.tags.count("svg") == len([a for a in seen.attributes if a[:2] == ("svg", "aria-label")]) == 4
     reason = "There is no category."
     assert say("skipped", name="detective", reason=reason) in html
-    assert f'detective</th><td colspan="7">{say("table-skipped", reason=reason)}</td>' in html
+    assert f'detective</th><td colspan="8">{say("table-skipped", reason=reason)}</td>' in html
 
 
 def test_every_text_is_escaped():
     nasty = '<script>alert("1")</script> & {{ 7 * 7 }}'
     asked = swept(*FULL, max_risk=0.1, skipped=[Skipped(nasty, nasty)])
-    for field in ("target", "other_targets", "inferred_columns", "quasi_identifiers"):
+    for field in ("target", "other_targets", "quasi_identifiers"):
         object.__setattr__(asked, field, nasty if field == "target" else (nasty,))
     html = report(asked)
     assert "script" not in outline(html).tags
@@ -234,6 +243,28 @@ def test_sentences_follow_the_numbers():
     other = say("reason-alternative", name="cover k=9", agreement="0.895", risk="0.100", recommended="0.300")
     assert list(reasons(chosen))[-1] == other
     assert listed([]) == ""
+
+
+def test_a_dealt_candidate_has_no_linkage_and_its_figures_are_those_of_inference():
+    dealt = point("cover", None, 0.94, inferred=0.04, found=0.02, on_front=True)
+    priced = point("cover price=4", None, 0.90, inferred=-0.02)
+    found = swept(dealt, priced, max_risk=0.1)
+    told = list(reasons(found))
+    assert say("reason-no-linkage") in told
+    assert any("0.040 (0.030 to 0.050)" in sentence for sentence in told)
+    assert any("0.020 (0.010 to 0.030)" in sentence for sentence in told)
+    html = report(found)
+    row = html[html.index("<tbody>") : html.index("</tbody>")]
+    assert f"<small>{say('risk-short', kind='inference', column='class')}</small>" in row
+    assert row.count("<td>–") == 2 * 3  # linkage, the most exposed and the nearest record
+    labels = re.findall(r'class="label[^>]*>([^<]*)<', draw_map(found, utility="target", layout=WIDE))
+    assert set(labels) == {say("strength-default"), "price=4"}
+
+
+def test_copies_are_named_in_the_table():
+    html = report(swept(point("cells k=5", 0.02, 0.94, copied=True), point("cells k=9", 0.02, 0.9), max_risk=0.5))
+    assert html.count(f"<small>{say('table-copies')}</small>") == 1
+    assert html[html.index("<tbody>") :].count('class="beyond"') == 1
 
 
 def test_a_long_target_is_shortened_to_fit_the_chart():

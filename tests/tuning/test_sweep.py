@@ -25,7 +25,7 @@ from tests.tuning.made import Counted
 SECRET_LEVEL, SECRET_NUMBER = "Zyx-unheard-of", 98765.25
 
 
-def planted(rows=210):
+def planted(rows=600):
     original = mixed(4, rows=rows, missing=0.05)
     jobs = [None if c < 0 else original["job"].levels[c] for c in original["job"].values]
     pay = original["pay"].values.copy()
@@ -40,7 +40,7 @@ def alone(tmp_path_factory):
     return sweep(planted(), **ASKED, scores=file), file
 
 
-ASKED = {"target": "class", "recipes": ["cover", "random"], "grid": {"k": [5], "spread": [0.3]}, "runs": 2, "seed": 1}
+ASKED = {"target": "class", "recipes": ["cover", "random"], "grid": {"k": [10], "spread": [0.1]}, "runs": 2, "seed": 1}
 
 
 def test_two_processes_find_what_one_finds(alone):
@@ -50,16 +50,22 @@ def test_two_processes_find_what_one_finds(alone):
 def test_a_real_sweep_puts_cover_on_the_safe_side(alone):
     found = alone[0]
     safe, open_ = found.points
-    assert [safe.name, open_.name] == ["cover k=5", "random spread=0.3"]
+    assert [safe.name, open_.name] == ["cover k=10", "random spread=0.1"]
     assert safe.on_front
-    assert safe.record_linkage.high < open_.record_linkage.low
-    assert (found.released_rows, found.rows, found.table_rows, found.runs) == (140, 210, 210, 2)
+    assert safe.record_linkage is None  # no released row comes from one original row
+    assert open_.risk.kind == "linkage"
+    assert safe.risk.risk.high < open_.risk.risk.low
+    assert safe.deciding.bound < open_.deciding.bound
+    assert (found.released_rows, found.rows, found.table_rows, found.runs) == (400, 600, 600, 2)
     for point in found.points:
         assert all(
             0 <= one.low <= one.value <= one.high <= 1
             for one in (point.agreement, point.other_agreement, point.nearest_record)
+            if one is not None
         )
-        assert [one.column for one in point.inference] == ["class"]
+        inferred = {one.column for one in point.risks if one.kind == "inference"}
+        assert inferred == set(planted().names)  # every column
+        assert point.membership is not None
     assert 0.5 < found.baselines.floor.value <= 1
     assert found.baselines.chance.value <= found.baselines.majority.value <= 1
 
@@ -108,7 +114,7 @@ def test_an_interrupted_sweep_goes_on_and_ends_as_if_it_had_not_been(monkeypatch
     assert len([1 for place in read_scores(file).scores if place[0] is not None]) == 7
     counted = Counted(monkeypatch)
     assert sweep(mixed(1), **asked, scores=file) == whole
-    assert len(counted.scores) == 2 * 9 - 7
+    assert len(counted.scores) == 2 * (7 + 4) - 7
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_scores_of_an_earlier_format_are_refused(monkeypatch, tmp_path):
     file = tmp_path / "s.json"
     asked = {"target": "class", "recipes": ["cover"], "runs": 1, "scores": file}
     sweep(mixed(1), **asked)
-    file.write_text(file.read_text("utf-8").replace('"leafcover_scores": 3', '"leafcover_scores": 2'), "utf-8")
+    file.write_text(file.read_text("utf-8").replace('"leafcover_scores": 4', '"leafcover_scores": 3'), "utf-8")
     with pytest.raises(TableError, match="made by an earlier Leafcover"):
         sweep(mixed(1), **asked)
 
@@ -165,7 +171,7 @@ def test_scores_of_another_version_are_refused(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", "{}", '{"leafcover_scores": 2}', '{"leafcover_scores": 3}', "\x00\xff"]
+    "text", ["", "{", "[]", "{}", '{"leafcover_scores": 3}', '{"leafcover_scores": 4}', "\x00\xff"]
 )
 def test_a_file_that_holds_no_scores_is_refused(tmp_path, text):
     file = tmp_path / "s.json"
@@ -176,15 +182,15 @@ def test_a_file_that_holds_no_scores_is_refused(tmp_path, text):
 
 def test_a_limit_gives_a_recommendation_and_none_gives_none(monkeypatch):
     Counted(monkeypatch)
-    asked = {"target": "class", "recipes": ["cover"], "runs": 1, "seed": 1}
+    asked = {"target": "class", "recipes": ["cells"], "runs": 1, "seed": 1}
     assert sweep(mixed(1), **asked).recommended is None
-    assert sweep(mixed(1), **asked, max_risk=0.2).recommended.name == "cover k=10"  # 0.1, up to 0.174
+    assert sweep(mixed(1), **asked, max_risk=0.2).recommended.name == "cells k=10"  # 0.1, up to 0.174
     assert sweep(mixed(1), **asked, max_risk=0.01).recommended is None
 
 
 def test_every_row_is_held_out_once_before_any_is_twice():
     original = mixed(1, rows=100)
-    task = Task(original, "class", (), (), None, Draws(Key.from_seed(1).secret))
+    task = Task(original, "class", (), None, Draws(Key.from_seed(1).secret))
     held = [np.setdiff1d(np.arange(100), released_rows(task, run)) for run in range(6)]
     for first in (0, 3):
         assert np.array_equal(np.sort(np.concatenate(held[first : first + 3])), np.arange(100))
@@ -214,7 +220,7 @@ def test_awkward_tables_are_swept(name):
         awkward()[name], target="class", recipes=["cover", "random"], grid={"k": [5], "spread": [0.3]}, runs=1
     )
     assert len(found.points) == 2
-    assert all(0 <= point.record_linkage.value <= 1 and 0 <= point.agreement.value <= 1 for point in found.points)
+    assert all(-1 <= point.risk.risk.value <= 1 and 0 <= point.agreement.value <= 1 for point in found.points)
     assert report(found)
 
 
@@ -225,9 +231,10 @@ def test_roles_are_respected():
     house = number("house", np.repeat(np.arange(50), 3))
     original = table(*mixed(1, rows=150).columns, house, house="unit", town="sensitive", **QUASI)
     found = sweep(original, target="class", recipes=["cover"], grid={"k": [5]}, runs=1)
-    assert (found.inferred_columns, found.quasi_identifiers) == (("town",), ("age", "job"))
+    assert found.quasi_identifiers == ("age", "job")
     assert "house" not in found.other_targets
-    assert [one.column for one in found.points[0].inference] == ["town"]
+    inferred = {one.column for one in found.points[0].risks if one.kind == "inference"}
+    assert inferred == {*original.names} - {"house"}
 
 
 def test_a_candidate_that_the_rows_refuse_is_left_out_and_the_rest_stays(monkeypatch):
@@ -285,7 +292,7 @@ def test_values_beyond_1e300_are_swept_without_a_warning():  # which would be an
     )
     found = sweep(original, target="class", grid={"k": [5], "spread": [0.1], "siblings": [0.1]}, runs=1)
     assert {one.recipe for one in found.points} >= {"cover", "framework", "framework-paper", "random"}
-    assert all(0 <= one.record_linkage.value <= 1 for one in found.points)
+    assert all(-1 <= one.risk.risk.value <= 1 for one in found.points)
 
 
 def test_a_number_in_bins_is_a_target_for_recipes_with_and_without_them(monkeypatch):
@@ -305,7 +312,7 @@ class Deadly:
 
 
 def test_a_process_that_dies_ends_the_sweep_with_one_line():
-    task = Task(mixed(1, rows=60), "class", (), (), None, Draws(bytes(32)))
+    task = Task(mixed(1, rows=60), "class", (), None, Draws(bytes(32)))
     with pytest.raises(LeafcoverError, match="worker process"):
         list(score_trials(task, [(Deadly(), 0), (Deadly(), 1)], jobs=2))
 

@@ -160,7 +160,10 @@ def _processors() -> int:
 
 def _show(found: "Sweep") -> None:
     """The table of candidates, and the recommendation."""
+    from math import nan
+
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table as Lines
 
     from leafcover.messages import catalogue
@@ -171,30 +174,32 @@ def _show(found: "Sweep") -> None:
     lines = Lines(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name in ("", say("text-candidate")):
         lines.add_column(name, no_wrap=True, justify="left")
-    for name in (
-        say("text-linkage"),
-        say("text-upper"),
-        say("text-inference"),
-        say("text-agreement"),
-        say("text-others"),
-        say("text-accuracy"),
-    ):
+    for name in (say("text-risk"), say("text-upper")):
+        lines.add_column(name, no_wrap=True, justify="right")
+    lines.add_column(say("text-of"), overflow="fold")
+    for name in (say("text-membership"), say("text-agreement"), say("text-others"), say("text-accuracy")):
         lines.add_column(name, no_wrap=True, justify="right")
     chosen = found.recommended
     for point in found.points:
         mark = "→" if point is chosen else "★" if point.on_front else ""
-        shares = (point.agreement.value, point.other_agreement.value, point.accuracy.value)
-        figures = (point.record_linkage.value, point.record_linkage.high, point.inference_high, *shares)
+        member = nan if point.membership is None else point.membership.risk.value
+        shares = (member, point.agreement.value, point.other_agreement.value, point.accuracy.value)
+        risks, further = (
+            [f"{figure:.3f}".replace("-", "−") if known(figure) else "–" for figure in figures]
+            for figures in ((point.risk.risk.value, point.risk.risk.high), shares)
+        )
+        of = point.risk.column or say("text-linkage")
+        of = say("text-copies", of=of) if point.copied else of
         bold = "bold" if point is chosen else ""
-        lines.add_row(mark, point.name, *(f"{figure:.3f}" if known(figure) else "–" for figure in figures), style=bold)
+        lines.add_row(mark, point.name, *risks, escape(of), *further, style=bold)
     for one in found.skipped:
         lines.add_row("", one.name, say("text-skipped"))
     floor, others, majority = (
         f"{figure.value:.3f}"
         for figure in (found.baselines.floor, found.baselines.other_agreement, found.baselines.majority)
     )
-    lines.add_row("", say("row-resample"), "", "", "", floor, others, "")
-    lines.add_row("", say("row-majority"), "", "", "", majority, "", "")
+    lines.add_row("", say("row-resample"), "", "", "", "", floor, others, "")
+    lines.add_row("", say("row-majority"), "", "", "", "", majority, "", "")
     screen = Console()
     screen = screen if screen.is_terminal else Console(width=200)
     with screen.capture() as drawn:
@@ -203,8 +208,9 @@ def _show(found: "Sweep") -> None:
     for sentence in (
         *([] if chosen is None else [say("text-legend-recommended")]),
         say("text-legend-front"),
-        say("text-legend-linkage"),
-        say("text-legend-inference"),
+        say("text-legend-risk"),
+        say("text-legend-membership"),
+        *([say("text-legend-copies")] if any(point.copied for point in found.points) else []),
         say("text-legend-agreement"),
     ):
         typer.echo(sentence)

@@ -322,7 +322,7 @@ def granted_model(
     if not any(step.perturb.descends for step in plan.steps):
         return dealt_model(released, plan, partitions)
     within = {step.within for step in plan.steps}
-    if len(within) == 1 and all(step.perturb.is_exchangeable for step in plan.steps):
+    if len(within) == 1 and within <= set(partitions) and all(step.perturb.is_exchangeable for step in plan.steps):
         label = partitions[within.pop()].cells.label[source]
         return cells_model(released, [step.columns for step in plan.steps], label)
     return None

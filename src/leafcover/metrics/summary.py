@@ -85,28 +85,48 @@ def decisive_risks(
 
     Attacks without a control are excluded, and so are copies that chance may explain.
     """
-    found = [] if linked is None else [DecisiveRisk("linkage", linked.first)]
-    tried = [
-        DecisiveRisk("inference", above, one.column, _method(one))
-        for one in inferred
-        if (above := above_control(one.strongest)) is not None
-    ]
-    alarms: list[tuple[Method, Risk]] = [] if membership is None else [("distance", membership.alarms)]
+    found = attempts(linked=linked, inferred=inferred, informed=informed, membership=membership, copied=copied)
+    return strongest(list(found))
+
+
+def attempts(
+    *,
+    linked: Informed | None,
+    inferred: Sequence[Inference],
+    informed: InformedAttacks | None,
+    membership: Membership | None,
+    copied: Copies,
+) -> Iterator[DecisiveRisk]:
+    """The risk of every attack that may decide, of which `strongest` chooses."""
+    if linked is not None:
+        yield DecisiveRisk("linkage", linked.first)
+    for one in inferred:
+        if (above := above_control(one.strongest)) is not None:
+            yield DecisiveRisk("inference", above, one.column, _method(one))
+    if membership is not None:
+        yield _above_alarms(membership.alarms, "distance")
     for method, attack in _by_knowledge(informed):
-        tried += [DecisiveRisk("inference", one.above_control, one.column, method) for one in attack.inferences]
-        alarms.append((method, attack.membership.found))
-    found += [
-        max((one for one in tried if one.column == column), key=lambda one: one.risk.value)
-        for column in dict.fromkeys(one.column for one in tried)
-    ]
-    if alarms:
-        method, risk = max(alarms, key=lambda both: both[1].value)
-        value, low, high = (end - FALSE_ALARMS for end in (risk.value, risk.low, risk.high))
-        found.append(DecisiveRisk("membership", Estimate(value, low, high, risk.tries), method=method))
-    if copied.findings:
-        above = above_control(copied.worst.attack) if copied.worst is not None else None
-        found += [] if above is None else [DecisiveRisk("copies", above, ", ".join(copied.findings[0].columns))]
-    return tuple(found)
+        for each in attack.inferences:
+            yield DecisiveRisk("inference", each.above_control, each.column, method)
+        yield _above_alarms(attack.membership.found, method)
+    if copied.findings and copied.worst is not None and (above := above_control(copied.worst.attack)) is not None:
+        yield DecisiveRisk("copies", above, ", ".join(copied.findings[0].columns))
+
+
+def strongest(found: Sequence[DecisiveRisk]) -> tuple[DecisiveRisk, ...]:
+    """Of each kind and column, the risk of the strongest attack."""
+    kinds = ("linkage", "inference", "membership", "copies")
+    ordered = sorted(found, key=lambda one: kinds.index(one.kind))
+    return tuple(
+        max((one for one in ordered if (one.kind, one.column) == both), key=lambda one: one.risk.value)
+        for both in dict.fromkeys((one.kind, one.column) for one in ordered)
+    )
+
+
+def _above_alarms(found: Risk, method: Method) -> DecisiveRisk:
+    """The share of members found, above the false alarms."""
+    value, low, high = (end - FALSE_ALARMS for end in (found.value, found.low, found.high))
+    return DecisiveRisk("membership", Estimate(value, low, high, found.tries), method=method)
 
 
 def _by_knowledge(informed: InformedAttacks | None) -> Iterator[tuple[Method, InformedAttack]]:

@@ -19,13 +19,13 @@ from leafcover.partition.forest import Forest
 from leafcover.partition.leaves import Leaves
 from leafcover.partition.refine import Refine
 from leafcover.perturb.shuffle import Shuffle, shuffle
+from leafcover.recipes.cover import MOST_K
 from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Table, column_name
 from leafcover.tree.histogram import quantile_codes
 from leafcover.tree.joint import level_codes
 
-MOST_K = 1_000_000
 LARGE = 5_000  # tables with at least this many rows get the larger k
 LEAST_EXPLAINED = 0.01  # minimum share of a column's entropy inside the leaves that its own tree explains
 SAMPLE = 20_000  # rows on which that is estimated

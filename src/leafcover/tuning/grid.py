@@ -20,20 +20,30 @@ say = catalogue("sweep")
 GROUP_SIZES = ("k", "min_cell")  # parameters that set the smallest number of rows in a group
 CHECK_ROWS = 2_000  # rows on which settings are checked before the sweep begins
 
-# The strength parameter of each recipe, and its default values; a recipe without a grid is tried at its defaults.
-GRIDS: Mapping[str, tuple[str, tuple[Value, ...]]] = MappingProxyType(
+Settings: TypeAlias = Mapping[str, Value]
+
+
+def _each(name: str, *values: Value) -> tuple[Settings, ...]:
+    """The strengths that differ in one parameter."""
+    return tuple({name: value} for value in values)
+
+
+# The strengths at which each recipe is tried; no parameter: its defaults. A recipe without a grid has only those.
+GRIDS: Mapping[str, tuple[Settings, ...]] = MappingProxyType(
     {
-        "cover": ("k", (5, 10, 20, 40, 80)),
-        "framework": ("spread", (0.05, 0.1, 0.276, 0.5)),
-        "framework-paper": ("spread", (0.05, 0.1, 0.276, 0.5)),
-        "forest": ("min_cell", (5, 20, 50)),
-        "detective": ("siblings", (0.1, 0.2, 0.4, 0.8)),
-        "random": ("spread", (0.05, 0.1, 0.276, 0.5)),
-        "perturbation-tree": ("k", (3, 5, 10, 20)),
-        "microaggregate": ("k", (3, 5, 10, 20)),
-        "microaggregate-univariate": ("k", (3, 5, 10, 20)),
-        "additive": ("spread", (0.1, 0.25, 0.5, 1.0)),
-        "multiplicative": ("spread", (0.05, 0.1, 0.2, 0.4)),
+        # By default cover chooses its price by the table, 0.6 or more.
+        "cover": ({}, *_each("price", 0.3, 1.0, 2.0, 4.0), *_each("k", 20, 100)),
+        "cells": _each("k", 5, 10, 20, 40, 80),
+        "framework": _each("spread", 0.05, 0.1, 0.276, 0.5),
+        "framework-paper": _each("spread", 0.05, 0.1, 0.276, 0.5),
+        "forest": _each("min_cell", 5, 20, 50),
+        "detective": _each("siblings", 0.1, 0.2, 0.4, 0.8),
+        "random": _each("spread", 0.05, 0.1, 0.276, 0.5),
+        "perturbation-tree": _each("k", 3, 5, 10, 20),
+        "microaggregate": _each("k", 3, 5, 10, 20),
+        "microaggregate-univariate": _each("k", 3, 5, 10, 20),
+        "additive": _each("spread", 0.1, 0.25, 0.5, 1.0),
+        "multiplicative": _each("spread", 0.05, 0.1, 0.2, 0.4),
     }
 )
 
@@ -42,8 +52,8 @@ GRIDS: Mapping[str, tuple[str, tuple[Value, ...]]] = MappingProxyType(
 class Candidate:
     """One recipe at one strength.
 
-    >>> Candidate("cover", (("k", 20),), (("bins", 4),)).name
-    'cover k=20'
+    >>> Candidate("cover", (("k", 20),), (("bins", 4),)).name, Candidate("cover", ()).name
+    ('cover k=20', 'cover')
     """
 
     recipe: str
@@ -147,19 +157,24 @@ def _of_recipe(
     settings: Mapping[str, Any],
 ) -> Iterator[Candidate]:
     axes = {_parameter(name): values for name, values in _specific_last(grid) if _fits(name, recipe)}
-    if not axes and recipe.name in GRIDS:
-        parameter, values = GRIDS[recipe.name]
-        axes = {parameter: values}
     fixed = {_parameter(name): value for name, value in _specific_last(settings) if _fits(name, recipe)}
-    axes |= {name: [fixed.pop(name)] for name in axes if name in fixed}
     for name, listed in axes.items():
         _check_listed(name, listed)
-    for values in product(*axes.values()):
-        given = {**dict(zip(axes, values, strict=True)), **fixed}
-        known = _parsed(recipe, sample, table, target, given)
+    strengths: Sequence[Mapping[str, Any]] = GRIDS.get(recipe.name, ({},))
+    if axes:
+        strengths = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    varied = dict.fromkeys(name for strength in strengths for name in strength)
+    same = {name: fixed.pop(name) for name in varied if name in fixed}  # one strength: part of the name
+    for strength in _unique([{**strength, **same} for strength in strengths]):
+        known = _parsed(recipe, sample, table, target, {**strength, **fixed})
         yield Candidate(
-            recipe.name, tuple((name, known[name]) for name in axes), tuple((name, known[name]) for name in fixed)
+            recipe.name, tuple((name, known[name]) for name in strength), tuple((name, known[name]) for name in fixed)
         )
+
+
+def _unique(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The settings without repetitions, in the order of their first occurrence."""
+    return [one for at, one in enumerate(found) if one not in found[:at]]
 
 
 def _check_listed(name: str, values: Any) -> None:

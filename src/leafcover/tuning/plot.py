@@ -230,7 +230,7 @@ def draw_map(sweep: Sweep, *, utility: Utility, layout: Layout) -> str:
     floor = sweep.baselines.floor if utility == "target" else sweep.baselines.other_agreement
     scale = scale_of(
         layout,
-        [point.record_linkage.value for point in points] + ([] if sweep.max_risk is None else [sweep.max_risk]),
+        [point.risk.risk.value for point in points] + ([] if sweep.max_risk is None else [sweep.max_risk]),
         [_agreement(point, utility).value for point in points] + [floor.value],
     )
     parts = [
@@ -259,7 +259,7 @@ def _description(sweep: Sweep, utility: Utility) -> str:
         say(
             "chart-point",
             name=point.name,
-            risk=f"{point.record_linkage.value:.3f}",
+            risk=f"{point.risk.risk.value:.3f}",
             agreement=f"{_agreement(point, utility).value:.3f}",
         )
         for point in sweep.points
@@ -332,7 +332,7 @@ def _front(points: Sequence[Point], utility: Utility, scale: Scale) -> Iterator[
     """The Pareto front as a step line; for other columns only the filled marks show it."""
     if utility == "others" or len(points) < 2:
         return
-    places = [(scale.x(p.record_linkage.value), scale.y(_agreement(p, utility).value)) for p in points]
+    places = [(scale.x(p.risk.risk.value), scale.y(_agreement(p, utility).value)) for p in points]
     path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(f"H{x:.1f}V{y:.1f}" for x, y in places[1:])
     yield f'<path class="front" d="{path}"/>'
 
@@ -340,11 +340,11 @@ def _front(points: Sequence[Point], utility: Utility, scale: Scale) -> Iterator[
 def _bars(point: Point, utility: Utility, scale: Scale, style: RecipeStyle) -> str:
     """The intervals of both figures, with an arrowhead where one extends beyond the chart."""
     figure = _agreement(point, utility)
-    x, y = scale.x(point.record_linkage.value), scale.y(figure.value)
+    x, y = scale.x(point.risk.risk.value), scale.y(figure.value)
     low, high = _ends(figure)
-    path = f"M{scale.x(point.record_linkage.low):.1f} {y:.1f}H{scale.x(point.record_linkage.high):.1f}"
+    path = f"M{scale.x(point.risk.risk.low):.1f} {y:.1f}H{scale.x(point.risk.risk.high):.1f}"
     path += f"M{x:.1f} {scale.y(low):.1f}V{scale.y(high):.1f}"
-    for risk, direction in ((point.record_linkage.low, -1), (point.record_linkage.high, 1)):
+    for risk, direction in ((point.risk.risk.low, -1), (point.risk.risk.high, 1)):
         if scale.beyond_x(risk):
             path += _arrow(scale.x(risk), y, direction * HEAD, 0.0)
     for share, direction in ((low, 1), (high, -1)):
@@ -361,8 +361,8 @@ def _arrow(x: float, y: float, right: float, down: float) -> str:
 
 def _mark(point: Point, utility: Utility, scale: Scale, style: RecipeStyle) -> str:
     figure = _agreement(point, utility)
-    x, y = scale.x(point.record_linkage.value), scale.y(figure.value)
-    title = say("chart-point", name=point.name, risk=str(point.record_linkage), agreement=str(figure))
+    x, y = scale.x(point.risk.risk.value), scale.y(figure.value)
+    title = say("chart-mark", name=point.name, risk=str(point.risk.risk), kind=point.risk.name, agreement=str(figure))
     filled = " filled" if point.on_front else ""
     outline = _shape(SYMBOLS.index(style.symbol), x, y)
     return f'<path class="mark {style.css_class}{filled}" d="{outline}"><title>{escape(title)}</title></path>'
@@ -370,7 +370,7 @@ def _mark(point: Point, utility: Utility, scale: Scale, style: RecipeStyle) -> s
 
 def _ring(point: Point | None, utility: Utility, scale: Scale) -> Iterator[str]:
     if point is not None and known(_agreement(point, utility).value):
-        x, y = scale.x(point.record_linkage.value), scale.y(_agreement(point, utility).value)
+        x, y = scale.x(point.risk.risk.value), scale.y(_agreement(point, utility).value)
         yield f'<circle class="ring" cx="{x:.1f}" cy="{y:.1f}" r="{SIZE + 5:g}"/>'
 
 
@@ -387,10 +387,10 @@ def _labels(
     order = sorted(points, key=lambda p: (p is not chosen, not p.on_front))
     marks = []
     for point in order:
-        x, y = scale.x(point.record_linkage.value), scale.y(_agreement(point, utility).value)
+        x, y = scale.x(point.risk.risk.value), scale.y(_agreement(point, utility).value)
         size = SIZE + (5 if point is chosen else 0)
         marks.append(Box(x - size, y - size, x + size, y + size))
-    texts = [" · ".join(value_text(value) for value in point.strength.values()) for point in order]
+    texts = [_label(sweep, point) for point in order]
     height = layout.font_size * 0.9
     sizes = [(CHARACTER * layout.font_size * len(text), height) for text in texts]
     frame = Box(layout.left, 0.0, layout.width, layout.height - layout.bottom)
@@ -407,13 +407,20 @@ def _labels(
             )
 
 
+def _label(sweep: Sweep, point: Point) -> str:
+    """The strength of a point, with the name of the parameter if the points of its recipe differ in several."""
+    if len({tuple(one.strength) for one in sweep.points if one.recipe == point.recipe}) > 1:
+        return point.name.removeprefix(point.recipe).strip() or say("strength-default")
+    return " · ".join(value_text(value) for value in point.strength.values())
+
+
 def _lines(points: Sequence[Point], utility: Utility, scale: Scale, floor: float, limit: float | None) -> Iterator[Box]:
     """The intervals, the floor and the limit, which labels avoid: a dash beside a number reads as a minus."""
     for point in points:
         figure = _agreement(point, utility)
         low, high = _ends(figure)
-        yield _box(scale, (point.record_linkage.low, point.record_linkage.high), (figure.value, figure.value))
-        yield _box(scale, (point.record_linkage.value, point.record_linkage.value), (low, high))
+        yield _box(scale, (point.risk.risk.low, point.risk.risk.high), (figure.value, figure.value))
+        yield _box(scale, (point.risk.risk.value, point.risk.risk.value), (low, high))
     if known(floor):
         yield _box(scale, (0.0, 1.0), (floor, floor))
     if limit is not None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from math import nan
 from typing import Any
 
 from leafcover.engine.manifest import versions
@@ -15,7 +16,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk, known
 from leafcover.recipes import RECIPES
 from leafcover.tuning.plot import NARROW, WIDE, Utility, draw_map, recipe_styles
-from leafcover.tuning.scoring import ColumnInference, Point, safer_alternative
+from leafcover.tuning.scoring import Point, safer_alternative
 from leafcover.tuning.sweep import Sweep
 
 say = catalogue("sweep")
@@ -34,9 +35,13 @@ class TableRow:
     beyond: bool  # above the limit
     risk: str
     risk_range: str
+    risk_name: str
+    copied: bool
+    membership: str
+    membership_range: str
+    linkage: str
+    linkage_range: str
     most_exposed: str
-    inference: str
-    inference_range: str
     nearest: str
     agreement: str
     agreement_range: str
@@ -80,7 +85,6 @@ def report(sweep: Sweep) -> str:
             maps=_maps(sweep, "target", markup),
             other_maps=_maps(sweep, "others", markup) if sweep.other_targets else [],
             other_targets=listed(sweep.other_targets),
-            inferred_columns=listed(sweep.inferred_columns),
             legend=[
                 {"recipe": name, "style": style, "parameter": _parameters(sweep, name) or "none"}
                 for name, style in styles.items()
@@ -107,36 +111,38 @@ def _maps(sweep: Sweep, utility: Utility, markup: Any) -> list[Any]:
 
 def _parameters(sweep: Sweep, recipe: str) -> str:
     """The parameters that differ between the points of a recipe."""
-    return " · ".join(next((point.strength for point in sweep.points if point.recipe == recipe), ()))
+    return " · ".join(
+        dict.fromkeys(name for point in sweep.points if point.recipe == recipe for name in point.strength)
+    )
 
 
 def _row(sweep: Sweep, point: Point) -> TableRow:
     style = recipe_styles(sweep)[point.recipe]
-    worst = _most_inferred(point)
+    member = None if point.membership is None else point.membership.risk
+    linked = point.record_linkage
     return TableRow(
         recipe=point.recipe,
-        strength=point.name.removeprefix(point.recipe).strip(),
+        strength=point.name.removeprefix(point.recipe).strip() or say("strength-default"),
         symbol=style.symbol,
         css_class=style.css_class,
         on_front=point.on_front,
         recommended=point is sweep.recommended,
-        beyond=sweep.max_risk is not None and point.highest_risk > sweep.max_risk,
-        risk=_figure(point.record_linkage.value),
-        risk_range=_range(point.record_linkage),
-        most_exposed=_figure(point.record_linkage.worst),
-        inference="" if worst is None else _figure(worst.above_control.value),
-        inference_range="" if worst is None else _range(worst.above_control),
-        nearest=_figure(point.nearest_record.value),
+        beyond=sweep.max_risk is not None and not point.within(sweep.max_risk),
+        risk=_figure(point.risk.risk.value),
+        risk_range=_range(point.risk.risk),
+        risk_name=say("risk-short", kind=point.risk.kind, column=point.risk.column),
+        copied=point.copied,
+        membership=_figure(nan if member is None else member.value),
+        membership_range="" if member is None else _range(member),
+        linkage=_figure(nan if linked is None else linked.value),
+        linkage_range="" if linked is None else _range(linked),
+        most_exposed=_figure(nan if linked is None else linked.worst),
+        nearest=_figure(nan if point.nearest_record is None else point.nearest_record.value),
         agreement=_figure(point.agreement.value),
         agreement_range=_range(point.agreement),
         others=_figure(point.other_agreement.value),
         accuracy=_figure(point.accuracy.value),
     )
-
-
-def _most_inferred(point: Point) -> ColumnInference | None:
-    """The column with the highest upper bound of inference above control."""
-    return max(point.inference, key=lambda one: one.above_control.high, default=None)
 
 
 def _figure(value: float) -> str:
@@ -178,19 +184,17 @@ def recommendation(sweep: Sweep) -> str:
     limit = f"{sweep.max_risk:g}"
     if sweep.recommended is not None:
         return say("recommended", limit=limit, name=sweep.recommended.name, target=sweep.target)
-    if within := [point for point in sweep.points if point.highest_risk <= sweep.max_risk]:
+    if within := [point for point in sweep.points if point.within(sweep.max_risk)]:
         return _none_useful(sweep, within, limit)
-    closest = min(sweep.points, key=lambda point: point.highest_risk)
-    worst = _most_inferred(closest)
-    high = f"{closest.highest_risk:.3f}"
-    if worst is None or closest.record_linkage.high >= worst.above_control.high:
-        return say("none-within-limit-linkage", limit=limit, name=closest.name, high=high)
-    return say("none-within-limit-inference", limit=limit, name=closest.name, high=high, column=worst.column)
+    closest = min(sweep.points, key=lambda point: point.deciding.bound)
+    worst = closest.deciding
+    end = _figure(worst.bound)
+    return say("none-within-limit", limit=limit, name=closest.name, kind=worst.kind, end=end, column=worst.column)
 
 
 def advice(sweep: Sweep) -> str:
     """What to try if no candidate is recommended."""
-    if sweep.max_risk is not None and any(point.highest_risk <= sweep.max_risk for point in sweep.points):
+    if sweep.max_risk is not None and any(point.within(sweep.max_risk) for point in sweep.points):
         return say("advice-weaker")
     return say("advice-stronger")
 
@@ -225,30 +229,42 @@ def reasons(sweep: Sweep) -> Iterator[str]:
         floor=_figure(sweep.baselines.floor.value),
         majority=_figure(sweep.baselines.majority.value),
     )
-    yield say(
-        "reason-linkage",
-        known="quasi-identifiers" if sweep.quasi_identifiers else "all",
-        columns=listed(sweep.quasi_identifiers),
-        target=sweep.target,
-        risk=_with_interval(chosen.record_linkage),
-        people=_one_in(chosen.record_linkage),
-    )
-    for one in chosen.inference:
+    if chosen.record_linkage is None:
+        yield say("reason-no-linkage")
+    else:
         yield say(
-            "reason-inference",
-            column=one.column,
-            direction="above" if one.above_control.low > 0 else "level",
-            above=_with_interval(one.above_control),
+            "reason-linkage",
+            known="quasi-identifiers" if sweep.quasi_identifiers else "all",
+            columns=listed(sweep.quasi_identifiers),
+            target=sweep.target,
+            risk=_with_interval(chosen.record_linkage),
+            people=_one_in(chosen.record_linkage),
         )
+    yield from _inferred(chosen)
     other = safer_alternative(sweep.points, sweep.baselines, chosen, sweep.max_risk)
     if other is not None:
         yield say(
             "reason-alternative",
             name=other.name,
             agreement=_figure(other.agreement.value),
-            risk=_figure(other.record_linkage.value),
-            recommended=_figure(chosen.record_linkage.value),
+            risk=_figure(other.risk.risk.value),
+            recommended=_figure(chosen.risk.risk.value),
         )
+
+
+def _inferred(chosen: Point) -> Iterator[str]:
+    """The most inferable column of the recommended candidate, and membership."""
+    most = max((one for one in chosen.risks if one.kind == "inference"), key=lambda one: one.bound)
+    yield say(
+        "reason-inference",
+        column=most.column,
+        columns=sum(one.kind == "inference" for one in chosen.risks),
+        direction="above" if most.risk.low > 0 else "level",
+        above=_with_interval(most.risk),
+    )
+    if (member := chosen.membership) is not None:
+        direction = "above" if member.risk.low > 0 else "level"
+        yield say("reason-membership", direction=direction, above=_with_interval(member.risk))
 
 
 def limitations(sweep: Sweep) -> Iterator[tuple[str, str]]:

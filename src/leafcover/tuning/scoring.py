@@ -5,23 +5,29 @@ trials of a candidate make one point; the Pareto front and the recommendation ar
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import isnan, nan
+from dataclasses import dataclass, replace
+from math import isnan, nan, sqrt
 
 import numpy as np
 
 from leafcover.arrays import MISSING, Rows
 from leafcover.engine.attacker import evidence_of
-from leafcover.engine.evaluate import rerun
+from leafcover.engine.evaluate import Rerun, attacker_of, rerun
 from leafcover.errors import TableError
 from leafcover.keyed_random import Draws
 from leafcover.metrics.disclosure.attribute_inference import inferences
+from leafcover.metrics.disclosure.copies import copies
+from leafcover.metrics.disclosure.informed_inference import informed_attacks
+from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.record_linkage import informed, linkage
 from leafcover.metrics.estimates import Estimate, Risk, share_of
 from leafcover.metrics.models import BINS, MOST, MOST_TESTS, answers, classes_for, mostly_unique, sides_of
 from leafcover.metrics.pair import Pair, pair_of
+from leafcover.metrics.summary import DecisiveRisk, attempts, exceeds, strongest
 from leafcover.metrics.utility.prediction import Agreement, Agreements, agreement
-from leafcover.recipes import plan_for
+from leafcover.partition.leaves import Whole
+from leafcover.perturb.shuffle import Shuffle
+from leafcover.recipes.plan import Plan, Step
 from leafcover.table.table import Table
 from leafcover.tree.tree import attribute_names
 from leafcover.tuning.grid import Candidate, Value
@@ -29,6 +35,12 @@ from leafcover.tuning.grid import Candidate, Value
 FOLDS = 3  # one is held out, the others are released
 OTHERS = 4  # columns besides the target that are predicted
 COMPARISONS = 20_000_000  # of two rows, to find the nearest record: 1,000 people among 20,000
+
+# People attacked in each trial, fewer than for a limit on one release; inference and membership are pooled over trials.
+LINKED = 1_000
+INFERRED = 1_000
+INFORMED = 1_000  # by the method, if no released row descends from one original row
+INFORMED_BESIDE_LINKAGE = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +50,6 @@ class Task:
     table: Table
     target: str
     other_targets: tuple[str, ...]  # further columns that trees predict
-    inferred_columns: tuple[str, ...]  # columns whose values an attacker infers
     bins: int | None  # of equal size, for a numeric target
     draws: Draws
 
@@ -50,9 +61,9 @@ class Score:
     agreement: Estimate  # for the target
     other_agreement: Estimate  # mean over other columns
     accuracy: Estimate  # of a tree grown on the release, for the target
-    record_linkage: Risk  # by an attacker who knows everything but the key
-    nearest_record: Risk  # linkage to the most similar row
-    inference: Mapping[str, Estimate]  # by column, above control
+    record_linkage: Risk | None  # by an attacker who knows everything but the key; None if no row descends from one
+    nearest_record: Risk | None  # linkage to the most similar row
+    attempts: tuple[DecisiveRisk, ...]  # inference of each column and membership by each attack; copies
 
 
 @dataclass(frozen=True)
@@ -68,21 +79,42 @@ class BaselineScore:
 
 def score(task: Task, candidate: Candidate, run: int) -> Score:
     """Release all but one fold by a recipe, then measure."""
-    plan = plan_for(task.table, candidate.recipe, target=task.target, settings=candidate.settings)
+    # Only a name and settings: the recipe writes the steps from the rows that are released.
+    step = Step(task.target, within=Whole(), perturb=Shuffle())
+    plan = Plan(step, recipe=candidate.recipe, target=task.target, settings=candidate.settings)
     made = rerun(task.table, plan, released_rows(task, run), seed=_seed(task, candidate, run))
     pair = made.pair
     found = agreement([pair], targets=[task.target, *task.other_targets], bins=task.bins or BINS, floors=0)
     target = _for_target(found, task.target)
-    attacked = inferences(pair, columns=task.inferred_columns, learned=False)
-    attacks = {one.column: one.strongest.above_control for one in attacked}
+    linked = None
+    if pair.paired:
+        linked = informed(evidence_of(made.known, pair.released, pair.quasi_identifiers), most=LINKED).first
     return Score(
         agreement=target.agreement,
         other_agreement=found.mean,
         accuracy=target.released,
-        record_linkage=informed(evidence_of(made.known, pair.released, pair.quasi_identifiers)).first,
-        nearest_record=linkage(pair, comparisons=COMPARISONS),
-        inference={name: above for name, above in attacks.items() if above is not None},
+        record_linkage=linked,
+        nearest_record=linkage(pair, comparisons=COMPARISONS) if pair.paired else None,
+        attempts=_attempts(made, regrow=run == 0),
     )
+
+
+def _attempts(made: Rerun, *, regrow: bool) -> tuple[DecisiveRisk, ...]:
+    """The attacks that decide about a limit, but for record linkage; trees are regrown in one trial, as for a limit."""
+    pair = made.pair
+    people = INFORMED_BESIDE_LINKAGE if pair.paired else INFORMED
+    found = tuple(
+        attempts(
+            linked=None,
+            inferred=inferences(pair, learned=False, most=INFERRED),
+            informed=informed_attacks([attacker_of(pair, made.known, regrow=regrow)], background=(), most=people),
+            membership=membership(pair),
+            copied=copies(pair),
+        )
+    )
+    if not any(one.kind == "inference" for one in found):
+        raise TableError("No value could be inferred of anybody outside the release. Use more rows or other columns.")
+    return found
 
 
 def score_baselines(task: Task, run: int) -> BaselineScore:
@@ -134,11 +166,6 @@ def other_targets(table: Table, target: str) -> tuple[str, ...]:
     return (*first[:OTHERS], *(rest[i] for i in spread))
 
 
-def columns_to_infer(table: Table, target: str) -> tuple[str, ...]:
-    """The columns an attacker infers: the sensitive attributes, or else the target."""
-    return table.with_role("sensitive") or (target,)
-
-
 def _is_predictable(table: Table, name: str) -> bool:
     column = table[name]
     if column.is_category and mostly_unique(column):
@@ -161,14 +188,6 @@ def _seed(task: Task, candidate: Candidate, run: int) -> int:
 
 
 @dataclass(frozen=True)
-class ColumnInference:
-    """How much more often an attacker infers a column correctly for people in the release than for others."""
-
-    column: str
-    above_control: Estimate
-
-
-@dataclass(frozen=True)
 class Point:
     """The utility and the disclosure risk of one candidate."""
 
@@ -179,21 +198,35 @@ class Point:
     agreement: Estimate  # for the target
     other_agreement: Estimate  # mean over other columns
     accuracy: Estimate  # of a tree grown on the release, for the target
-    record_linkage: Risk  # by an attacker who knows everything but the key
-    nearest_record: Risk  # linkage to the most similar row
-    inference: tuple[ColumnInference, ...]
+    record_linkage: Risk | None  # by an attacker who knows everything but the key; None if no row descends from one
+    nearest_record: Risk | None  # linkage to the most similar row
+    risks: tuple[DecisiveRisk, ...]  # that a limit is compared with
     runs: int
     on_front: bool = False
 
     @property
-    def inference_high(self) -> float:
-        """The highest upper bound of inference above control over columns; nan if not known."""
-        return max((one.above_control.high for one in self.inference), default=nan)
+    def risk(self) -> DecisiveRisk:
+        """Record linkage or the inference of one column, whichever has the highest upper bound: the axis of the map."""
+        return max((one for one in self.risks if one.by_upper_end), key=lambda one: one.bound)
 
     @property
-    def highest_risk(self) -> float:
-        """The upper bound that a limit is compared with: of record linkage or of inference above control."""
-        return max([self.record_linkage.high, *(one.above_control.high for one in self.inference)])
+    def deciding(self) -> DecisiveRisk:
+        """The risk of any kind that a limit excludes first."""
+        return max((self.risk, *self.risks), key=lambda one: one.bound)
+
+    @property
+    def membership(self) -> DecisiveRisk | None:
+        """The share of members found at 1 % false alarms, above these."""
+        return next((one for one in self.risks if one.kind == "membership"), None)
+
+    @property
+    def copied(self) -> bool:
+        """Whether records or rare values occur in the release more often than chance explains."""
+        return any(one.kind == "copies" for one in self.risks)
+
+    def within(self, limit: float) -> bool:
+        """Whether a release would not be refused at this limit."""
+        return not any(exceeds(one.bound, limit) for one in self.risks)
 
 
 @dataclass(frozen=True)
@@ -209,7 +242,9 @@ class Baselines:
 
 def point_of(candidate: Candidate, scores: Sequence[Score]) -> Point:
     """The point of a candidate, from the scores of its trials."""
-    columns = dict.fromkeys(name for one in scores for name in one.inference)
+    linked = _known_risk([one.record_linkage for one in scores])
+    tried = pooled([one.attempts for one in scores])
+    risks = strongest([*([] if linked is None else [DecisiveRisk("linkage", linked)]), *tried])
     return Point(
         name=candidate.name,
         recipe=candidate.recipe,
@@ -218,14 +253,42 @@ def point_of(candidate: Candidate, scores: Sequence[Score]) -> Point:
         agreement=over_runs([one.agreement for one in scores]),
         other_agreement=over_runs([one.other_agreement for one in scores]),
         accuracy=over_runs([one.accuracy for one in scores]),
-        record_linkage=risk_over_runs([one.record_linkage for one in scores]),
-        nearest_record=risk_over_runs([one.nearest_record for one in scores]),
-        inference=tuple(
-            ColumnInference(name, over_runs([one.inference[name] for one in scores if name in one.inference]))
-            for name in columns
-        ),
+        record_linkage=linked,
+        nearest_record=_known_risk([one.nearest_record for one in scores]),
+        risks=risks,
         runs=len(scores),
     )
+
+
+def _known_risk(runs: Sequence[Risk | None]) -> Risk | None:
+    found = [one for one in runs if one is not None]
+    return risk_over_runs(found) if found else None
+
+
+def pooled(runs: Sequence[Sequence[DecisiveRisk]]) -> list[DecisiveRisk]:
+    """Each attack over all runs: people of several runs are attacked as if in one, as for a limit on one release.
+
+    Copies are a finding if they are one in at least half of the runs.
+    """
+    together: dict[tuple[str, ...], list[DecisiveRisk]] = {}
+    for one in (one for run in runs for one in run):
+        method = "nearest" if one.method == "stable" else one.method  # the stronger of the two in each run
+        key = (one.kind,) if one.kind == "copies" else (one.kind, one.column, method)
+        together.setdefault(key, []).append(one)
+    copied = together.pop(("copies",), [])
+    found = [replace(tried[0], risk=_pool([one.risk for one in tried])) for tried in together.values()]
+    if copied and 2 * len(copied) >= len(runs):
+        found.append(max(copied, key=lambda one: one.risk.value))
+    return found
+
+
+def _pool(runs: Sequence[Risk | Estimate]) -> Estimate:
+    """The mean of independent runs, with the interval that follows from theirs."""
+    value = float(np.mean([one.value for one in runs]))
+    down = sqrt(sum((one.value - one.low) ** 2 for one in runs)) / len(runs)
+    up = sqrt(sum((one.high - one.value) ** 2 for one in runs)) / len(runs)
+    people = sum(one.tries if isinstance(one, Risk) else one.runs for one in runs)
+    return Estimate(value, value - down, value + up, people)
 
 
 def baselines_of(found: Sequence[BaselineScore]) -> Baselines:
@@ -291,25 +354,26 @@ def useful(points: Sequence[Point], baselines: Baselines) -> list[Point]:
 
 
 def recommend(points: Sequence[Point], baselines: Baselines, max_risk: float) -> Point | None:
-    """The most useful point whose risks stay within the limit by the upper bounds of their intervals.
+    """The most useful point that a limit would not refuse.
 
     Among equally useful points, the one with the lowest risk; None if no point within the limit is clearly more useful
     than always giving the most common answer.
     """
-    allowed = [point for point in useful(points, baselines) if point.highest_risk <= max_risk]
-    return max(allowed, key=lambda point: (point.agreement.value, -point.record_linkage.value), default=None)
+    allowed = [point for point in useful(points, baselines) if point.within(max_risk)]
+    return max(allowed, key=lambda point: (point.agreement.value, -point.risk.risk.value), default=None)
 
 
 def safer_alternative(points: Sequence[Point], baselines: Baselines, chosen: Point, max_risk: float) -> Point | None:
-    """A useful point within the limit with at most half the chosen one's risk and a utility inside its interval.
+    """A useful point within the limit with clearly less than half the chosen one's risk, as useful within its interval.
 
     Among several, the one with the lowest risk; None if there is no such point.
     """
     near = [
         point
         for point in useful(points, baselines)
-        if point.highest_risk <= max_risk
+        if point.within(max_risk)
         and point.agreement.value >= chosen.agreement.low
-        and point.record_linkage.value <= chosen.record_linkage.value / 2
+        and point.risk.risk.value <= chosen.risk.risk.value / 2
+        and point.risk.risk.high < chosen.risk.risk.low
     ]
-    return min(near, key=lambda point: point.record_linkage.value, default=None)
+    return min(near, key=lambda point: point.risk.risk.value, default=None)

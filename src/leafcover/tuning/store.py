@@ -6,7 +6,7 @@ every row but one can test guesses at the last. So the file is readable by its o
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from math import isnan, nan
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,12 +14,13 @@ from typing import Any, TypeAlias
 from leafcover import __version__
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
+from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.metrics.suite import plain
 from leafcover.table.atomic import atomic_write
 from leafcover.tuning.grid import Candidate
 from leafcover.tuning.scoring import BaselineScore, Score
 
-FORMAT = 3
+FORMAT = 4
 ABOUT = "Scores of a sweep and its secret key: do not publish."
 
 Trial: TypeAlias = tuple[Candidate | None, int]  # a candidate, or None for the baselines; and the number of the run
@@ -72,7 +73,7 @@ def read_scores(path: Path) -> SavedScores:
             if one["recipe"] is not None:
                 candidate = Candidate(one["recipe"], _pairs(one["strength"]), _pairs(one["fixed"]))
             kind: Any = BaselineScore if candidate is None else Score
-            score: TrialScore = TypeAdapter(kind).validate_python(_with_nan(one["score"]))
+            score: TrialScore = TypeAdapter(kind).validate_python(_figures(one["score"]))
             if invalid := _invalid_figure(score):
                 raise TableError(
                     f"The scores in '{path}' are damaged: {invalid}, which is impossible. "
@@ -112,7 +113,7 @@ def write_scores(saved: SavedScores, path: Path) -> None:
                 "strength": {} if candidate is None else dict(candidate.strength),
                 "fixed": {} if candidate is None else dict(candidate.fixed),
                 "run": run,
-                "score": plain(score),
+                "score": plain(asdict(score)),
             }
             for (candidate, run), score in saved.scores.items()
         ],
@@ -124,11 +125,11 @@ def write_scores(saved: SavedScores, path: Path) -> None:
 def _invalid_figure(score: TrialScore) -> str:
     """A figure that no sweep can produce, as text; empty if all are valid.
 
-    A share lies between 0 and 1 and inside its interval; inference above control may be below 0.
+    A share lies between 0 and 1 and inside its interval; what is above control or false alarms may be below 0.
     """
     figures = [(field.name, getattr(score, field.name)) for field in fields(score)]
-    shares = [(name, figure, 0.0) for name, figure in figures if not isinstance(figure, Mapping)]
-    above = [(n, one, -1.0) for _, held in figures if isinstance(held, Mapping) for n, one in held.items()]
+    shares = [(name, one, 0.0) for name, one in figures if isinstance(one, Estimate | Risk)]
+    above = [(" ".join((one.kind, one.column)), one.risk, -1.0) for one in getattr(score, "attempts", ())]
     for name, figure, least in (*shares, *above):
         interval = [value for value in (figure.low, figure.value, figure.high) if not isnan(value)]
         outside = [value for value in (*interval, getattr(figure, "worst", nan)) if value < least or value > 1]
@@ -141,8 +142,14 @@ def _pairs(settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(settings.items())
 
 
+def _figures(score: Mapping[str, Any]) -> dict[str, Any]:
+    """A score in the file; null inside a figure is a number that does not exist."""
+    return {name: None if held is None else _with_nan(held) for name, held in score.items()}
+
+
 def _with_nan(value: Any) -> Any:
-    """Null in the file is a figure that does not exist."""
     if isinstance(value, dict):
         return {name: _with_nan(content) for name, content in value.items()}
+    if isinstance(value, list):
+        return [_with_nan(content) for content in value]
     return nan if value is None else value

@@ -29,7 +29,6 @@ from leafcover.tuning.scoring import (
     Score,
     Task,
     baselines_of,
-    columns_to_infer,
     other_targets,
     pareto_front,
     point_of,
@@ -60,7 +59,6 @@ class Sweep:
     max_risk: float | None  # the limit that was set
     other_targets: tuple[str, ...]  # columns besides the target that trees predicted
     quasi_identifiers: tuple[str, ...]  # columns that the attacker knows about a person; empty: all but the target
-    inferred_columns: tuple[str, ...]  # columns that the attacker infers
     runs: int
     released_rows: int  # in each trial
     rows: int  # that were used
@@ -108,7 +106,7 @@ def sweep(
         Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
         values.
     max_risk : float, optional
-        The limit on record linkage below which ``recommended`` chooses, a share from 0 to 1.
+        The limit on every risk that ``release`` refuses by, within which ``recommended`` chooses; a share from 0 to 1.
     runs : int, default 3
         How often each candidate is tried, each time on two thirds of the rows.
     rows : int, default 30000
@@ -157,8 +155,8 @@ def sweep(
         raise LeafcoverError(skipped[0].reason)
     file = None if scores is None else Path(scores)
     saved = _saved_scores(original, target, bins, rows, seed, file)
-    others, inferred = other_targets(sample, target), columns_to_infer(sample, target)
-    task = Task(sample, target, others, inferred, bins, Draws(saved.key.secret).sub("sweep"))
+    others = other_targets(sample, target)
+    task = Task(sample, target, others, bins, Draws(saved.key.secret).sub("sweep"))
     found, refused = _all_scores(task, tried, runs, jobs, saved, file, progress)
     points = _points([candidate for candidate in tried if candidate not in refused], runs, found)
     if not points:
@@ -171,7 +169,6 @@ def sweep(
         max_risk=max_risk,
         other_targets=others,
         quasi_identifiers=sample.with_role("quasi-identifier"),
-        inferred_columns=inferred,
         runs=runs,
         released_rows=len(released_rows(task, 0)),
         rows=len(sample),
@@ -271,9 +268,9 @@ def _points(tried: Sequence[Candidate], runs: int, found: Mapping[Trial, TrialSc
         point_of(candidate, [one for run in range(runs) if isinstance(one := found[candidate, run], Score)])
         for candidate in tried
     ]
-    marks = pareto_front([(point.record_linkage.value, point.agreement.value) for point in points])
+    marks = pareto_front([(point.risk.risk.value, point.agreement.value) for point in points])
     marked = [replace(point, on_front=mark) for point, mark in zip(points, marks, strict=True)]
-    return tuple(sorted(marked, key=lambda point: (point.record_linkage.value, -point.agreement.value, point.name)))
+    return tuple(sorted(marked, key=lambda point: (point.risk.risk.value, -point.agreement.value, point.name)))
 
 
 # Many trials, in this process or in several, with the same results.

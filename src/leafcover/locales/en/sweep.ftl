@@ -30,8 +30,12 @@ page-facts = { $rows ->
 summary-heading = Summary
 recommended = Among the candidates within the limit of { $limit }, { $name } agrees best with the original’s tree for { $target }.
 no-limit = No risk limit was set, so no candidate is recommended; set one. On the Pareto front, where no other candidate has lower risk and at least the same agreement: { $names }.
-none-within-limit-linkage = No candidate stays within the limit of { $limit }. The closest is { $name }: the upper bound of its record-linkage risk is { $high }.
-none-within-limit-inference = No candidate stays within the limit of { $limit }. The closest is { $name }: the upper bound of attribute inference above control is { $high } for { $column }.
+none-within-limit = No candidate stays within the limit of { $limit }. The closest is { $name }: { $kind ->
+    [linkage] the upper bound of its record-linkage risk is { $end }.
+    [inference] the upper bound of attribute inference above control is { $end } for { $column }.
+    [membership] the lower bound of membership inference above 1% false alarms is { $end }.
+   *[copies] records or rare values of people in the original occur in it more often than chance explains.
+}
 none-useful = No candidate within the limit of { $limit } is clearly more useful than always giving the most common answer, which agrees with the original’s tree for { $target } on { $majority } of the held-out rows. The closest is { $name }, with an agreement of { $agreement }.
 none-useful-resample = A resample of the original is not clearly better either: { $target } hardly depends on the other columns, so there is little for a release to preserve.
 advice-weaker = Raise the risk limit, choose another target, or try weaker settings.
@@ -44,11 +48,19 @@ reason-linkage = Record linkage: an attacker who knows the method, everything bu
     [none] .
    *[other] , about one person in { $people }.
 }
-reason-inference = Attribute inference: { $direction ->
-    [above] the released record nearest to a person reveals { $column } more often
-   *[level] there is no evidence that the released record nearest to a person reveals { $column } more often
+reason-no-linkage = Record linkage: no released row comes from one original row, so there is no row to link a person to.
+reason-inference = Attribute inference: of { $columns ->
+    [one] the column attacked
+   *[other] { $columns } columns attacked
+}, { $column } has the highest upper bound. { $direction ->
+    [above] An attacker who knows a person’s other values infers it more often
+   *[level] There is no evidence that an attacker who knows a person’s other values infers it more often
 } for people in the release than for people outside it; the difference is { $above }.
-reason-alternative = Consider { $name }: its agreement of { $agreement } lies within the interval of the recommended candidate, and the attacker links { $risk } of people instead of { $recommended }.
+reason-membership = Membership inference: { $direction ->
+    [above] at 1% false alarms more than 1% of the people in the release are found
+   *[level] there is no evidence that more than 1% of the people in the release are found at 1% false alarms
+}; the difference is { $above }.
+reason-alternative = Consider { $name }: its agreement of { $agreement } lies within the interval of the recommended candidate, and its largest risk is { $risk } instead of { $recommended }.
 scope = The sweep compared { $candidates ->
     [one] { $candidates } candidate release
    *[other] { $candidates } candidate releases
@@ -71,7 +83,7 @@ skipped-group-size = { $parameter } = { $value } is more than a trial can hold: 
 ## The map
 
 map-heading = Risk-utility map
-map-lead = Each mark is one candidate release. Higher is closer agreement with the original’s tree for { $target }; further left is lower re-identification risk. Thin lines are intervals; an arrowhead marks an interval that extends beyond the chart. The number beside a mark is its setting.
+map-lead = Each mark is one candidate release. Higher is closer agreement with the original’s tree for { $target }; further left is lower disclosure risk: record linkage, or inference above control of the most inferable column, whichever has the higher upper bound. Thin lines are intervals; an arrowhead marks an interval that extends beyond the chart. The text beside a mark is its setting.
 legend-recipe = { $parameter ->
     [none] {""}
    *[other] by { $parameter }
@@ -86,10 +98,11 @@ others-lead = The same candidates, compared by trees for { $columns }, on averag
 chart = Risk-utility map for { $target }. On the Pareto front: { $points }. The table below lists every candidate.
 chart-others = Risk-utility map for other columns. On the Pareto front of the first map: { $points }. The table below lists every candidate.
 chart-point = { $name }: risk { $risk }, agreement { $agreement }
+chart-mark = { $name }: risk { $risk } ({ $kind }), agreement { $agreement }
 chart-floor = A tree grown on a resample of the original agrees on { $floor }
 axis-agreement = ↑ agreement for { $target }
 axis-agreement-others = ↑ agreement for other columns
-axis-risk = risk: share of people re-identified →
+axis-risk = largest risk: linkage, or inference above control →
 
 ## The table
 
@@ -101,7 +114,14 @@ table-lead = From the lowest to the highest risk. ★ marks the Pareto front: no
 table-candidate = Candidate
 table-linkage = Record linkage
 table-most-exposed = Most exposed 1%
-table-inference = Inference of { $columns } above control
+table-risk = Largest risk
+table-membership = Membership above 1%
+table-copies = copies found
+risk-short = { $kind ->
+    [linkage] record linkage
+   *[inference] inference of { $column }
+}
+strength-default = defaults
 table-nearest = Nearest record
 table-agreement = Agreement for { $target }
 table-others = Agreement for other columns
@@ -115,7 +135,7 @@ row-majority = most common answer
 row-original = the original
 table-runs = { $runs ->
     [one] Each candidate was tried once; intervals are 95% intervals.
-   *[other] Figures are means over { $runs } trials. An interval runs from the lowest lower bound to the highest upper bound of the trials’ 95% intervals, because you publish one release and not a mean.
+   *[other] Figures are means over { $runs } trials. An interval runs from the lowest lower bound to the highest upper bound of the trials’ 95% intervals, because you publish one release and not a mean. For inference and membership the people of all trials are pooled, as for a limit on one release.
 }
 
 ## Limitations
@@ -127,11 +147,11 @@ limitation-trials = These are not the figures of your release
        *[other] the mean of { $runs } trials
     } with { $released } released rows. Measure your release before you publish it, with leafcover measure or leafcover release --max-risk.
 limitation-average = An average hides the most exposed people
-    .text = A low risk is an average over people. The table also shows the risk of the most exposed 1%: people with rare values can be re-identified even when the average is low.
+    .text = A low risk is an average over people. For record linkage the table also shows the risk of the most exposed 1%: people with rare values can be re-identified even when the average is low.
 limitation-utility = Agreement is one kind of utility
     .text = It compares trees for { $targets }. Means, correlations and totals are not on the map; leafcover measure compares them.
-limitation-attacks = Two attacks are not all attacks
-    .text = The limit covers record linkage and attribute inference above control. leafcover release --max-risk also limits membership inference, linkability and singling out, so it may refuse a candidate recommended here. An attacker who knows more, or holds a second release about the same people, may do better.
+limitation-attacks = These attacks are not all attacks
+    .text = The limit covers the risks that leafcover release --max-risk compares: record linkage, inference of every column, membership and copies. The sweep attacks fewer people, so intervals are wider here. An attacker who knows other rows of the table, or holds a second release about the same people, may do better.
 
 ## Recipes
 
@@ -141,8 +161,14 @@ recipe-text = Keeps { $keeps }. Hides { $hides }.
 ## Glossary
 
 glossary-heading = Glossary
+term-inference = attribute inference
+    .text = The attacker knows a person’s other values and infers the remaining one: from the counts in the release, with the true trees or cells of the method or with those regrown from the release; or from the released record nearest to the person. The strongest attack counts. Every column is attacked.
+term-membership = membership above 1%
+    .text = The share of people in the release whom an attacker with their complete record recognises, at a threshold at which 1% of people outside the release are taken for members, minus that 1%. A limit is compared with its lower bound.
+term-copies = copies
+    .text = Records, parts of records or rare values of people in the original that occur in the release significantly more often than those of people outside it. A candidate with copies exceeds every limit.
 term-linkage = record linkage
-    .text = The attacker knows the recipe, its settings, the trees and the distribution of the perturbation (everything but the secret key) and picks the released row most likely to be a person’s. The figure is the share of people linked to their own row.
+    .text = The attacker knows the recipe, its settings, the trees and the distribution of the perturbation (everything but the secret key) and picks the released row most likely to be a person’s. The figure is the share of people linked to their own row. A dash: no released row comes from one original row.
 term-most-exposed = most exposed 1%
     .text = The mean of the same share over the 1% of people who are easiest to link.
 term-control = above control
@@ -161,17 +187,21 @@ footer = Written by Leafcover { $version }. This page loads nothing from any net
 ## What the command prints
 
 text-candidate = candidate
-text-linkage = linkage
+text-risk = risk
 text-upper = upper
-text-inference = inference
+text-of = of
+text-linkage = linkage
+text-copies = { $of }, copies
+text-membership = members
 text-agreement = agreement
 text-others = others
 text-accuracy = accuracy
 text-skipped = skipped
 text-legend-recommended = → recommended
 text-legend-front = ★ Pareto front: no other candidate has lower risk and at least the same agreement
-text-legend-linkage = linkage, upper: share of people re-identified by an attacker who knows everything but the key, and its upper bound
-text-legend-inference = inference: attribute inference above control, its upper bound
+text-legend-risk = risk, upper, of: the largest risk and its upper bound: record linkage, or inference above control of the column named
+text-legend-membership = members: share of people in the release found at 1% false alarms, above 1%
+text-legend-copies = copies: records or rare values occur in the release more often than chance explains; above every limit
 text-legend-agreement = agreement, others: same answer as the original’s tree, for the target and for other columns
 text-next = next
 text-report = report

@@ -198,7 +198,8 @@ def successes(scores: Floats, candidates: Column, truth: Column, reach: float) -
     if candidates.is_category:
         return (_texts(candidates)[scores.argmax(axis=1)] == _texts(truth)).astype(np.float64)
     chance = np.exp(scores - scores.max(axis=1, keepdims=True))
-    near = np.abs(candidates.values[:, None] - candidates.values[None]) <= reach
+    with np.errstate(over="ignore"):
+        near = np.abs(candidates.values[:, None] - candidates.values[None]) <= reach
     answer = (chance @ near).argmax(axis=1)
     return right(candidates.values[answer], truth.values, reach)
 
