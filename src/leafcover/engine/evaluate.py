@@ -281,7 +281,7 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
             linked = (None if evidence is None else informed(evidence)) or learned_linkage(compared.pair)
         found = decisive_risks(
             linked=linked,
-            inferred=inferences(attacked, learned=False),
+            inferred=inferences(attacked),
             informed=informed_attacks(compared.attackers(), background=()),
             membership=membership(attacked),
             copied=copies(attacked),
