@@ -40,16 +40,17 @@ def test_cover_on_adult():
 
 @pytest.mark.parametrize("name", SMALL)
 def test_cover_on_small_tables(name):
-    """70 % released, five splits: as near to the original's tree as one grown on a fresh sample."""
+    """70 % released, five splits, sixteen of a small table: as near to the original's tree as a fresh sample's."""
     target, drop = SMALL[name]
     table = read(table_path(name), drop=drop)
     found, floors, areas = [], [], []
-    for seed in range(5):
+    for seed in range(5 if len(table) > 2000 else 16):
         train, test = halves(table, 0.7, seed)
         found.append(measured(train, test, target, seed, min_leaf=50))
         rng = np.random.default_rng(seed)
         floors += [agreement(train, bootstrap(train, rng), test, target, 50)[0] for _ in range(4)]
-        areas.append(granted_attack(train, test, target, seed).membership.area.value)
+        if seed < 5:
+            areas.append(granted_attack(train, test, target, seed).membership.area.value)
     assert np.mean([q.agreement for q in found]) >= np.mean(floors) - 0.02
     assert np.mean(areas) <= 0.65
 
