@@ -35,7 +35,7 @@ class Data:
 
     name: str
     sample: str
-    target: str  # target of `cover`
+    target: str  # target of `cells`
     bins: int | None = None
 
 
@@ -65,7 +65,7 @@ METHODS = (
     Method("additive, 0.5 sd", "additive", {"spread": 0.5}),
     Method("multiplicative, 0.2", "multiplicative", {"spread": 0.2}),
     Method("multiplicative, 0.5", "multiplicative", {"spread": 0.5}),
-    Method("cover, k = 10", "cover", {"k": 10}),
+    Method("cells, k = 10", "cells", {"k": 10}),
 )
 
 
@@ -100,7 +100,7 @@ def outcome(table: lc.Table, data: Data, method: Method, runs: int) -> Outcome:
         rows = np.random.default_rng(number).permutation(len(table))[: round(KEPT * len(table))]
         some = table.take(np.sort(rows))
         settings = dict(method.settings)
-        if method.recipe == "cover" and data.bins:
+        if method.recipe == "cells" and data.bins:
             settings["bins"] = data.bins
         plan = plan_for(some, method.recipe, target=data.target, settings=settings)
         compared = compared_to(some, run(some, plan, key=Key.from_seed(number)))
@@ -163,7 +163,7 @@ Made by `make clustering`. Roy (*Performance Analysis of Clustering in Privacy P
 averages within kd cells keep clusters better than noise does. Here k-means finds 2 to 6 clusters in a table and in its
 release; M_E is the share of rows whose cluster changed, with clusters matched optimally (0 is best). Each figure is the
 mean of {runs} runs on {kept} % of the rows, sampled for each run and the same for every method, with its 95 % interval.
-All numbers are changed (`cover`: all columns). SSE/SST is the information loss. Maximum-knowledge linkage is the share
+All numbers are changed (`cells`: all columns). SSE/SST is the information loss. Maximum-knowledge linkage is the share
 of people found by an attacker who knows every column but the target, the method and its parameters.
 """
 

@@ -81,8 +81,8 @@ METHODS = (
     Method("forest", "forest", {}),
     Method("forest, min_cell = 20", "forest", {"min_cell": 20}),
     Method("framework", "framework", {}),
-    Method("cover, k = 10", "cover", {"k": 10}),
-    Method("cover in a forest, k = 10", "cover", {"k": 10, "within": "forest"}),
+    Method("cells, k = 10", "cells", {"k": 10}),
+    Method("cells in a forest, k = 10", "cells", {"k": 10, "within": "forest"}),
     Method("random", "random", {}),
 )
 
@@ -204,7 +204,7 @@ def _sentences(found: dict[tuple[str, str], Figures[Estimate]]) -> list[str]:
     """Whether a forest preserves more rules than one tree, judged by the intervals."""
     said = []
     for ours in ("forest, min_cell = 1", "forest", "cover in a forest, k = 10"):
-        for other in ("framework", "cover, k = 10", "random"):
+        for other in ("framework", "cells, k = 10", "random"):
             verdicts = ", ".join(
                 f"{_verdict(found[d.name, ours].rules, found[d.name, other].rules)} on {d.name}" for d in TABLES
             )
