@@ -203,7 +203,7 @@ def page(found: dict[tuple[str, str], Figures[Estimate]], floors: dict[str, Esti
 def _sentences(found: dict[tuple[str, str], Figures[Estimate]]) -> list[str]:
     """Whether a forest preserves more rules than one tree, judged by the intervals."""
     said = []
-    for ours in ("forest, min_cell = 1", "forest", "cover in a forest, k = 10"):
+    for ours in ("forest, min_cell = 1", "forest", "cells in a forest, k = 10"):
         for other in ("framework", "cells, k = 10", "random"):
             verdicts = ", ".join(
                 f"{_verdict(found[d.name, ours].rules, found[d.name, other].rules)} on {d.name}" for d in TABLES
