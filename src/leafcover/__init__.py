@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from leafcover.metrics.registry import MEASURES
     from leafcover.metrics.suite import Measures
     from leafcover.partition.conditional import Conditional
-    from leafcover.partition.forest import Forest
+    from leafcover.partition.forest import Forest, Refine
     from leafcover.partition.kd_tree import Halves, Kd
     from leafcover.partition.leaves import Leaves, Whole
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
-    from leafcover.partition.refine import Refine
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
     from leafcover.perturb.centroid import Centroid
@@ -66,7 +65,7 @@ _HOMES = {
     "Multiplicative": "leafcover.perturb.additive",
     "Plan": "leafcover.recipes.plan",
     "Redraw": "leafcover.perturb.redraw",
-    "Refine": "leafcover.partition.refine",
+    "Refine": "leafcover.partition.forest",
     "Released": "leafcover.released",
     "Shuffle": "leafcover.perturb.shuffle",
     "Step": "leafcover.recipes.plan",

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 from leafcover.cells import Cells, one_cell
 from leafcover.errors import LeafcoverError
+from leafcover.kernels.dealing import rows_by_cell
 from leafcover.kernels.joint import pair_bits, value_bits
-from leafcover.kernels.permute import rows_by_cell
 from leafcover.recipes.cells import association, cells
 from leafcover.recipes.cells import found_blocks as blocks
 from leafcover.table.io import read

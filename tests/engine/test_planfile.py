@@ -9,9 +9,8 @@ import leafcover as lc
 from leafcover.engine.run import fingerprint, run
 from leafcover.errors import LeafcoverError, PlanError
 from leafcover.keyed_random import Key
-from leafcover.partition.forest import Forest
+from leafcover.partition.forest import Forest, Refine
 from leafcover.partition.leaves import Leaves, Whole
-from leafcover.partition.refine import Refine
 from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.bounded import Bounded, Normal
 from leafcover.perturb.centroid import Centroid

@@ -13,9 +13,8 @@ from leafcover.engine.run import run
 from leafcover.errors import LeafcoverError, PlanError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import allowed_ranges
-from leafcover.partition.forest import Forest, meeting
+from leafcover.partition.forest import Forest, Refine, meeting
 from leafcover.partition.leaves import Whole, leaves
-from leafcover.partition.refine import Refine
 from leafcover.perturb.bounded import Bounded
 from leafcover.perturb.redraw import Redraw
 from leafcover.perturb.shuffle import Shuffle

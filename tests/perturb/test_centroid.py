@@ -15,8 +15,8 @@ import leafcover as lc
 from leafcover.cells import Cells
 from leafcover.engine.attacker import Known, groups_of
 from leafcover.errors import InvariantViolated, PlanError, ValueOutOfRange
+from leafcover.kernels.dealing import rows_by_cell
 from leafcover.kernels.microaggregation import centres_of_cells, modes_of_cells
-from leafcover.kernels.permute import rows_by_cell
 from leafcover.keyed_random import Draws
 from leafcover.perturb.base import Changed, Chunk
 from leafcover.perturb.centroid import Centroid

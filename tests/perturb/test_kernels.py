@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from leafcover.kernels.permute import has_majority_value, hash_by_cell, rows_by_cell
+from leafcover.kernels.dealing import has_majority_value, hash_by_cell, rows_by_cell
 from leafcover.perturb.bounded import distribution_named, fitted, probability
 from leafcover.perturb.redraw import with_siblings
 from leafcover.perturb.shuffle import shuffle

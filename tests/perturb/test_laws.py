@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import chisquare
 
 from leafcover.keyed_random import Draws, Key
+from leafcover.partition.forest import Refine
 from leafcover.partition.leaves import Leaves, Whole
-from leafcover.partition.refine import Refine
 from leafcover.perturb.additive import Additive, Multiplicative
 from leafcover.perturb.base import Chunk
 from leafcover.perturb.bounded import Bounded

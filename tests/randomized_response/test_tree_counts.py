@@ -102,7 +102,7 @@ def test_many_kinds_of_coins_are_counted_all_the_same():
 @pytest.mark.parametrize("most", [1, 700, 5000])
 def test_a_tree_grown_in_parts_is_the_same(monkeypatch, most):
     """Where memory would not hold the entries of a depth, some nodes wait."""
-    monkeypatch.setattr("leafcover.randomized_response.tree_cubes.MOST_CELLS", 0)
+    monkeypatch.setattr("leafcover.randomized_response.tree_counts.MOST_CELLS", 0)
     scheme = coin_each(0.9, 5)
     reported = disguise(binary(2000, 5, 6), scheme, DRAWS)
     rules = StoppingRules("gain", 0, 0, 1)

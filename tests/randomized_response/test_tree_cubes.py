@@ -24,8 +24,7 @@ from leafcover.randomized_response import (
 )
 from leafcover.randomized_response import tree_cubes as cubes
 from leafcover.randomized_response.tree import grown
-from leafcover.randomized_response.tree_counts import Fringe
-from leafcover.randomized_response.tree_cubes import Cubes, branches, counted, fits, margins
+from leafcover.randomized_response.tree_counts import Cubes, Fringe, branches, counted, fits, margins
 from leafcover.randomized_response.tree_entries import OPEN, answers
 from leafcover.table.io import sample
 from leafcover.table.table import Column, Table

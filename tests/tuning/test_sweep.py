@@ -16,8 +16,7 @@ from leafcover.metrics.suite import plain, schema
 from leafcover.metrics.utility.prediction import agreement
 from leafcover.tuning.report import report
 from leafcover.tuning.scoring import Task, majority_answer, other_targets, released_count, released_rows
-from leafcover.tuning.store import read_scores
-from leafcover.tuning.sweep import Sweep, score_trials, sweep
+from leafcover.tuning.sweep import Sweep, read_scores, score_trials, sweep
 from tests.metrics.pairs import awkward
 from tests.tables import category, mixed, number, table
 from tests.tuning.made import Counted

@@ -11,7 +11,7 @@ from leafcover.metrics.pair import Pair
 from leafcover.registry import Registry, blamed
 
 Side: TypeAlias = Literal["utility", "risk"]
-Need: TypeAlias = Literal["target", "control", "weight", "plan"]
+Need: TypeAlias = Literal["target", "control", "weight", "pairs", "plan"]
 
 ATTACKS_WITH_CONTROL = (
     "attribute_inference",
@@ -72,6 +72,7 @@ class Context:
             "target": bool(self.pair.target),
             "control": bool(self.tests),
             "weight": bool(self.pair.weight),
+            "pairs": self.pair.paired,
             "plan": self.evidence is not None,
         }[need]
 
@@ -132,7 +133,7 @@ def measure(
         Which of the two it measures.
     description : str
         One line for summaries and reports.
-    needs : sequence of "target", "control" or "weight"
+    needs : sequence of "target", "control", "weight" or "pairs"
         What must be there; without it the measure is left out.
 
     Examples

@@ -263,13 +263,13 @@ _UTILITY: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "properties": ("properties", (), lambda c: properties(c.pair)),
 }
 _RISKS: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
-    "probabilistic_linkage": ("learned", (), lambda c: learned_linkage(c.pair)),
-    "record_linkage": ("informed", (), _headline),
-    "distance_linkage": ("linkage", (), lambda c: distance_linkage(c.pair)),
+    "probabilistic_linkage": ("learned", ("pairs",), lambda c: learned_linkage(c.pair)),
+    "record_linkage": ("informed", ("pairs",), _headline),
+    "distance_linkage": ("linkage", ("pairs",), lambda c: distance_linkage(c.pair)),
     "informed_inference": ("informed_attacks", (), lambda c: informed_attacks(c.attackers())),
     "copies": ("copies", (), lambda c: copies(c.attacked)),
     "attribute_inference": ("inferences", (), lambda c: inferences(c.attacked)),
-    "reconstruction": ("reconstruction", (), lambda c: reconstruction(c.pair)),
+    "reconstruction": ("reconstruction", ("pairs",), lambda c: reconstruction(c.pair)),
     "singling_out": ("singling_out", (), lambda c: singling_out(c.attacked)),
     "linkability": ("column_sets", (), lambda c: column_sets(c.attacked)),
     "membership_inference": ("membership", (), lambda c: membership(c.attacked)),
@@ -279,10 +279,10 @@ _RISKS: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "suda": ("suda", (), lambda c: suda(c.pair)),
     "individual_risk": ("individual", (), lambda c: individual(c.pair)),
     "nearest_record": ("distances", (), lambda c: distances(c.attacked)),
-    "interval_disclosure": ("intervals", (), lambda c: intervals(c.pair)),
-    "sers": ("sers", (), lambda c: sers(c.pair)),
-    "candidates": ("candidates", (), lambda c: candidates(c.pair)),
-    "unchanged_values": ("unmoved", (), _unchanged),
+    "interval_disclosure": ("intervals", ("pairs",), lambda c: intervals(c.pair)),
+    "sers": ("sers", ("pairs",), lambda c: sers(c.pair)),
+    "candidates": ("candidates", ("pairs",), lambda c: candidates(c.pair)),
+    "unchanged_values": ("unmoved", ("pairs",), _unchanged),
     "averages": ("averages", (), _averaged),
 }
 

@@ -82,7 +82,7 @@ PARTITIONS: Registry[type[PartitionMethod]] = Registry(
     "partition",
     "leafcover.partition.leaves",
     "leafcover.partition.forest",
-    "leafcover.partition.refine",
+    "leafcover.partition.forest",
     "leafcover.partition.kd_tree",
     "leafcover.partition.microaggregation",
     "leafcover.partition.conditional",

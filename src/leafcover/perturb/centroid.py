@@ -88,7 +88,7 @@ class Centroid(Perturbation):
 
     def fit(self, part: Chunk) -> Summary:
         """The centroids of whole cells, and the values of cells with too few known values."""
-        from leafcover.kernels.permute import rows_by_cell
+        from leafcover.kernels.dealing import rows_by_cell
 
         order, starts = rows_by_cell(part.cells.label, part.cells.count)
         return {column.name: self._middles(part, column, order, starts) for column in part.columns}
@@ -339,7 +339,7 @@ def groups_of(label: Rows, count: int, least: int, new: Array) -> Rows:
 
 def _moved(group: Rows, old: Floats, released: Floats, means: bool) -> Bools:
     """Which groups have a released number outside their range, or one that is not their mean."""
-    from leafcover.kernels.permute import rows_by_cell
+    from leafcover.kernels.dealing import rows_by_cell
 
     sizes = np.bincount(group)
     there = sizes > 0

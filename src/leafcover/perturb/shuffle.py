@@ -95,7 +95,7 @@ class Shuffle(Perturbation):
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
         """Values shared by nearly every row of the cell."""
-        from leafcover.kernels.permute import has_majority_value, rows_by_cell
+        from leafcover.kernels.dealing import has_majority_value, rows_by_cell
 
         label = self.observable_class(part)
         order, starts = rows_by_cell(label, int(label.max()) + 1)
@@ -120,7 +120,7 @@ def shuffle(label: Rows, words: Array) -> Rows:
     >>> shuffle(np.array([0, 1, 0, 0]), np.array([7, 1, 9, 3], np.uint64))
     array([3, 1, 0, 2])
     """
-    from leafcover.kernels.permute import permute_within_cells, rows_by_cell
+    from leafcover.kernels.dealing import permute_within_cells, rows_by_cell
 
     if not len(label):
         return np.empty(0, np.int64)
@@ -150,7 +150,7 @@ def _comparable(values: Array) -> Array:
 
 def same_values(label: Rows, before: Array, after: Array) -> bool:
     """Whether each cell contains the same values, in any order (wrong with probability 2^-64 per cell)."""
-    from leafcover.kernels.permute import hash_by_cell
+    from leafcover.kernels.dealing import hash_by_cell
 
     count = int(label.max()) + 1 if len(label) else 0
     old = hash_by_cell(label, _comparable(before), count)

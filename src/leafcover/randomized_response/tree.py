@@ -15,8 +15,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.randomized_response.estimate import ProportionEstimate, Scheme, of_weights
-from leafcover.randomized_response.tree_counts import Fringe, answers_for, depths, right_answers
-from leafcover.randomized_response.tree_cubes import Cubes, fits
+from leafcover.randomized_response.tree_counts import Cubes, Fringe, answers_for, depths, fits, right_answers
 from leafcover.randomized_response.tree_entries import Tally, answers
 from leafcover.table.table import Table
 from leafcover.tree.c45 import subtree_errors

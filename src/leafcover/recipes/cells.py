@@ -15,9 +15,8 @@ from leafcover.arrays import Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.partition.forest import Forest
+from leafcover.partition.forest import Forest, Refine
 from leafcover.partition.leaves import Leaves
-from leafcover.partition.refine import Refine
 from leafcover.perturb.shuffle import Shuffle, shuffle
 from leafcover.recipes.cover import MOST_K
 from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
@@ -208,8 +207,8 @@ def _distinct(table: Table, name: str) -> int:
 
 def association(table: Table, names: Sequence[str], cells: Cells) -> CellAssociation:
     """Measure every pair on whole cells, on as many as the work limit allows."""
+    from leafcover.kernels.dealing import rows_by_cell
     from leafcover.kernels.joint import pair_bits, value_bits
-    from leafcover.kernels.permute import rows_by_cell
 
     if len(names) < 2:
         return CellAssociation(tuple(names), np.zeros((len(names), len(names))))

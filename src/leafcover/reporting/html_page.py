@@ -22,10 +22,9 @@ from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules, curled, started
 from leafcover.reporting.informed import informed_section
 from leafcover.reporting.method import made_section
-from leafcover.reporting.models import models_section
 from leafcover.reporting.overview import opening, overview, tiles
 from leafcover.reporting.risks import risks_section
-from leafcover.reporting.trees import trees_section
+from leafcover.reporting.trees import models_section, trees_section
 
 say = catalogue("report")
 

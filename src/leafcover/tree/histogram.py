@@ -219,9 +219,9 @@ def refine_labels(
 
     A missing target (-1) is a class of its own. The cells do not depend on the order of rows.
     """
+    from leafcover.kernels.dealing import rows_by_cell
     from leafcover.kernels.histogram import Records, bits_of_cells
     from leafcover.kernels.histogram_refine import RefineSettings, refine
-    from leafcover.kernels.permute import rows_by_cell
 
     if floor < 1:
         raise ValueOutOfRange("floor", floor, "an integer of at least 1")

@@ -32,9 +32,9 @@ def refine_jointly(columns: Sequence[Column], label: Rows, count: int, *, floor:
     Mutual information is symmetric: a column that the others do not explain does not explain them either, so leave it
     out.
     """
+    from leafcover.kernels.dealing import rows_by_cell
     from leafcover.kernels.joint import JointSettings, JointWorkspace
     from leafcover.kernels.joint import refine_jointly as refine
-    from leafcover.kernels.permute import rows_by_cell
 
     codes, classes, sizes = _bin_columns(columns)
     first = np.concatenate([[0], np.cumsum([int(c.max()) + 1 for c in classes])]).astype(np.int64)
