@@ -35,7 +35,7 @@ def test_leaf_shares_are_those_of_the_twin():
     people, smoothing = some.take(np.arange(600, 640)), 0.5
     for target in model.columns:
         candidates = texts(model.candidates(target))
-        scores = model.scores(people, target, smoothing)
+        scores = model.scores(people, target, [smoothing])[0]
         for person in range(len(people)):
             row = {name: texts(people[name])[person] for name in people.names}
             found = [twin(made, {**row, target: value}, target, smoothing) for value in candidates]
@@ -74,7 +74,7 @@ def category_like(column, text):
 def test_a_shuffle_of_one_cell_is_its_shares():
     some = table(category("a", list("xxyz") * 5), category("b", list("ppqq") * 5))
     model = cells_model(some, [("a",), ("b",)], np.zeros(20, np.int64))
-    scores = np.exp(model.scores(some.take(np.arange(1)), "a", 1e-9))[0]
+    scores = np.exp(model.scores(some.take(np.arange(1)), "a", [1e-9])[0])[0]
     assert scores / scores.sum() == pytest.approx([0.5, 0.25, 0.25], abs=1e-6)
 
 
@@ -84,8 +84,8 @@ def test_known_rows_are_subtracted():
     label = np.repeat(np.arange(3), 4)
     model = cells_model(some, [("a",), ("b",)], label)
     last, others = np.array([3]), np.array([0, 1, 2])
-    before = model.scores(some.take(last), "a", 1e-6)[0]
-    after = model.without(some.take(others), others).scores(some.take(last), "a", 1e-6)[0]
+    before = model.scores(some.take(last), "a", [1e-6])[0][0]
+    after = model.without(some.take(others), others).scores(some.take(last), "a", [1e-6])[0][0]
     assert before.argmax() == 0
     assert after.argmax() == 1
 
@@ -95,9 +95,9 @@ def test_a_value_of_known_rows_only_is_rare_and_not_impossible():
     model = cells_model(some, [("a",), ("b",)], np.zeros(12, np.int64))
     for known in (np.array([3, 7, 11]), np.arange(12)):  # every y; everybody
         left = model.without(some.take(known), known)
-        scores = left.scores(some, "b", 0.3)
+        scores = left.scores(some, "b", [0.3])[0]
         assert np.isfinite(scores).all()
-        assert np.isfinite(left.membership(some, 0.3)).all()
+        assert np.isfinite(left.membership(some, [0.3])).all()
     assert np.ptp(scores) == pytest.approx(0.0, abs=1e-9)  # nothing is left to learn from
 
 

@@ -38,25 +38,25 @@ class Factor:
         """The start cells of values."""
         return np.zeros(len(column), np.int64) if self.before is None else self.before.codes(column)
 
-    def log_shares(self, leaves: Rows, starts: Rows, codes: Rows, smoothing: float) -> Floats:
-        """The log share of each code in its leaf, smoothed by its share in the start cell."""
-        prior = (self.roots[starts, codes] + RARE) / (self.roots.sum(axis=1)[starts] + RARE * self.coding.count)
-        rows = self.counts.sum(axis=1)[leaves]
-        found: Floats = np.log((self.counts[leaves, codes] + smoothing * prior) / (rows + smoothing))
+    def log_shares(self, smoothing: float) -> Floats:
+        """(nodes, codes) the log share of each code in each leaf, smoothed by its share in the start cell."""
+        prior = (self.roots + RARE) / (self.roots.sum(axis=1, keepdims=True) + RARE * self.coding.count)
+        rows = self.counts.sum(axis=1, keepdims=True)
+        found: Floats = np.log((self.counts + smoothing * prior[self.trees.root]) / (rows + smoothing))
         return found
 
-    def own_scores(self, people: Table, candidates: Column, smoothing: float) -> Floats:
-        """(people, candidates) the log share of each value of this factor's own column."""
+    def add_own_scores(self, total: Floats, people: Table, candidates: Column, shares: Sequence[Floats]) -> None:
+        """Add (people, candidates) the log share of each value of this factor's own column, for each smoothing."""
         starts, codes = self.starts(candidates), self.coding.codes(candidates)
-        tested, found = self.trees.codes(people), np.empty((len(people), len(candidates)))
+        tested = self.trees.codes(people)
         for start in np.unique(starts):
             here = np.flatnonzero(starts == start)
             leaves = self.trees.place(tested, np.full(len(people), start))
-            found[:, here] = self.log_shares(leaves[:, None], np.full(1, start), codes[here][None], smoothing)
-        return found
+            for number, table in enumerate(shares):
+                total[number][:, here] += table[:, codes[here]][leaves]
 
-    def later_scores(self, people: Table, candidates: Column, smoothing: float) -> Floats:
-        """(people, candidates) the log share of the person's value here, in the leaf that each candidate leads to.
+    def add_later_scores(self, total: Floats, people: Table, candidates: Column, shares: Sequence[Floats]) -> None:
+        """Add (people, candidates) the log share of the person's value here, in the leaf that each candidate leads to.
 
         Candidates that every test of this factor treats alike are placed once.
         """
@@ -67,11 +67,12 @@ class Factor:
         _, first, group = np.unique(sides, axis=1, return_index=True, return_inverse=True)
         column = people[self.name]
         starts, codes, tested = self.starts(column), self.coding.codes(column), self.trees.codes(people)
-        found = np.empty((len(people), len(first)))
+        leaves = np.empty((len(people), len(first)), np.int64)
         for number, one in enumerate(first):
             tested[:, test] = bins[one]
-            found[:, number] = self.log_shares(self.trees.place(tested, starts), starts, codes, smoothing)
-        return found[:, group.ravel()]
+            leaves[:, number] = self.trees.place(tested, starts)
+        for number, table in enumerate(shares):
+            total[number] += table[leaves, codes[:, None]][:, group.ravel()]
 
     def without(self, known: Table) -> "Factor":
         """The same without the counts of rows that the attacker knows."""
@@ -138,26 +139,27 @@ class DealtModel:
     def _fine(self, column: str) -> Coding:
         return [factor.coding for factor in self.factors if factor.name == column][-1]
 
-    def scores(self, people: Table, column: str, smoothing: float) -> Floats:
+    def scores(self, people: Table, column: str, smoothing: Sequence[float]) -> Floats:
         """The product of leaf shares over the chain, as far as it depends on the column."""
         candidates = self.candidates(column)
-        total = np.zeros((len(people), len(candidates)))
+        total = np.zeros((len(smoothing), len(people), len(candidates)))
         for factor in self.factors:
-            if factor.name == column:
-                total += factor.own_scores(people, candidates, smoothing)
-            elif column in factor.trees.names:
-                total += factor.later_scores(people, candidates, smoothing)
+            if factor.name == column or column in factor.trees.names:
+                shares = [factor.log_shares(one) for one in smoothing]
+                add = factor.add_own_scores if factor.name == column else factor.add_later_scores
+                add(total, people, candidates, shares)
         return total
 
-    def membership(self, people: Table, smoothing: float) -> Floats:
+    def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
         """The share of each value in its leaf against its share in the start cell, over the whole chain."""
-        total = np.zeros(len(people))
+        total = np.zeros((len(smoothing), len(people)))
         for factor in self.factors:
             column = people[factor.name]
-            starts, codes = factor.starts(column), factor.coding.codes(column)
-            leaves = factor.trees.place(factor.trees.codes(people), starts)
-            total += factor.log_shares(leaves, starts, codes, smoothing)
-            total -= factor.log_shares(leaves, starts, codes, WIDE)
+            codes = factor.coding.codes(column)
+            leaves = factor.trees.place(factor.trees.codes(people), factor.starts(column))
+            wide = factor.log_shares(WIDE)[leaves, codes]
+            for number, one in enumerate(smoothing):
+                total[number] += factor.log_shares(one)[leaves, codes] - wide
         return total
 
 
@@ -203,13 +205,21 @@ class Block:
         rows = zip(*(_texts(table[name]) for name in self.columns), strict=True)
         return np.array([self.values.get(row, -1) for row in rows], np.int64)
 
-    def log_shares(self, numbers: Rows, smoothing: float) -> Floats:
-        """(rows, cells) the log share of values in each cell, smoothed by their share of the whole."""
+    def combinations(self, people: Table, candidates: Column) -> Rows:
+        """(people, candidates) the number of each person's values with each candidate in its column."""
+        partners = tuple(name for name in self.columns if name != candidates.name)
+        known = list(zip(*(_texts(people[name]) for name in partners), strict=True)) if partners else [()] * len(people)
+        at, own = self.columns.index(candidates.name), _texts(candidates)
+        table = {k: [self.values.get((*k[:at], one, *k[at:]), -1) for one in own] for k in dict.fromkeys(known)}
+        return np.array([table[k] for k in known], np.int64).reshape(len(people), len(candidates))
+
+    def shares(self, numbers: Rows, smoothing: float) -> Floats:
+        """(numbers, cells) the share of values in each cell, smoothed by their share of the whole."""
         known = np.maximum(numbers, 0)
         seen = np.where(numbers >= 0, self.counts[:, known], 0.0).T
         whole = max(float(self.counts.sum()), 1.0)  # 0 if every row is known and subtracted
         prior = np.where(numbers >= 0, np.maximum(self.counts.sum(axis=0)[known] / whole, RARE), RARE)
-        found: Floats = np.log((seen + smoothing * prior[:, None]) / (self.counts.sum(axis=1) + smoothing))
+        found: Floats = (seen + smoothing * prior[:, None]) / (self.counts.sum(axis=1) + smoothing)
         return found
 
 
@@ -260,37 +270,46 @@ class CellsModel:
             occurring = occurring[np.unique(np.linspace(0, len(occurring) - 1, min(len(occurring), 256)).astype(int))]
         return replace(shown, values=occurring, stored=None)
 
-    def scores(self, people: Table, column: str, smoothing: float) -> Floats:
+    def scores(self, people: Table, column: str, smoothing: Sequence[float]) -> Floats:
         """The log probability of each value: over cells, that of the cell given the others times the value's share."""
-        candidates, parts = self.candidates(column), []
+        candidates = self.candidates(column)
         block = next(one for one in self.blocks if column in one.columns)
-        for begin in range(0, len(people), PEOPLE_AT_ONCE):
-            some = people.take(np.arange(begin, min(begin + PEOPLE_AT_ONCE, len(people))))
-            weight = self._cells(some, smoothing, without=block)
-            chance = np.exp(weight - weight.max(axis=1, keepdims=True))
-            shares = np.empty((len(some), len(candidates)))
-            for at in range(len(candidates)):
-                one = candidates.take(np.full(len(some), at))
-                numbers = block.numbers(some.replace([replace(one, name=column)]))
-                shares[:, at] = (chance * np.exp(block.log_shares(numbers, smoothing))).sum(axis=1)
-            parts.append(np.log(np.maximum(shares, 1e-300)))
-        return np.concatenate(parts)
+        asked = block.combinations(people, candidates)
+        distinct, place = np.unique(asked, return_inverse=True)
+        place = place.reshape(asked.shape)
+        numbers = {id(one): one.numbers(people) for one in self.blocks if one is not block}
+        found = np.empty((len(smoothing), *asked.shape))
+        for at, one in enumerate(smoothing):
+            shares = block.shares(distinct, one).T
+            for begin in range(0, len(people), PEOPLE_AT_ONCE):
+                some = slice(begin, begin + PEOPLE_AT_ONCE)
+                weight = self._cells(numbers, some, one)
+                chance = np.exp(weight - weight.max(axis=1, keepdims=True)) @ shares
+                found[at, some] = np.log(np.maximum(np.take_along_axis(chance, place[some], axis=1), 1e-300))
+        return found
 
-    def _cells(self, people: Table, smoothing: float, without: Block | None = None) -> Floats:
-        total = np.tile(np.log(np.maximum(self.sizes, RARE)), (len(people), 1))
+    def _cells(self, numbers: Mapping[int, Rows], some: slice, smoothing: float) -> Floats:
+        """(people, cells) the log probability of some people's values in each cell, by blocks whose numbers are given.
+
+        Values that several people share are looked up once.
+        """
+        total = np.log(np.maximum(self.sizes, RARE))[None]
         for block in self.blocks:
-            if block is not without:
-                total += block.log_shares(block.numbers(people), smoothing)
+            if id(block) in numbers:
+                distinct, place = np.unique(numbers[id(block)][some], return_inverse=True)
+                total = total + np.log(block.shares(distinct, smoothing))[place.ravel()]
         return total
 
-    def membership(self, people: Table, smoothing: float) -> Floats:
+    def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
         """The probability of the person's values by the cells, against that by the whole table."""
-        found = []
+        numbers = {id(block): block.numbers(people) for block in self.blocks}
+        found = np.empty((len(smoothing), len(people)))
         for begin in range(0, len(people), PEOPLE_AT_ONCE):
-            some = people.take(np.arange(begin, min(begin + PEOPLE_AT_ONCE, len(people))))
-            near, far = (self._cells(some, one) for one in (smoothing, WIDE))
-            found.append(_log_sum(near) - _log_sum(far))
-        return np.concatenate(found)
+            some = slice(begin, begin + PEOPLE_AT_ONCE)
+            far = _log_sum(self._cells(numbers, some, WIDE))
+            for at, one in enumerate(smoothing):
+                found[at, some] = _log_sum(self._cells(numbers, some, one)) - far
+        return found
 
 
 def _log_sum(values: Floats) -> Floats:

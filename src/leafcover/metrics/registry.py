@@ -23,7 +23,8 @@ ATTACKS_WITH_CONTROL = (
     "nearest_record",
     "singling_out",
 )
-LEARNED = 24_000  # rows that models learn from, over all repeated releases
+LEARNED = 24_000  # rows that models learn from, over all repeated releases,
+PREDICTED = 12_000  # and held-out rows that they predict
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,11 @@ class Context:
     def learned(self) -> int:
         """How many rows models learn from: repeated releases share the budget of one."""
         return LEARNED // max(len(self.tests), 1)
+
+    @property
+    def predicted(self) -> int:
+        """How many held-out rows they predict."""
+        return PREDICTED // max(len(self.tests), 1)
 
     def has(self, need: Need) -> bool:
         """Whether something a measure needs is there."""

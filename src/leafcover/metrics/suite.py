@@ -247,8 +247,12 @@ def _averaged(context: Context) -> tuple[Averages, ...]:
 _UTILITY: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "trees": ("trees", ("target",), lambda c: trees(c.pair, bins=c.bins)),
     "forest": ("forest", ("target",), lambda c: forests(c.pair, bins=c.bins)),
-    "prediction": ("prediction", ("target", "control"), lambda c: prediction(c.tests, most=c.learned)),
-    "agreement": ("agreement", ("control",), lambda c: agreement(c.tests, most=c.learned)),
+    "prediction": (
+        "prediction",
+        ("target", "control"),
+        lambda c: prediction(c.tests, most=c.learned, most_tests=c.predicted),
+    ),
+    "agreement": ("agreement", ("control",), lambda c: agreement(c.tests, most=c.learned, most_tests=c.predicted)),
     "univariate": ("columns", (), lambda c: columns(c.pair)),
     "tails": ("tails", (), lambda c: tails(c.pair)),
     "heaping": ("heaps", (), lambda c: heaps(c.pair)),

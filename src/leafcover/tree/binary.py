@@ -29,7 +29,6 @@ class BinaryTrees:
     first: Codes  # (nodes,) the child for codes in ``side``; the other child is the next node; -1 at a leaf
     side: Words  # (nodes, words) bit set of the codes that go to the first child
     parent: Codes  # (nodes,) -1 at a root
-    gain_bits: float = 0.0  # what the splits explain of the target
 
     def __len__(self) -> int:
         return len(self.tested)
@@ -43,6 +42,14 @@ class BinaryTrees:
     def leaves(self) -> int:
         """The number of leaves."""
         return int((self.tested < 0).sum())
+
+    @property
+    def root(self) -> Rows:
+        """(nodes,) the start cell of each node."""
+        found = np.where(self.parent < 0, np.arange(len(self)), self.parent)
+        while (found != (further := found[found])).any():
+            found = further
+        return found
 
     def codes(self, table: Table) -> Array:
         """The bins of a table's values, as far as they are tested; an unknown level counts as missing."""
@@ -99,7 +106,6 @@ def grow_binary(
         splits.first.copy(),
         splits.side.copy(),
         parent,
-        grown.gain_bits,
     )
 
 

@@ -35,11 +35,14 @@ class ReleaseModel(Protocol):
     def candidates(self, column: str) -> Column:
         """The possible values of a column, one row each; groups of neighbouring numbers by one of their values."""
 
-    def scores(self, people: Table, column: str, smoothing: float) -> Floats:
-        """For each person and candidate, the log probability of the person with that value, up to a constant each."""
+    def scores(self, people: Table, column: str, smoothing: Sequence[float]) -> Floats:
+        """For each smoothing, person and candidate, the log probability of the person with that value.
 
-    def membership(self, people: Table, smoothing: float) -> Floats:
-        """For each person, the log likelihood ratio of being in the release."""
+        It is known up to a constant for each person.
+        """
+
+    def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
+        """For each smoothing and person, the log likelihood ratio of being in the release."""
 
     def without(self, known: Table, rows: Rows) -> "ReleaseModel":
         """The model of an attacker who knows some of the released people and subtracts them."""
@@ -175,22 +178,23 @@ def _infer(model: ReleaseModel, people: People, column: Column) -> tuple[Floats,
     """The success on members, on others, and of the best single answer; smoothing is chosen on other people."""
     candidates, reach = model.candidates(column.name), reach_of(column)
 
-    def success(table: Table, smoothing: float) -> Floats:
+    def success(table: Table, smoothing: Sequence[float]) -> list[Floats]:
         known = table.take(np.flatnonzero(~table[column.name].missing))
         if not len(known):
-            return np.empty(0)
-        return successes(model.scores(known, column.name, smoothing), candidates, known[column.name], reach)
-
-    def above(smoothing: float) -> float:
-        members, others = success(tuning.members, smoothing), success(tuning.others, smoothing)
-        return float(members.mean() - others.mean()) if len(members) and len(others) else 0.0
+            return [np.empty(0)] * len(smoothing)
+        scores = model.scores(known, column.name, smoothing)
+        return [successes(one, candidates, known[column.name], reach) for one in scores]
 
     tuning, testing = people.tuning(), people.testing()
-    best = max(SMOOTHING, key=above)
+    members, others = success(tuning.members, SMOOTHING), success(tuning.others, SMOOTHING)
+    above = [
+        one.mean() - two.mean() if len(one) and len(two) else 0.0 for one, two in zip(members, others, strict=True)
+    ]
+    best = (SMOOTHING[int(np.argmax(above))],)
     truth = testing.members[column.name]
     single = best_guess(labels_of(column), reach)
     guesses = right(single, labels_of(truth)[~truth.missing], reach)
-    return success(testing.members, best), success(testing.others, best), guesses
+    return success(testing.members, best)[0], success(testing.others, best)[0], guesses
 
 
 def successes(scores: Floats, candidates: Column, truth: Column, reach: float) -> Floats:
@@ -211,12 +215,12 @@ def _texts(column: Column) -> Array:
 def _membership(model: ReleaseModel, people: People) -> tuple[Floats, Floats]:
     """The scores of members and of others; smoothing is chosen on other people."""
 
-    def scores(one: People, smoothing: float) -> tuple[Floats, Floats]:
-        return model.membership(one.members, smoothing), model.membership(one.others, smoothing)
+    def scores(one: People, smoothing: Sequence[float]) -> list[tuple[Floats, Floats]]:
+        sides = (model.membership(side, smoothing) for side in (one.members, one.others))
+        return list(zip(*sides, strict=True))
 
-    tuning = people.tuning()
-    best = max(SMOOTHING, key=lambda smoothing: _area(*scores(tuning, smoothing)))
-    return scores(people.testing(), best)
+    areas = [_area(*both) for both in scores(people.tuning(), SMOOTHING)]
+    return scores(people.testing(), (SMOOTHING[int(np.argmax(areas))],))[0]
 
 
 def _area(members: Floats, others: Floats) -> float:
