@@ -78,10 +78,15 @@ def bootstrap(table, rng):
     return table.take(rng.integers(0, len(table), len(table)))
 
 
+@lru_cache(maxsize=2)
+def _release(train, target, seed, recipe, settings):
+    plan = plan_for(train, recipe, target=target, settings=dict(settings))
+    return run(train, plan, key=Key.from_seed(seed))
+
+
 def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", comparisons=20_000_000, **settings):
     """Release the training rows and measure against held-out ones."""
-    plan = plan_for(train, recipe, target=target, settings=settings)
-    release = run(train, plan, key=Key.from_seed(seed))
+    release = _release(train, target, seed, recipe, tuple(settings.items()))
     agree, accurate = agreement(train, release.table, test, target, min_leaf)
     linked = linkage(pair_from(train, release), comparisons=comparisons).value if release.descends else float("nan")
     rest = [agreement(train, release.table, test, name, min_leaf)[0] for name in others]
@@ -90,9 +95,8 @@ def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", 
 
 def granted_attack(train, test, target, seed, *, recipe="cover", **settings):
     """What an attacker who is granted the trees or cells infers about the released rows, above the others."""
-    plan = plan_for(train, recipe, target=target, settings=settings)
-    release = run(train, plan, key=Key.from_seed(seed))
-    known = Known(train, plan, release.partitions)
+    release = _release(train, target, seed, recipe, tuple(settings.items()))
+    known = Known(train, release.plan, release.partitions)
     return informed_attacks([attacker_of(pair_from(train, release, test), known, regrow=False)], background=()).granted
 
 
