@@ -40,11 +40,11 @@ def test_cover_on_adult():
 
 @pytest.mark.parametrize("name", SMALL)
 def test_cover_on_small_tables(name):
-    """70 % released, five splits, sixteen of a small table: as near to the original's tree as a fresh sample's."""
+    """70 % released, five splits, ten of a small table: as near to the original's tree as a fresh sample's."""
     target, drop = SMALL[name]
     table = read(table_path(name), drop=drop)
     found, floors, areas = [], [], []
-    for seed in range(5 if len(table) > 2000 else 16):
+    for seed in range(5 if len(table) > 2000 else 10):
         train, test = halves(table, 0.7, seed)
         found.append(measured(train, test, target, seed, min_leaf=50))
         rng = np.random.default_rng(seed)

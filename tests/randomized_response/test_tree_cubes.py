@@ -22,7 +22,7 @@ from leafcover.randomized_response import (
     disguise,
     grow_tree,
 )
-from leafcover.randomized_response import tree_cubes as cubes
+from leafcover.randomized_response import tree_counts as cubes
 from leafcover.randomized_response.tree import grown
 from leafcover.randomized_response.tree_counts import Cubes, Fringe, branches, counted, fits, margins
 from leafcover.randomized_response.tree_entries import OPEN, answers
