@@ -61,7 +61,7 @@ class Published:
     def assumptions(self) -> tuple[str, ...]:
         """What the proof assumes, and what it leaves open."""
         say = catalogue("release")
-        return tuple(say(f"proved-{name}") for name in ("key", "known", "average", "open"))
+        return say("proved-key"), say("proved-known"), say("proved-average"), say("proved-open")
 
 
 def upwards(figure: float) -> float:
