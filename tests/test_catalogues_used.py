@@ -13,7 +13,7 @@ BUILT_IN = [name for name, one in MEASURES.items() if one.place]  # each shows a
 USERS = {
     "sweep": ("tuning", "cli/sweep.py"),
     "measures": ("metrics",),
-    "release": ("engine/run.py",),
+    "release": ("engine/run.py", "engine/statement.py"),
 }
 
 

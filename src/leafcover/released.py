@@ -281,6 +281,8 @@ class Released(_Measurable, Release):
         The columns in which every value is missing.
     partitions : mapping
         The cells of each partition in the plan.
+    statement : Statement or None
+        The figures of what is proved, if every column was dealt.
     original : Table
         The rows that were released.
     held_out : Table or None

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chisquare
+from scipy.stats import chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
@@ -68,6 +68,17 @@ def test_every_giver_of_a_leaf_is_equally_likely():
     for taker in (2, 3, 4):  # two takers of leaf 4 get its givers, the third what is left over in leaf 3
         assert chisquare(counts[taker, 3:5]).pvalue > 1e-3
         assert counts[taker, :3].sum() == pytest.approx(runs / 3, abs=4 * np.sqrt(runs * 2 / 9))
+
+
+@pytest.mark.parametrize("rows", [4, 8, 30])
+def test_every_row_of_a_node_goes_to_every_place(rows):
+    """A word that decides twice ties released rows to the order of the original: 30 rows then correlate by 0.3."""
+    one, root = np.zeros(rows, np.int64), np.array([-1], np.int32)
+    counts, runs = np.zeros((rows, rows), int), 200 * rows
+    for seed in range(runs):
+        counts[np.arange(rows), deal(one, one, root, words(seed, rows))[0]] += 1
+    spread = ((counts - runs / rows) ** 2).sum() / (runs / rows) * (rows - 1) / rows
+    assert chi2((rows - 1) ** 2).sf(spread) > 1e-3
 
 
 def test_an_unseen_pair_is_swapped_away_where_another_taker_permits():

@@ -15,6 +15,7 @@ from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
+from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan
@@ -273,6 +274,7 @@ def _plan(internal_facts: Mapping[str, Any] | None) -> Plan | None:
 
 def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
     """The facts of a release from its internal manifest."""
+    proved = internal_facts.get("statement")
     cells = tuple(_fact(CellFact, {**fact, "columns": tuple(fact["columns"])}) for fact in internal_facts["cells"])
     return Release(
         table=released,
@@ -287,6 +289,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         kept_order=internal_facts["row_order"] == "kept",
         unprotected=tuple(internal_facts["not_protected"]),
         partitions=known.partitions,
+        statement=None if proved is None else _fact(Statement, proved),
     )
 
 

@@ -54,6 +54,13 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "guarantees": _guarantees(release),
         "versions": versions(),
     }
+    if release.statement is not None:
+        proved = release.statement.published
+        found["proved"] = {
+            **asdict(proved),
+            "statements": list(proved.sentences),
+            "assumptions": list(proved.assumptions),
+        }
     if not release.publishable:
         found["why_not_publishable"] = "made with a seed: an attacker who guesses the seed can undo the perturbation"
     elif release.kept_order:
@@ -78,6 +85,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "cells": [{**asdict(fact), "columns": list(fact.columns)} for fact in release.cells],
         "singleton_rows": release.singletons,
         "warnings": list(release.warnings),
+        "statement": None if release.statement is None else asdict(release.statement),
     }
 
 

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
+from leafcover.engine.statement import Statement, statement
 from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
@@ -160,6 +161,7 @@ class Release:
     kept_order: bool
     unprotected: tuple[str, ...]  # columns with values that were released unchanged
     partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
+    statement: Statement | None = field(default=None, repr=False)  # what is proved, where every column was dealt
 
     @property
     def no_values(self) -> tuple[str, ...]:
@@ -241,7 +243,19 @@ def run(
         kept_order=keep_order,
         unprotected=_not_written(table, plan),
         partitions=partitions,
+        statement=_statement(table, plan, partitions, after),
     )
+
+
+def _statement(
+    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], after: Mapping[str, Changed]
+) -> Statement | None:
+    """What is proved of a plan that deals every column."""
+    if not is_dealt(plan, table):
+        return None
+    parts = ((step, whole_part(table, step, partitions, {})) for step in plan.steps)
+    blocks = ((_so_far(p.columns[0], after), s.perturb.described(p, s.within.min_rows)) for s, p in parts)
+    return statement(blocks, len(table))
 
 
 def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:

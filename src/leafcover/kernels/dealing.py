@@ -71,9 +71,10 @@ def _collect(
 def _shuffle(side: int, node: int, count: int, words: Words, rows: Rows) -> None:
     """Permute the rows of a node uniformly (Fisher and Yates), by a word of each row for this node and side.
 
-    The upper 32 bits of a word choose among at most 2^32 places, with a bias below 2^-12 for a million rows.
+    From the front, so that the row at place i has not moved before: each word decides once. The upper 32 bits of a word
+    choose among at most 2^32 places, with a bias below 2^-12 for a million rows.
     """
-    for i in range(count - 1, 0, -1):
+    for i in range(1, count):
         word = _mixed(words[rows[side, i]], 2 * node + side)
         other = np.int64(((word >> np.uint64(32)) * np.uint64(i + 1)) >> np.uint64(32))
         rows[side, i], rows[side, other] = rows[side, other], rows[side, i]

@@ -86,6 +86,16 @@ class Changed:
     replaced: Array | None = None  # (rows,) the values that were exchanged, if they are not the column's own
 
 
+@dataclass(frozen=True, eq=False)
+class Described:
+    """How long a prefix code describes what dealt values depend on beyond the values of each column, in bits."""
+
+    trees: float
+    counts: float  # of codes in the leaves
+    pairs: float  # of levels that no row has
+    own: Floats  # (rows,) log of the share of a row's own codes over what the others of its leaves predict
+
+
 class Perturbation(ABC):
     """A way to change the values of some columns within cells, chunk by chunk.
 
@@ -168,6 +178,14 @@ class Perturbation(ABC):
         """
         label = part.cells.label if self.uses_cells else np.zeros(len(part), np.int64)
         return label if self.moves_missing else by_missing(label, part.columns)
+
+    def described(self, part: Chunk, floor: int) -> Described | None:
+        """The description of what the released values depend on beyond the values of each column; None if unknown.
+
+        ``floor`` is the minimum number of rows in a cell. Given this description and the columns' own values, the
+        released values must not depend on who has which values.
+        """
+        return None
 
     @property
     def is_exchangeable(self) -> bool:

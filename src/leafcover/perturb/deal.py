@@ -14,7 +14,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, perturbation
+from leafcover.perturb.base import Changed, Chunk, Described, Perturbation, Scope, Summary, methods, perturbation
 from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.table import Column, Table
 from leafcover.tree.binary import Stage
@@ -22,6 +22,7 @@ from leafcover.tree.binary import Stage
 FEW_VALUES = 20  # distinct values up to which a number is compared with categories
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
 MOST_SHARE = 1_000_000
+SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 
 
 @perturbation("deal")
@@ -122,13 +123,10 @@ class Deal(Perturbation):
         value, size = stage.code, stage.coding.count
         before, offsets, tables, used = [], [], [], 0
         for column, after in part.before:
-            theirs = _levels(column, after)
-            if theirs is None or theirs[1] * size > MOST_PAIRS:
+            theirs, pairs = _levels(column, after), self._pairs(column, stage)
+            if theirs is None or pairs is None:
                 continue
-            old, _ = _levels(column)  # type: ignore[misc]  # the same kind of column
-            counts = np.bincount(old * np.int64(size) + value, minlength=theirs[1] * size).reshape(theirs[1], size)
-            often = counts.sum(axis=1)[:, None] * (counts.sum(axis=0) / len(value))[None]
-            tables.append(((counts == 0) & (often >= self.avoid)).ravel())
+            tables.append((pairs.counted & (pairs.rows == 0)).ravel())
             before.append(theirs[0])
             offsets.append(used)
             used += theirs[1] * size
@@ -136,6 +134,27 @@ class Deal(Perturbation):
             given, new = np.array(before, np.int32), np.concatenate(tables)
             starts, trees = np.array(offsets, np.int64), stage.trees
             swap_new_pairs(taking, trees.parent, trees.first, source, value, given, starts, new, size, words)
+
+    def _pairs(self, column: Column, stage: Stage) -> "_Pairs | None":
+        """How often each level of a column released before and each code of a stage meet; None if they are too many."""
+        own, size = _levels(column), stage.coding.count
+        if own is None or own[1] * size > MOST_PAIRS:
+            return None
+        rows = np.bincount(own[0] * np.int64(size) + stage.code, minlength=own[1] * size).reshape(own[1], size)
+        chance = rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(stage.code), 1))[None]
+        return _Pairs(rows, chance, chance >= self.avoid)
+
+    def described(self, part: Chunk, floor: int) -> Described | None:
+        """The trees of each stage, the counts in their leaves, and the pairs of levels that are avoided."""
+        given = Table(tuple(column for column, _ in part.before))
+        trees = counts = pairs = 0.0
+        own = np.zeros(len(part))
+        for stage in part.stages:
+            of_trees, of_counts = stage.described(given, floor)
+            trees, counts, own = trees + of_trees, counts + of_counts, own + stage.own_share
+            if self.avoid < np.inf and _levels(part.columns[0]) is not None:
+                pairs += sum(found.bits for c in given if (found := self._pairs(c, stage)) is not None)
+        return Described(trees, counts, pairs, own)
 
     def shared(self, column: Column) -> Array:
         """The values of a column, numbers shared by enough rows."""
@@ -169,6 +188,24 @@ class Deal(Perturbation):
     def is_exchangeable(self) -> bool:
         """All rows of a cell are equally likely to receive a value."""
         return True
+
+
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """Pairs of a level of one column and a code of another."""
+
+    rows: Rows  # (levels, codes) rows that have both
+    chance: Floats  # (levels, codes) the same if the columns were unrelated: a matter of each column's own values
+    counted: Bools  # (levels, codes) frequent enough by chance to be avoided where no row has both
+
+    @property
+    def bits(self) -> float:
+        """The bits that say which of the counted pairs no row has.
+
+        The code expects an empty pair with the probability exp(-chance), mixed with a small constant.
+        """
+        empty = SURPRISE + (1 - SURPRISE) * np.exp(-self.chance[self.counted])
+        return float(-np.log2(np.where(self.rows[self.counted] == 0, empty, 1 - empty)).sum())
 
 
 def _levels(column: Column, after: Column | None = None) -> tuple[Codes, int] | None:

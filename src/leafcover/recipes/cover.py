@@ -2,8 +2,9 @@
 
 The columns form a chain. The first is permuted over the whole table. For every later one a tree is grown on the
 original from the columns before it, and the values of the original rows of a leaf are dealt to the released rows that
-reach the same leaf. The leaf in which a person's value is dealt does not depend on that value, so it moves the shares
-of its leaf by at most one row in k. What an attacker learns is measured.
+reach the same leaf. Of the first stage of a column, the leaf in which a person's value is dealt does not depend on that
+value, if the trees are given; but trees are grown with the person, and k rows in a leaf hide nobody by themselves. What
+an attacker learns is bounded on average (``engine/statement.py``) and measured.
 """
 
 from collections.abc import Sequence

@@ -32,6 +32,7 @@ def made_section(subject: ReportContext) -> Section | None:
         say("heading"),
         *described(subject, release),
         *_trees(subject, release),
+        *_proved(release),
         Heading(say("warnings")) if warned else None,
         Bullets(release.warnings) if warned else None,
         fold(say("plan-file"), Text(say("plan"), plan_text(release.plan))) if subject.show_plan else None,
@@ -80,6 +81,15 @@ def _dealt(subject: ReportContext, release: Release) -> Iterator[Part | None]:
         note = say("dealt-table-note", blocks="yes" if any(len(step.columns) > 1 for step in steps) else "no")
         yield listing(say("dealt-table"), tuple(say(f"dealt-table-{name}") for name in head), rows, note)
     yield from _no_values(release)
+
+
+def _proved(release: Release) -> Iterator[Part]:
+    """What is proved where every column was dealt, and what the proof assumes."""
+    if release.statement is not None:
+        proved = release.statement.published
+        yield Heading(say("proved"))
+        yield Bullets(proved.sentences)
+        yield Words(say("proved-assumptions", assumptions=" ".join(proved.assumptions)))
 
 
 def _dealt_row(release: Release, number: int, step: Step, fact: CellFact) -> list[str | Cell]:

@@ -6,6 +6,7 @@ or people whom an attacker asks about.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb, log2
 
 import numpy as np
 
@@ -55,6 +56,26 @@ class BinaryTrees:
         """The bins of a table's values, as far as they are tested; an unknown level counts as missing."""
         columns = [column_for(attribute, table) for attribute in self.attributes]
         return code_columns(self.attributes, self.edges, columns, len(table))
+
+    def choice_bits(self, given: Table) -> float:
+        """The bits that choose the cut or the set of levels of every split, once its column is known.
+
+        A number is cut after one of its bins. A set of levels and the rest are one choice: the size of the smaller one,
+        and which of the sets of that size. ``given`` says which levels occur.
+        """
+        codes, bits = self.codes(given), 0.0
+        for at, attribute in enumerate(self.attributes):
+            nodes = np.flatnonzero(self.tested == at)
+            if attribute.is_number:
+                bits += len(nodes) * log2(max(len(self.edges[at]), 1))
+                continue
+            levels = np.flatnonzero(np.bincount(codes[:, at]))
+            on_first = (self.side[nodes][:, levels >> 6] >> (levels & 63).astype(np.uint64)) & np.uint64(1)
+            for first in on_first.sum(axis=1).tolist():
+                less = min(int(first), len(levels) - int(first))
+                sets = comb(len(levels), less) // (2 if 2 * less == len(levels) else 1)
+                bits += log2(max(len(levels) // 2, 1)) + log2(sets)
+        return bits
 
     def place(self, codes: Array, start: Rows) -> Rows:
         """The leaf that each row reaches, from the `codes` of a table and the start cell of each row."""
@@ -115,6 +136,7 @@ def grow_binary(
 
 NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
 MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
+CODES_AT_ONCE = 64  # codes that are counted in every node at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,6 +178,61 @@ class Stage:
         if not self.trees.attributes:
             return 0
         return _shares(self.leaf, self.code) - _shares(self.start, self.code)
+
+    def described(self, given: Table, floor: int) -> tuple[float, float]:
+        """The bits that describe the trees, and those that describe the counts of codes in their leaves.
+
+        This is the length of a prefix code, from the root down, for a reader who knows the values of each column, the
+        columns that may be tested, and ``floor``. A node of at least twice that many rows and two codes takes one bit:
+        is it split? A split takes the bits that choose a column and a cut or a set of its levels. Then follow the
+        number of rows on the first side, which the tested column tells at the root of the whole table, and, for each
+        code but the most frequent, how many of these rows have it.
+        """
+        if not len(given.names):
+            return 0.0, 0.0
+        trees, floor = self.trees, max(floor, 1)
+        inner = np.flatnonzero(trees.tested >= 0)
+        size = self._counts(np.zeros_like(self.code), 0, 1)[:, 0]
+        smaller = np.minimum(size[trees.first[inner]], size[trees.first[inner] + 1])
+        codes, logs, largest = np.zeros(len(trees)), np.zeros(len(inner)), np.zeros(len(inner))
+        width = int(self.code.max(initial=0)) + 1
+        for begin in range(0, width, CODES_AT_ONCE):
+            counts = self._counts(self.code, begin, min(begin + CODES_AT_ONCE, width))
+            codes += (counts > 0).sum(axis=1)
+            possible = np.log2(np.minimum(counts[inner], smaller[:, None]) + 1.0)
+            logs, largest = logs + possible.sum(axis=1), np.maximum(largest, possible.max(axis=1))
+        sizes = np.log2(np.maximum(size[inner] - 2 * floor + 1, 1))
+        if not self.start.any():
+            sizes[trees.parent[inner] < 0] = 0.0
+        asked = int(np.count_nonzero((size >= 2 * floor) & (codes > 1)))
+        of_trees = asked + len(inner) * log2(len(given.names)) + trees.choice_bits(given)
+        return of_trees, float((sizes + logs - largest).sum())
+
+    def _counts(self, code: Rows, begin: int, end: int) -> Rows:
+        """The rows of every node with each code from ``begin`` up to ``end``."""
+        trees, width = self.trees, end - begin
+        here = (code >= begin) & (code < end)
+        counts = np.bincount(self.leaf[here] * width + code[here] - begin, minlength=len(trees) * width)
+        counts = counts.reshape(len(trees), width)
+        depth = np.zeros(len(trees), np.int64)
+        for node in np.flatnonzero(trees.parent >= 0):  # a parent comes before its children
+            depth[node] = depth[trees.parent[node]] + 1
+        for level in range(int(depth.max(initial=0)) - 1, -1, -1):
+            inner = np.flatnonzero((depth == level) & (trees.tested >= 0))
+            counts[inner] = counts[trees.first[inner]] + counts[trees.first[inner] + 1]
+        return counts
+
+    @property
+    def own_share(self) -> Floats:
+        """For each row, the log of the share of its own code in its leaf over what the others of the leaf predict.
+
+        The others predict with one row added for each of the m codes that are possible (Laplace). In a leaf of n rows
+        the ratio is (n + m - 1) / n, whatever the code. It is left out where the tree has no split.
+        """
+        rows = np.bincount(self.leaf, minlength=len(self.trees))[self.leaf]
+        possible = _codes_in(self.start, self.code)[self.start]
+        split = self.trees.parent[self.leaf] >= 0
+        return np.where(split, np.log1p((possible - 1) / rows), 0.0)
 
 
 def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None) -> list[Coding]:
@@ -216,6 +293,12 @@ def _shares(label: Rows, code: Rows) -> int:
     """How many codes occur in each cell beyond the first, summed over cells."""
     width = int(code.max(initial=0)) + 1
     return _occurring(label * width + code) - _occurring(label)
+
+
+def _codes_in(label: Rows, code: Rows) -> Rows:
+    """The number of codes that occur in each cell."""
+    pairs = np.unique(np.stack([label, code]), axis=1)
+    return np.bincount(pairs[0])
 
 
 def _occurring(numbers: Rows) -> int:

@@ -3,7 +3,7 @@
 cover = cover
     .source = Leafcover
     .keeps = the values of every column; the counts in the leaves of each column’s tree; the target’s rules and most others
-    .hides = people: no released row descends from one person, and a leaf does not depend on the value that is dealt in it
+    .hides = people: no released row descends from one person, and what the table can add to an attacker’s knowledge is bounded on average
 cells = cells
     .source = Leafcover, the predecessor of cover
     .keeps = every count of every cell; the target’s rules; most rules of other columns
