@@ -60,9 +60,7 @@ class Split:
             labels, training = classes.of(sides.original[target]), sides.original.without(target)
             test = sides.test.without(target)
             self.first[target] = answers("tree", training, labels, test, min_leaf=MIN_LEAF)
-            drawn = (
-                answers("tree", training.take(some), labels[some], test, min_leaf=MIN_LEAF) for some in samples
-            )
+            drawn = (answers("tree", training.take(some), labels[some], test, min_leaf=MIN_LEAF) for some in samples)
             yield target, [_share(self.first[target] == one) for one in drawn]
 
     def classes(self, sides: Sides, target: str) -> ClassLabels:

@@ -41,7 +41,11 @@ class Line:
     def cells(self) -> str:
         sign = "≥" if self.at_least else "≤"
         limits = [
-            "" if one is None else f"{sign} {self.relative}{one:+.{self.digits}f}" if self.relative else f"{sign} {one:g}"
+            ""
+            if one is None
+            else f"{sign} {self.relative}{one:+.{self.digits}f}"
+            if self.relative
+            else f"{sign} {one:g}"
             for one in (self.must, self.aim)
         ]
         measured = f"{number(self.value, self.digits)}{f' ({self.note})' if self.note else ''}"
@@ -113,9 +117,7 @@ TOP = "| figure | must | aim | measured | met |\n|---|---|---|---|---|"
 
 
 def _adult(one: Summary) -> Iterator[str]:
-    yield ADULT_HEAD.format(
-        rows=one["rows"], control=one["control"], releases=one["releases"], splits=one["splits"]
-    )
+    yield ADULT_HEAD.format(rows=one["rows"], control=one["control"], releases=one["releases"], splits=one["splits"])
     yield "\n".join([TOP, *(line.cells() for line in adult_lines(one))]) + "\n"
     yield OTHER_TARGETS
     for name, found in one["others"].items():
@@ -178,18 +180,25 @@ def _judged(line: Line) -> str:
 
 HEAD = """# Audit of the default release
 
-Made by `make audit`. The default recipe [`cover`](../explanation/cover.md) releases public tables with default settings; an attacker who is **granted the true trees** and
-knows every other column of a person attacks the people in the release and people outside it. Figures are means over splits and keys, ± the standard error over splits (over
-keys if there is one split). The largest column is taken after averaging. *Met* compares the mean with the limit.
+Made by `make audit`. The default recipe [`cover`](../explanation/cover.md) releases public tables with default
+settings; an attacker who is **granted the true trees** and knows every other column of a person attacks people in the
+release and people outside it. Figures are means over splits and keys, ± the standard error over splits (over keys if
+there is one split). The largest column is taken after averaging. *Met* compares the mean with the limits.
 
-- **Agreement**: a scikit-learn tree (one-hot, at least {leaf} rows in a leaf) is grown on the release and another on the original; the share of control rows that both classify identically. Its
-  *floor* is the same for a bootstrap sample of the original: the mean of {floors} samples in each split, subtracted from the releases of the same split. Numeric targets are cut into four classes.
-- **Relations**: for each pair of columns, correlation, Cramér's V or correlation ratio ([definitions](../reference/measures/statistics.md#relations)). The error of a release is the absolute
-  difference from the original's figure, averaged over releases; it is divided by the mean error of 40 bootstrap samples in each split. 1 is as near as a new sample.
-- **Margins**: 1000 × (1 − total variation), averaged over every three columns (at most 1,000 triples, a fixed choice); the score of a bootstrap sample is its
-  expectation ([definition](../reference/measures/statistics.md#margins-against-a-bootstrap-sample)).
-- **Inference, membership**: [informed attacks](../reference/measures/attacks.md#informed-inference). **Copies**: share of people whose record occurs in the release, minus the same for the control;
-  *unique* records, with the p of Fisher's exact test.
+- **Agreement**: a scikit-learn tree (one-hot, at least {leaf} rows in a leaf) is grown on the release and another on
+  the original; the share of control rows that both classify identically. Its *floor* is the same for a bootstrap
+  sample of the original, the mean of {floors} samples in each split, and is subtracted from the releases of that
+  split. Numeric targets are cut into four classes.
+- **Relations**: correlation, Cramér's V or correlation ratio of each pair of columns
+  ([definitions](../reference/measures/statistics.md#relations)). The error of a release is the absolute difference
+  from the original's figure, averaged over releases; it is divided by the mean error of 40 bootstrap samples of each
+  split. 1 is as near as a new sample.
+- **Margins**: 1000 × (1 − total variation), averaged over every three columns (at most 1,000 triples, a fixed
+  choice). A bootstrap sample's score is its expectation
+  ([definition](../reference/measures/statistics.md#margins-against-a-bootstrap-sample)).
+- **Inference, membership**: [informed attacks](../reference/measures/attacks.md#informed-inference).
+- **Copies**: the share of people whose record occurs in the release, minus the same for the control; for records that
+  are unique among both, with the p of Fisher's exact test.
 """
 
 ADULT_HEAD = """## Adult
@@ -205,7 +214,8 @@ OTHER_TARGETS = """### Other targets
 COLUMNS = f"""
 ### Inference above control, by column
 
-Columns that another one determines (*education* and *education_num*) are not inferred by the first three attacks. The last two are measured on one release of each split.
+Columns that another one determines (*education* and *education_num*) are not inferred by the first three attacks.
+The last two are measured on one release of each split.
 
 | column | trees granted | and {KNOWN:.0%} of the other rows known | trees regrown | nearest record or random forest |
 |---|---|---|---|---|"""
@@ -224,9 +234,12 @@ WORST_PAIRS = """
 
 TABLES_HEAD = f"""## All tables
 
-Limits: agreement at least its floor − 0.02; largest inference above control at most 0.08 (0.10 for tables below {SMALL:,} rows); area at most 0.65. What misses its limit is **bold**. Without limit:
-relations (mean and largest error over a bootstrap's) and three-way margins (in brackets a bootstrap sample's). 70% of the rows are released, of Adult 22,000. In small tables the largest of many noisy means is
-above the truth. Identifiers are dropped; of eusilc whole households are released or not.
+Limits: agreement at least its floor − 0.02; largest inference above control at most 0.08 (0.10 for tables below
+{SMALL:,} rows); area at most 0.65. What misses its limit is **bold**. Relations (mean and largest error over a
+bootstrap's) and three-way margins (in brackets a bootstrap sample's) have no limit here. 70% of the rows are released,
+of Adult 22,000. In small tables the largest of many noisy means is above the truth. Identifiers are dropped. The
+second line of eusilc releases or holds out whole households, whose members share many values.
 
-| table | released | releases | agreement (floor) | difference | largest inference | area | relations, mean | relations, largest | three-way margins |
+| table | released | releases | agreement (floor) | difference | largest inference | area | relations, mean | \
+relations, largest | three-way margins |
 |---|---|---|---|---|---|---|---|---|---|"""

@@ -27,6 +27,7 @@ class Data:
     target: str
     file: str = ""
     drop: tuple[str, ...] = ()  # identifiers
+    missing: tuple[tuple[str, str], ...] = ()  # numeric columns with a text that stands for a missing value
     unit: str = ""  # rows with the same value, such as a household, are on one side of every split; then dropped
     bins: int | None = None  # classes of a numeric target
     others: tuple[str, ...] = ()  # further columns that are predicted
@@ -37,7 +38,7 @@ class Data:
 
     def read(self) -> Table:
         """The table; raises `NotHere` if it is nowhere."""
-        return read(self._path(), drop=list(self.drop))
+        return read(self._path(), drop=list(self.drop), missing=dict(self.missing))
 
     def _path(self) -> Path:
         if self.name in SHIPPED:
@@ -51,6 +52,7 @@ class Data:
 
 OTHERS = ("sex", "marital_status", "education", "occupation", "relationship", "workclass")
 ADULT = Data("adult", "income", others=OTHERS, released=22_000, splits=3, keys=5, people=11_000)
+NIST_OTHERS = ("SEX", "MSP", "INDP_CAT", "EDU", "PINCP_DECILE")
 TABLES = (
     ADULT,
     Data("wbc", "class", drop=("sample_code_number",), splits=30, keys=1),
@@ -59,10 +61,11 @@ TABLES = (
     Data("credit_approval", "class", splits=30, keys=1),
     Data("nursery", "class"),
     Data("cps1985", "union", splits=30, keys=1),
-    Data("eusilc", "pl030", file="laeken_eusilc", drop=("rb030",), unit="db030"),
+    Data("eusilc", "pl030", file="laeken_eusilc", drop=("rb030", "db030")),
+    Data("eusilc, by household", "pl030", file="laeken_eusilc", drop=("rb030",), unit="db030"),
     Data("casc_census", "TAXINC", bins=4, splits=30, keys=1),
     Data("census_income_kdd", "income", file="census_income_kdd_train", splits=1, keys=2),
-    Data("nist_ma2019", "PINCP_DECILE"),
+    Data("nist_ma2019", "OWN_RENT", others=NIST_OTHERS, missing=(("PINCP", "N"), ("POVPIP", "N"))),
 )
 
 

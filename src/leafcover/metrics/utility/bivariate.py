@@ -241,6 +241,7 @@ def prepared(pair: Pair, name: str, rows: Rows) -> tuple[Ready, Ready]:
 
 
 def varies(column: Ready) -> bool:
+    """Whether a column has two different known values."""
     if isinstance(column, Centred):
         return column.size > 0
     found = column[column >= 0]

@@ -111,7 +111,9 @@ def column_triples(names: Sequence[str], most: int) -> list[tuple[str, ...]]:
 
 def _classes(pair: Pair, name: str, rows: tuple[Rows, Rows]) -> Classes:
     found = classes_for(pair.original[name], bins=BINS, with_missing=True)
-    before, after = (found.of(table[name].take(some)) for table, some in zip((pair.original, pair.released), rows, strict=True))
+    before, after = (
+        found.of(table[name].take(some)) for table, some in zip((pair.original, pair.released), rows, strict=True)
+    )
     return Classes(before, after, found.missing + 1)
 
 
@@ -232,9 +234,7 @@ def relation_errors(
     )
 
 
-def _associations(
-    pairs: Sequence[tuple[str, str]], columns: dict[str, Ready]
-) -> dict[tuple[str, str, Figure], float]:
+def _associations(pairs: Sequence[tuple[str, str]], columns: dict[str, Ready]) -> dict[tuple[str, str, Figure], float]:
     """The associations of one table by columns and kind; covariances say nothing that correlations do not."""
     return {
         (one, two, figure): value
