@@ -96,14 +96,14 @@ def measured(one: Split, key: int, common: Figures | None) -> tuple[Figures, Fig
             "columns": len(pair.names),
             "plan seconds": round(planned, 2),
             "floors": floors,
-            "relations": {_name(e): round(e.resampled, 6) for e in related.entries},
+            "relations": {_name(e): [round(e.before, 6), round(e.resampled, 6)] for e in related.entries},
             "margins": [round(margin.pairs.expected, 2), round(margin.triples.expected, 2)],
             "new pairs of control": _new_pairs_of_control(pair),
         }
     found: Figures = {
         "release seconds": round(seconds, 2),
         "agreement": {},
-        "relations": {_name(e): round(abs(e.after - e.before), 6) for e in related.entries},
+        "relations": {_name(e): round(e.after, 6) for e in related.entries},
         "margins": [round(margin.pairs.score, 2), round(margin.triples.score, 2)],
         "new pairs": _share(value_pairs(pair).rows_with_new),
         "copies": _copies(pair),

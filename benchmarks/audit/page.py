@@ -86,7 +86,7 @@ def adult_lines(one: Summary) -> Iterator[Line]:
     )
     yield Line("the lowest of the six, above its floor", worst["above floor"], -0.015, None, True, note=name)
     yield Line("relations, error over a bootstrap's: mean", figures["relations"], 2, 1, digits=2)
-    pair, ratio = one["worst pairs"][0]
+    pair, ratio, *_ = one["worst pairs"][0]
     note = f"{pair}; {one['pairs above 3']} of {one['pairs']} pairs are above 3"
     yield Line("the largest", [ratio, None], 3, 1, digits=2, note=note)
     expected = figures["three-way of a bootstrap"]
@@ -140,8 +140,8 @@ def _adult(one: Summary) -> Iterator[str]:
         cells = (number(attack.get(kind, unknown), 4) for kind in ("area", "found", "found rarely"))
         yield f"| {title} | {' | '.join(cells)} |"
     yield WORST_PAIRS
-    for pair, ratio in one["worst pairs"]:
-        yield f"| {pair.replace(' x ', ' and ')} | {ratio:.1f} |"
+    for pair, ratio, before, after in one["worst pairs"]:
+        yield f"| {pair.replace(' x ', ' and ')} | {ratio:.1f} | {before:.3f} | {after:.3f} |"
     plan, release = (one["figures"][name][0] for name in ("plan seconds", "release seconds"))
     yield f"\nCPU time: {plan:.1f} s for the plan with its trees, {release:.1f} s for a release by it.\n"
 
@@ -229,8 +229,8 @@ MEMBERSHIP = """
 WORST_PAIRS = """
 ### Relations kept worst
 
-| columns | error over a bootstrap's |
-|---|---|"""
+| columns | error over a bootstrap's | association in the original | in releases |
+|---|---|---|---|"""
 
 TABLES_HEAD = f"""## All tables
 

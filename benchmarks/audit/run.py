@@ -54,7 +54,8 @@ def main() -> None:
             audit(data, given.splits or data.splits, given.keys or data.keys, given.fresh)
         except NotHere as reason:
             print(f"Left out: {reason}.")
-    PAGE.write_text(page(summaries()), "utf-8")
+            continue
+        PAGE.write_text(page(summaries()), "utf-8")
     print(f"Written: {PAGE}.")
 
 

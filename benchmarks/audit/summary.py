@@ -51,7 +51,7 @@ def summarised(splits: Splits, version: str) -> dict[str, Any]:
             if any(kind in release for release in releases)
         },
         "other attacks": _unaware(splits) if any("distance" in release for release in releases) else {},
-        "worst pairs": [[n, round(r, 2)] for n, r in sorted(pairs.items(), key=lambda item: -item[1])[:WORST]],
+        "worst pairs": _worst_pairs(splits, pairs),
         "pairs": len(pairs),
         "pairs above 3": sum(ratio > 3 for ratio in pairs.values()),
         "smallest p": min(unique, default=None),
@@ -137,11 +137,29 @@ def _pairs(splits: Splits) -> dict[str, float]:
 
 
 def _mean_error(splits: Splits, name: str) -> float:
-    return fmean(fmean(r["relations"][name] for r in one["keys"].values()) for one in splits.values())
+    return _mean(splits, lambda release, common: abs(release["relations"][name] - common["relations"][name][0]))
 
 
 def _mean_resampled(splits: Splits, name: str) -> float:
-    return fmean(one["common"]["relations"][name] for one in splits.values())
+    return fmean(one["common"]["relations"][name][1] for one in splits.values())
+
+
+def _mean(splits: Splits, read: Callable[[Any, Any], float]) -> float:
+    return fmean(fmean(read(r, one["common"]) for r in one["keys"].values()) for one in splits.values())
+
+
+def _worst_pairs(splits: Splits, pairs: Mapping[str, float]) -> list[list[Any]]:
+    """The pairs of columns with the largest ratios: name, ratio, association in the original and in releases."""
+    chosen = sorted(pairs, key=lambda name: (-pairs[name], name))[:WORST]
+    return [
+        [
+            name,
+            round(pairs[name], 2),
+            round(_mean(splits, lambda release, common, name=name: common["relations"][name][0]), 4),  # type: ignore[misc]
+            round(_mean(splits, lambda release, common, name=name: release["relations"][name]), 4),  # type: ignore[misc]
+        ]
+        for name in chosen
+    ]
 
 
 def _error_of_mean_ratio(splits: Splits) -> float:

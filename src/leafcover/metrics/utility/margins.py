@@ -181,7 +181,7 @@ class RelationError:
 
 @dataclass(frozen=True)
 class RelationErrors:
-    """Every association; mean and largest are nan if there is none."""
+    """Every association; mean and largest are nan without any."""
 
     entries: tuple[RelationError, ...]  # the largest ratio first
     mean: float  # of the ratios; 1 is a bootstrap sample
