@@ -105,6 +105,8 @@ def measured(one: Split, key: int, common: Figures | None) -> tuple[Figures, Fig
         "agreement": {},
         "relations": {_name(e): round(e.after, 6) for e in related.entries},
         "margins": [round(margin.pairs.score, 2), round(margin.triples.score, 2)],
+        "margin ratios": [round(margin.pairs.ratio, 4), round(margin.triples.ratio, 4)],
+        "worst margin": {" x ".join(one.columns): round(one.ratio, 4) for one in margin.pairs.worst},
         "new pairs": _share(value_pairs(pair).rows_with_new),
         "copies": _copies(pair),
     }

@@ -93,8 +93,9 @@ def adult_lines(one: Summary) -> Iterator[Line]:
     lost = [figures["three-way"][0] - expected[0], figures["three-way"][1]]
     note = f"score {number(figures['three-way'], 1)}, bootstrap {number(expected, 1)}"
     yield Line("three-way margins, score above a bootstrap's", lost, -40, 0, True, 1, note)
-    lost = [figures["two-way"][0] - figures["two-way of a bootstrap"][0], figures["two-way"][1]]
-    yield Line("two-way margins, score above a bootstrap's", lost, digits=1, note=f"score {figures['two-way'][0]:.1f}")
+    note = f"score {number(figures['two-way'], 1)}, bootstrap {number(figures['two-way of a bootstrap'], 1)}"
+    yield Line("two-way margins, distance over a bootstrap's: mean", figures["two-way ratio"], digits=2, note=note)
+    yield Line("the largest of a release", figures["two-way largest ratio"], digits=2)
     for name, must in (("occupation", 0.05), ("marital_status", 0.04), ("sex", 0.06), ("income", 0.02)):
         yield Line(f"inference above control: {name}", granted["inference"][name], must, 0.03 if must > 0.03 else None)
     name, value = next(iter(granted["inference"].items()))
@@ -171,6 +172,11 @@ def _tables(found: dict[str, Summary]) -> Iterator[str]:
         ]
         yield "| " + " | ".join(cells) + " |"
     yield ""
+    for name, one in found.items():
+        if one["others"] and name != ADULT.name:
+            mean, floor = (number(one["others"]["mean"][kind]) for kind in ("agreement", "floor"))
+            others = ", ".join(other for other in one["others"] if other != "mean")
+            yield f"{name}, other targets ({others}): mean agreement {mean}, floor {floor}.\n"
 
 
 def _judged(line: Line) -> str:

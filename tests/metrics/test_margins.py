@@ -67,8 +67,10 @@ def test_a_copy_has_every_margin_and_columns_apart_lose_them():
         copied, shuffled = margins(copy_of(original)), margins(apart(original))
         assert copied.pairs.score == copied.triples.score == 1000, name
         assert shuffled.pairs.score < shuffled.pairs.expected
-        worst = shuffled.triples.worst[0]
-        assert worst.distance - worst.expected == max(m.distance - m.expected for m in shuffled.triples.worst)
+        assert copied.pairs.ratio == copied.triples.ratio == 0
+        ratios = [one.ratio for one in shuffled.triples.worst]
+        assert ratios == sorted(ratios, reverse=True)
+        assert shuffled.pairs.ratio > 1
 
 
 def test_a_bootstrap_sample_has_the_expected_score_and_a_half_sample_does_not():
@@ -76,6 +78,7 @@ def test_a_bootstrap_sample_has_the_expected_score_and_a_half_sample_does_not():
     rng = np.random.default_rng(4)
     sampled = [margins(pair_of(original, original.take(rng.integers(0, 2_000, 2_000)))).triples for _ in range(5)]
     assert np.mean([one.score for one in sampled]) == pytest.approx(sampled[0].expected, abs=3)
+    assert np.mean([one.ratio for one in sampled]) == pytest.approx(1, abs=0.02)
     poorer = original.take(np.repeat(rng.integers(0, 2_000, 1_000), 2))
     assert margins(pair_of(original, poorer)).triples.score < sampled[0].expected - 10
 

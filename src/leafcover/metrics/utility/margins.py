@@ -38,7 +38,7 @@ BINS = 20  # groups of equal size of a number with more than ten values
 MOST_MARGINS = 1_000  # of three columns; a fixed choice if there are more
 MOST_ROWS = 200_000  # of each table
 WHOLE = 1_000.0  # the score of a copy
-SHOWN = 10  # the margins with the largest difference
+SHOWN = 10  # margins
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class Margin:
     columns: tuple[str, ...]
     distance: float  # between release and original
     expected: float  # between a bootstrap sample and the original, on average
+    ratio: float  # of the two; the expected one counts as at least one row
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,8 @@ class MarginScore:
     ways: int
     score: float  # 1000 for a copy, 0 if the tables have no combination of values in common
     expected: float  # the score of a bootstrap sample
-    worst: tuple[Margin, ...]  # furthest above a bootstrap sample's, the worst first
+    ratio: float  # mean over margins of the distance over a bootstrap sample's; 1 is a bootstrap sample
+    worst: tuple[Margin, ...]  # with the largest ratios, the largest first
     margins: int  # compared
     of: int
 
@@ -120,13 +122,15 @@ def _classes(pair: Pair, name: str, rows: tuple[Rows, Rows]) -> Classes:
 def _scored(ways: int, chosen: Sequence[tuple[str, ...]], of: int, classes: dict[str, Classes]) -> MarginScore:
     found = [_margin(names, [classes[name] for name in names]) for names in chosen]
     if not found:
-        return MarginScore(ways, float("nan"), float("nan"), (), 0, of)
+        return MarginScore(ways, float("nan"), float("nan"), float("nan"), (), 0, of)
     score, expected = (
         WHOLE * (1 - float(np.mean(distances)))
         for distances in ([one.distance for one in found], [one.expected for one in found])
     )
-    worst = sorted(found, key=lambda one: (one.expected - one.distance, one.columns))[:SHOWN]
-    return MarginScore(ways, score, expected, tuple(worst), len(found), of)
+    worst = sorted(found, key=lambda one: (-one.ratio, one.columns))[:SHOWN]
+    return MarginScore(
+        ways, score, expected, float(np.mean([one.ratio for one in found])), tuple(worst), len(found), of
+    )
 
 
 def _margin(names: tuple[str, ...], columns: Sequence[Classes]) -> Margin:
@@ -136,7 +140,8 @@ def _margin(names: tuple[str, ...], columns: Sequence[Classes]) -> Margin:
         size *= column.size
     ours, theirs = np.bincount(before, minlength=size), np.bincount(after, minlength=size)
     distance = float(np.abs(ours / max(len(before), 1) - theirs / max(len(after), 1)).sum()) / 2
-    return Margin(names, distance, bootstrap_distance(ours))
+    expected = bootstrap_distance(ours)
+    return Margin(names, distance, expected, distance / max(expected, 1 / max(len(before), 1)))
 
 
 def bootstrap_distance(counts: Rows) -> float:
