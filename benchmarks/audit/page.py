@@ -244,8 +244,11 @@ Limits: agreement at least its floor − 0.02; largest inference above control a
 {SMALL:,} rows); area at most 0.65. What misses its limit is **bold**. Relations (mean and largest error over a
 bootstrap's) and three-way margins (in brackets a bootstrap sample's) have no limit here. 70% of the rows are released,
 of Adult 22,000. In small tables the largest of many noisy means is above the truth. Identifiers are dropped. The
-second line of eusilc releases or holds out whole households, whose members share many values. In nist_ma2019 the code N
-(not applicable) of two amounts is read as missing; otherwise they would be categories of 1,415 and 470 levels.
+second line of eusilc releases or holds out whole households, whose members share many values.
+
+nist_ma2019 has three lines. Tried first was the income decile with the table as `read` takes it (last line): the code N
+(not applicable) makes categories of 1,415 and 470 levels of the amounts PINCP and POVPIP. Then N was read as missing in
+these two. The target OWN_RENT was chosen afterwards, since PINCP determines its decile.
 
 | table | released | releases | agreement (floor) | difference | largest inference | area | relations, mean | \
 relations, largest | three-way margins |

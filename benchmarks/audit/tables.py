@@ -62,10 +62,12 @@ TABLES = (
     Data("nursery", "class"),
     Data("cps1985", "union", splits=30, keys=1),
     Data("eusilc", "pl030", file="laeken_eusilc", drop=("rb030", "db030")),
-    Data("eusilc, by household", "pl030", file="laeken_eusilc", drop=("rb030",), unit="db030"),
+    Data("eusilc by household", "pl030", file="laeken_eusilc", drop=("rb030",), unit="db030"),
     Data("casc_census", "TAXINC", bins=4, splits=30, keys=1),
     Data("census_income_kdd", "income", file="census_income_kdd_train", splits=1, keys=2),
     Data("nist_ma2019", "OWN_RENT", others=NIST_OTHERS, missing=(("PINCP", "N"), ("POVPIP", "N"))),
+    Data("nist_ma2019 decile", "PINCP_DECILE", file="nist_ma2019", missing=(("PINCP", "N"), ("POVPIP", "N")), keys=1),
+    Data("nist_ma2019 decile as read", "PINCP_DECILE", file="nist_ma2019", keys=1),
 )
 
 
