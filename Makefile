@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo docs test test-all check browser postgresql bench scoreboard clustering forests response reconstruction collector pictures clean
+.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -52,6 +52,9 @@ test-all: check browser postgresql ## the slow tests too
 
 bench: .venv/benchmark ## speed, next to other programs; writes benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
+
+audit: .venv/developer ## what the default release of public tables keeps and reveals; writes docs/results/audit.md (resumes; TABLES=adult,wbc measures some)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/audit/run.py $(if $(TABLES),--tables $(TABLES))
 
 # A program that cannot be installed is tried again next time; until then its row says so.
 .venv-scoreboard/rivals: benchmarks/scoreboard/rivals.txt

@@ -45,6 +45,7 @@ def test_a_copy_keeps_everything(copied):
     assert kept.agreement.target.agreement.value == kept.agreement.mean.value == 1.0
     assert kept.columns.means.largest == kept.columns.category_distances.largest == 0.0
     assert kept.relations.every.largest == kept.information_loss.il1s == 0.0
+    assert (kept.relation_errors.largest, kept.margins.triples.score) == (0.0, 1000.0)
     assert (kept.value_pairs.new, kept.regression.overlap) == (0, 1.0)
     assert all(found.error == 0.0 for found in kept.clusters)
 

@@ -10,14 +10,16 @@ from leafcover.metrics.pair import pair_of
 from leafcover.metrics.suite import plain
 from leafcover.metrics.utility.bivariate import relations, value_pairs
 from leafcover.metrics.utility.information_loss import biases, information_loss
+from leafcover.metrics.utility.margins import margins, relation_errors
 from leafcover.metrics.utility.propensity import propensity, propensity_of_trees, totals
 from leafcover.metrics.utility.regression import regression
 from leafcover.metrics.utility.univariate import Differences, columns, heaps, tails
 from tests.metrics.pairs import apart, awkward, copy_of, reordered, tables
 from tests.tables import number, table
 
-EXACT = [columns, heaps, tails, relations, value_pairs, biases, information_loss, propensity, regression, totals]
-MEASURES = [*EXACT, propensity_of_trees]
+STATISTICS = [columns, heaps, tails, relations, margins, value_pairs]
+EXACT = [*STATISTICS, biases, information_loss, propensity, regression, totals]
+MEASURES = [*EXACT, propensity_of_trees, relation_errors]
 names = pytest.mark.parametrize("name", [*awkward(), *tables()])
 
 

@@ -44,6 +44,7 @@ from leafcover.metrics.utility.information_loss import (
     information_loss,
     properties,
 )
+from leafcover.metrics.utility.margins import Margins, RelationErrors, margins, relation_errors
 from leafcover.metrics.utility.prediction import Agreements, Prediction, agreement, prediction
 from leafcover.metrics.utility.propensity import Propensity, Totals, propensity, propensity_of_trees, totals
 from leafcover.metrics.utility.regression import Regression, regression
@@ -63,6 +64,8 @@ class Utility:
     tails: Tails
     heaps: Heaps
     relations: Relations
+    relation_errors: RelationErrors
+    margins: Margins
     value_pairs: ValuePairs
     biases: Biases
     information_loss: InformationLoss
@@ -257,6 +260,8 @@ _UTILITY: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "tails": ("tails", (), lambda c: tails(c.pair)),
     "heaping": ("heaps", (), lambda c: heaps(c.pair)),
     "bivariate": ("relations", (), lambda c: relations(c.pair)),
+    "relation_errors": ("relation_errors", (), lambda c: relation_errors(c.pair)),
+    "margins": ("margins", (), lambda c: margins(c.pair)),
     "value_pairs": ("value_pairs", (), lambda c: value_pairs(c.pair)),
     "biases": ("biases", (), lambda c: biases(c.pair, **_data_mining(c.result("trees"), c.result("prediction")))),
     "information_loss": ("information_loss", (), lambda c: information_loss(c.pair)),

@@ -356,6 +356,17 @@ def utility_sentences(utility: "Utility") -> Iterator[str]:
         yield say("association", largest=largest)
     elif relations.count:
         yield say("associations", mean=f"{relations.mean:.3f}", largest=largest)
+    if relations.count > 1 and (errors := utility.relation_errors).entries:
+        worst = errors.entries[0]
+        yield say(
+            "relation-errors",
+            mean=f"{errors.mean:.1f}",
+            largest=f"{errors.largest:.1f}",
+            first=worst.first,
+            second=worst.second,
+        )
+    if (triples := utility.margins.triples).margins:
+        yield say("margins", score=f"{triples.score:.0f}", expected=f"{triples.expected:.0f}")
     if (numbers := utility.properties).numbers:
         yield say(
             "moments",

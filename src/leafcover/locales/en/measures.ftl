@@ -113,6 +113,8 @@ accuracy = Accuracy in predicting { $target }, trained on the release (in bracke
 accuracy-model = { $model } { $released } ({ $original })
 association = The association between the two columns changed by { $largest }.
 associations = Associations between columns changed by { $mean } on average and by { $largest } at most.
+relation-errors = Their error is { $mean } times that of a bootstrap sample on average, { $largest } times at most ({ $first } and { $second }).
+margins = Three-way margins score { $score } of 1000; a bootstrap sample scores { $expected }.
 moments = Means kept: { $means } of { $columns } numeric columns; variances not larger: { $variances } of { $columns }.
 new-pairs = { $pairs ->
     [0] No pair of values exists only in the release.
@@ -155,6 +157,8 @@ progress-univariate = comparing columns
 progress-tails = comparing tails
 progress-heaping = comparing heaps
 progress-bivariate = comparing associations
+progress-relation-errors = comparing associations with bootstrap samples
+progress-margins = comparing margins
 progress-value-pairs = comparing pairs of values
 progress-biases = measuring biases
 progress-information-loss = measuring information loss

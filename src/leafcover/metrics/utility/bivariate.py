@@ -206,7 +206,7 @@ def relations(
     tried = max(1, min(most_pairs, len(names) * (len(names) - 1) // 2))
     chosen = sample_rows(rows, max(2, most_work // tried))
     values = {name: prepared(pair, name, chosen) for name in names}
-    varied = [name for name in names if any(_varies(column) for column in values[name])]
+    varied = [name for name in names if any(varies(column) for column in values[name])]
     pairs = column_pairs(varied, most_pairs)
     entries = tuple(entry for one, two in pairs for entry in _entries(one, two, values))
 
@@ -240,7 +240,8 @@ def prepared(pair: Pair, name: str, rows: Rows) -> tuple[Ready, Ready]:
     return centred(in_units(before, mean(ours), step)), centred(in_units(after, mean(theirs), step))
 
 
-def _varies(column: Ready) -> bool:
+def varies(column: Ready) -> bool:
+    """Whether a column has two different known values."""
     if isinstance(column, Centred):
         return column.size > 0
     found = column[column >= 0]
@@ -248,11 +249,11 @@ def _varies(column: Ready) -> bool:
 
 
 def _entries(first: str, second: str, values: dict[str, tuple[Ready, Ready]]) -> list[Relation]:
-    before, after = (_figures(one, two) for one, two in zip(values[first], values[second], strict=True))
+    before, after = (figures(one, two) for one, two in zip(values[first], values[second], strict=True))
     return [Relation(first, second, figure, before[figure], after[figure]) for figure in before]
 
 
-def _figures(first: Ready, second: Ready) -> dict[Figure, float]:
+def figures(first: Ready, second: Ready) -> dict[Figure, float]:
     """The associations of two columns of one table."""
     if not isinstance(first, Centred):
         if isinstance(second, Centred):
