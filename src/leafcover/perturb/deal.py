@@ -19,9 +19,10 @@ from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.table import Column, Table
 from leafcover.tree.binary import Stage
 
-FEW_VALUES = 20  # distinct values up to which a number is compared with categories
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
 MOST_SHARE = 1_000_000
+FAR = 2.0  # standard errors
+OFTEN = 5.0  # rows that should share a pair by chance, for its count to be compared
 
 
 @perturbation("deal")
@@ -39,6 +40,10 @@ class Deal(Perturbation):
     avoid : float, default 0.25
         A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance.
         Rarer pairs are not: avoiding them would show which pairs exist.
+    relate : float, default 0.5
+        Where the counts of pairs with a column released before are further from the original's than those of a new
+        sample, rows of a leaf exchange values until the squared error is this many times that of a new sample. Pairs
+        that fewer than five rows should share by chance are not compared. inf exchanges none.
 
     Examples
     --------
@@ -56,12 +61,15 @@ class Deal(Perturbation):
     moves_rows: ClassVar[bool] = True
     share: int = 5
     avoid: float = 0.25
+    relate: float = 0.5
 
     def __post_init__(self) -> None:
         if not 1 <= self.share <= MOST_SHARE:
             raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
         if not self.avoid >= 0:
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
+        if not self.relate >= 0:
+            raise ValueOutOfRange("Deal.relate", self.relate, "a number of at least 0; inf exchanges no values")
 
     @property
     def scope(self) -> Scope:
@@ -101,41 +109,66 @@ class Deal(Perturbation):
         rows = part.rows
         if not part.stages:
             return np.argsort(draws.words(rows), kind="stable")
-        released = Table(tuple(after for _, after in part.before))
+        released = Table(tuple(one.released for one in part.before))
         code = np.zeros(len(rows), np.int64)
-        source = np.arange(len(rows))
+        source, coding = np.arange(len(rows)), None
         for number, stage in enumerate(part.stages):
             trees = stage.trees
             taking = trees.place(trees.codes(released), code)
             words = draws.words(rows, number)
             source, _ = deal(stage.leaf, taking, trees.parent, words)
-            self._avoid(part, stage, taking, source, words)
-            code = stage.code[source]
+            if stage.coding is not coding:  # otherwise the last stage of a number, which keeps its group
+                self._relate(part, stage, taking, source, words)
+                self._avoid(part, stage, taking, source, words)
+            code, coding = stage.code[source], stage.coding
         return source
 
     def _avoid(self, part: Chunk, stage: Stage, taking: Rows, source: Rows, words: Words) -> None:
         """Exchange values between released rows that have a pair of levels which no original row has."""
         from leafcover.kernels.dealing import swap_new_pairs
 
-        if self.avoid == np.inf or _levels(part.columns[0]) is None:
+        if self.avoid == np.inf:
             return
-        value, size = stage.code, stage.coding.count
-        before, offsets, tables, used = [], [], [], 0
-        for column, after in part.before:
-            theirs = _levels(column, after)
-            if theirs is None or theirs[1] * size > MOST_PAIRS:
+        size = stage.coding.count
+        levels, tables = [], []
+        for one in part.before:
+            before, after, count = one.levels
+            if count * size > MOST_PAIRS:
                 continue
-            old, _ = _levels(column)  # type: ignore[misc]  # the same kind of column
-            counts = np.bincount(old * np.int64(size) + value, minlength=theirs[1] * size).reshape(theirs[1], size)
-            often = counts.sum(axis=1)[:, None] * (counts.sum(axis=0) / len(value))[None]
-            tables.append(((counts == 0) & (often >= self.avoid)).ravel())
-            before.append(theirs[0])
-            offsets.append(used)
-            used += theirs[1] * size
-        if before and any(table.any() for table in tables):
-            given, new = np.array(before, np.int32), np.concatenate(tables)
-            starts, trees = np.array(offsets, np.int64), stage.trees
-            swap_new_pairs(taking, trees.parent, trees.first, source, value, given, starts, new, size, words)
+            had, often = _counts(before, stage.code, count, size)
+            if (new := (had == 0) & (often >= self.avoid)).any():
+                levels.append(after)
+                tables.append(new)
+        if levels:
+            trees = stage.trees
+            swap_new_pairs(taking, trees.parent, trees.first, source, stage.code, levels, tables, size, words)
+
+    def _relate(self, part: Chunk, stage: Stage, taking: Rows, source: Rows, words: Words) -> None:
+        """Exchange values inside leaves where pairs of columns are further from the original than a new sample's.
+
+        Counts are compared for groups of values that at least `OFTEN` rows should share by chance, so that no rare pair
+        is kept on purpose.
+        """
+        from leafcover.kernels.dealing import relate_pairs
+
+        if self.relate == np.inf:
+            return
+        size = stage.coding.count
+        groups, excess, weight, limits = [], [], [], []
+        for before, after, count in (one.groups for one in part.before):
+            if count * size > MOST_PAIRS:
+                continue
+            had, often = _counts(before, stage.code, count, size)
+            more = _counts(after, stage.code[source], count, size)[0] - had
+            counted = often >= OFTEN
+            inverse = np.divide(1.0, often, out=np.zeros(len(often)), where=counted)
+            if _is_further(more, had - often, inverse, int(counted.sum())):
+                groups.append(after)
+                excess.append(more)
+                weight.append(inverse)
+                limits.append(self.relate * counted.sum())
+        if groups:
+            relate_pairs(taking, len(stage.trees), source, stage.code, groups, excess, weight, limits, size, words)
 
     def shared(self, column: Column) -> Array:
         """The values of a column, numbers shared by enough rows."""
@@ -171,20 +204,26 @@ class Deal(Perturbation):
         return True
 
 
-def _levels(column: Column, after: Column | None = None) -> tuple[Codes, int] | None:
-    """A category, or a number with few distinct values, as codes from 0 with one for missing; None for other numbers.
+def _counts(code: Codes, value: Rows, count: int, size: int) -> tuple[Floats, Floats]:
+    """How often each code and value occur together, and how often they would by chance."""
+    from leafcover.kernels.dealing import count_pairs
 
-    With ``after``, the codes of another column with the same levels.
+    found = count_pairs(code, value, count, size)
+    often = found.sum(axis=1)[:, None] * (found.sum(axis=0) / max(len(value), 1))[None]
+    return found.ravel(), often.ravel()
+
+
+def _is_further(more: Floats, association: Floats, inverse: Floats, cells: int) -> bool:
+    """Whether counts are further from the original's than those of a new sample, in all or along the association.
+
+    The error of a new sample is about chi-squared with as many degrees of freedom as cells, and normal along the
+    original's own departure from independence: an association that was lost is found there.
     """
-    shown = column if after is None else after
-    if column.is_category:
-        size = len(column.levels)
-        return np.where(shown.values < 0, size, shown.values).astype(np.int32), size + 1
-    distinct = np.unique(column.values[~column.missing])
-    if len(distinct) > FEW_VALUES:
-        return None
-    codes = np.searchsorted(distinct, shown.values)  # nan sorts last
-    return codes.astype(np.int32), len(distinct) + 1
+    along = (more * association * inverse).sum() ** 2
+    return bool(
+        (more**2 * inverse).sum() > cells + FAR * np.sqrt(2 * cells)
+        or along > FAR**2 * (association**2 * inverse).sum()
+    )
 
 
 def shared_values(column: Column, share: int) -> Array:
