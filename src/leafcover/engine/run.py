@@ -17,7 +17,7 @@ from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
-from leafcover.perturb.base import Changed, Chunk
+from leafcover.perturb.base import Changed, Chunk, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
@@ -210,14 +210,16 @@ def run(
 
     after: dict[str, Changed] = {}
     fixed: dict[str, float] = {}
+    so_far = {c.name: Earlier(c, c) for c in table}
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
-        whole = whole_part(table, step, partitions, after)
+        whole = whole_part(table, step, partitions, so_far)
         changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
         broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
         if broken:
             raise InvariantViolated(f"Step {number} violated a guarantee, so nothing is written: {'; '.join(broken)}.")
         after.update(changed)
+        so_far |= {n: Earlier(c := table[n], replace(c, values=changed[n].values, stored=None)) for n in changed}
         fixed.update(fixed_shares)
 
     tell("checking what was preserved", 0.9)
@@ -243,18 +245,18 @@ def run(
         kept_order=keep_order,
         unprotected=_not_written(table, plan),
         partitions=partitions,
-        statement=_statement(table, plan, partitions, after),
+        statement=_statement(table, plan, partitions, so_far),
     )
 
 
 def _statement(
-    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], after: Mapping[str, Changed]
+    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], so_far: Mapping[str, Earlier]
 ) -> Statement | None:
     """What is proved of a plan that deals every column."""
     if not is_dealt(plan, table):
         return None
-    parts = ((step, whole_part(table, step, partitions, {})) for step in plan.steps)
-    blocks = ((_so_far(p.columns[0], after), s.perturb.described(p, s.within.min_rows)) for s, p in parts)
+    parts = ((step, whole_part(table, step, partitions, so_far)) for step in plan.steps)
+    blocks = ((so_far[p.columns[0].name].released, s.perturb.described(p, s.within.min_rows)) for s, p in parts)
     return statement(blocks, len(table))
 
 
@@ -293,26 +295,19 @@ def whole_part(
     table: Table,
     step: Step,
     partitions: Mapping[PartitionMethod, Partition],
-    after: Mapping[str, Changed] | None = None,
+    so_far: Mapping[str, Earlier] | None = None,
 ) -> Chunk:
     """Every row of a step's columns, with the cells and limits of the step, and what was released before."""
     bare = (table[name] for name in step.columns)
     within = partitions[step.within]
-    before = {name: table[name] for name in table.names if name in step.within.needs_released}
     return Chunk(
         rows=np.arange(len(table), dtype=np.int64),
         columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
         cells=within.cells,
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
-        before=tuple((c, _so_far(c, after)) for c in before.values()) if after is not None else (),
+        before=tuple(one for name, one in (so_far or {}).items() if name in step.within.needs_released),
     )
-
-
-def _so_far(column: Column, after: Mapping[str, Changed]) -> Column:
-    """A column as released so far; one that no step has written stays as it is."""
-    changed = after.get(column.name)
-    return column if changed is None else replace(column, values=changed.values, stored=None)
 
 
 def _change(whole: Chunk, step: Step, draws: Draws) -> tuple[dict[str, Changed], dict[str, float]]:

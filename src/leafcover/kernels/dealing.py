@@ -5,10 +5,12 @@ leaf the assignment is uniform. Where a leaf has more givers than takers, or few
 on up to the root, where both sides are equally many. Permuting rows within cells is the simpler case of one table.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 
-from leafcover.arrays import Array, Bools, Codes, Rows, Words
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.kernels import ENTRY, INNER, ZERO
 from leafcover.kernels.sorting import sort_pairs
 
@@ -106,6 +108,24 @@ def _deal(
             head[1, above] = row
 
 
+def _offsets(tables: Sequence[Array]) -> Rows:
+    """Where each table begins, if one follows the other."""
+    return np.cumsum([0, *(len(one) for one in tables[:-1])])
+
+
+def count_pairs(code: Codes, value: Rows, codes: int, values: int) -> Floats:
+    """(codes, values) how often each code and value occur together; half the time of numpy's bincount."""
+    found = np.zeros((codes, values))
+    _count_pairs(code, value, found)
+    return found
+
+
+@njit(**ENTRY)
+def _count_pairs(code: Codes, value: Rows, found: Floats) -> None:
+    for i in range(len(code)):
+        found[code[i], value[i]] += 1
+
+
 # Pairs of levels that no original row has: a taker may exchange its value with another of the same node.
 
 
@@ -118,17 +138,17 @@ def swap_new_pairs(
     first: Codes,
     source: Rows,
     value: Rows,
-    before: Codes,
-    offsets: Rows,
-    new: Bools,
-    levels: int,
+    levels: Sequence[Codes],
+    tables: Sequence[Bools],
+    codes: int,
     words: Words,
 ) -> int:
     """Exchange values between takers so that fewer rows have a new pair; returns the number of rows that keep one.
 
-    ``value`` is the code of each giver, ``before[column, taker]`` a code that a taker already has, and
-    ``new[offsets[column] + before * levels + value]`` whether the pair is to be avoided. Changes ``source``.
+    ``value`` is the code of each giver. For each column, ``levels`` is what takers already have, and
+    ``tables[level * codes + value]`` whether the pair is to be avoided. Changes ``source``.
     """
+    before, new, offsets = np.column_stack(levels), np.concatenate(tables), _offsets(tables)
     nodes = len(parent)
     size = np.bincount(taking, minlength=nodes)
     for node in range(nodes - 1, -1, -1):
@@ -143,14 +163,14 @@ def swap_new_pairs(
     place = np.empty(nodes, np.int64)  # of each node in the order of the tree, so that the rows below one are a range
     place[np.argsort(begin, kind="stable")] = np.arange(nodes)
     order, _ = rows_by_cell(place[taking], nodes)
-    return int(_swap(order, begin, size, taking, parent, source, value, before, offsets, new, words, np.int64(levels)))
+    return int(_swap(order, begin, size, taking, parent, source, value, before, offsets, new, words, np.int64(codes)))
 
 
 @njit(**INNER)
 def _is_new(taker: int, code: int, before: Codes, offsets: Rows, new: Bools, levels: int) -> bool:
     found = False
     for column in range(len(offsets)):
-        found = found or new[offsets[column] + before[column, taker] * levels + code]
+        found = found or new[offsets[column] + before[taker, column] * levels + code]
     return found
 
 
@@ -182,6 +202,92 @@ def _swap(
             node = ZERO + parent[node]
         left += not done
     return left
+
+
+# Pairs of columns that no tree asked for: takers of one leaf exchange values until the counts of pairs are as near to
+# the original's as a new sample's would be. The counts of the leaf stay.
+
+
+SWEEPS = 40  # passes over all takers, at most
+LAST = 0.002  # share of takers that exchange in a pass, below which it is the last
+
+
+def relate_pairs(
+    taking: Rows,
+    nodes: int,
+    source: Rows,
+    value: Rows,
+    groups: Sequence[Codes],
+    excess: Sequence[Floats],
+    weight: Sequence[Floats],
+    limits: Sequence[float],
+    levels: int,
+    words: Words,
+) -> None:
+    """Exchange values between takers of a leaf where it reduces the error of pair counts; changes ``source``.
+
+    For each column, ``groups`` is what takers already have, ``excess[group * levels + value]`` how many more takers
+    than givers have a pair, and ``weight`` what its square counts. Columns whose error is at most their limit are left
+    alone.
+    """
+    order, starts = rows_by_cell(taking, nodes)
+    before = np.column_stack(groups)  # row by row: two takers are two places in memory
+    offsets, more, counts = _offsets(excess), np.concatenate(excess), np.concatenate(weight)
+    for sweep in range(SWEEPS):
+        active = np.add.reduceat(more**2 * counts, offsets) > np.array(limits)
+        if not active.any():
+            return
+        swapped = _relate(
+            order, starts, taking, source, value, before, offsets, more, counts, active, words, np.int64(levels),
+            np.int64(sweep),
+        )  # fmt: skip
+        if swapped < LAST * len(source):
+            return
+
+
+@njit(**ENTRY)
+def _relate(
+    order: Rows, starts: Rows, taking: Rows, source: Rows, value: Rows, before: Codes, offsets: Rows, more: Floats,
+    weight: Floats, active: Bools, words: Words, levels: int, sweep: int,
+) -> int:  # fmt: skip
+    """Offer each taker the value of another one, chosen by its word; returns how many accept."""
+    swapped = 0
+    for taker in range(len(source)):
+        mine, too_many = value[source[taker]], False
+        for column in range(len(offsets)):
+            too_many = too_many or more[offsets[column] + before[taker, column] * levels + mine] > 0
+        if not too_many:  # an exchange with somebody who has too many is tried in another turn
+            continue
+        begin = starts[taking[taker]]
+        size = starts[taking[taker] + 1] - begin
+        other = order[begin + np.int64(_mixed(words[taker], -2 - sweep) % np.uint64(size))]
+        theirs = value[source[other]]
+        if mine == theirs:
+            continue
+        change = 0.0  # of the error, which is a sum of weighted squares
+        for column in range(len(offsets)):
+            if active[column] and before[taker, column] != before[other, column]:
+                one, two = (
+                    offsets[column] + before[taker, column] * levels,
+                    offsets[column] + before[other, column] * levels,
+                )
+                change += (1 - 2 * more[one + mine]) * weight[one + mine]
+                change += (1 + 2 * more[one + theirs]) * weight[one + theirs]
+                change += (1 + 2 * more[two + mine]) * weight[two + mine]
+                change += (1 - 2 * more[two + theirs]) * weight[two + theirs]
+        if change < 0:
+            source[taker], source[other] = source[other], source[taker]
+            swapped += 1
+            for column in range(len(offsets)):
+                one, two = (
+                    offsets[column] + before[taker, column] * levels,
+                    offsets[column] + before[other, column] * levels,
+                )
+                more[one + mine] -= 1
+                more[one + theirs] += 1
+                more[two + mine] += 1
+                more[two + theirs] -= 1
+    return swapped
 
 
 def share_groups(held: Rows, share: int) -> Rows:

@@ -3,23 +3,55 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows
 from leafcover.cells import Cells, LevelSet, Range, intersect_labels
 from leafcover.keyed_random import Draws
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
 from leafcover.table.table import Column, Kind
-from leafcover.tree.binary import Stage
+from leafcover.tree.binary import Stage, codings
 
 # What a perturbation needs to change a row: the row; merged counts or moments; its whole cell; the whole table.
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
 FIXED_PROBABILITY = 0.95  # a value released unchanged with at least this probability counts as fixed (disclosed)
 ALL_KINDS: frozenset[Kind] = frozenset(get_args(Kind))
+FEW_VALUES = 20  # distinct values up to which a number is treated as levels
 Summary: TypeAlias = Any  # summary of the chunks; only the perturbation that made it reads it
+
+
+@dataclass(frozen=True, eq=False)
+class Earlier:
+    """A column that was released before: the original, and as released."""
+
+    original: Column
+    released: Column
+
+    @cached_property
+    def groups(self) -> tuple[Codes, Codes, int]:
+        """Both as codes of a few groups of values, and the number of groups."""
+        coding = codings(self.original)[0]
+        before, after = (coding.codes(column).astype(np.int32) for column in (self.original, self.released))
+        return before, after, coding.count
+
+    @cached_property
+    def levels(self) -> tuple[Codes, Codes, int]:
+        """The same by levels of a category, or of a number with few distinct values, with one for missing."""
+        both = (self.original, self.released)
+        if self.original.is_category:
+            size = len(self.original.levels)
+            before, after = (np.where(c.values < 0, size, c.values).astype(np.int32) for c in both)
+        else:
+            distinct = np.unique(self.original.values[~self.original.missing])
+            size = len(distinct)
+            if size > FEW_VALUES:
+                return self.groups
+            before, after = (np.searchsorted(distinct, c.values).astype(np.int32) for c in both)  # nan sorts last
+        return before, after, size + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +63,7 @@ class Chunk:
     cells: Cells  # labels of these rows; boxes of all cells
     keep: tuple[Cells, ...] = ()  # further cells whose boxes the new values must stay inside
     stages: tuple[Stage, ...] = ()  # trees that place released rows, for a perturbation that deals
-    before: tuple[tuple[Column, Column], ...] = ()  # columns released before: the original, and as released
+    before: tuple[Earlier, ...] = ()  # columns released before
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -92,7 +124,7 @@ class Described:
 
     trees: float
     counts: float  # of codes in the leaves
-    pairs: float  # of levels that no row has
+    pairs: float  # of levels that no row has, and of how often groups of values meet
     own: Floats  # (rows,) log of the share of a row's own codes over what the others of its leaves predict
 
 

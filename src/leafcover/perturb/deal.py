@@ -7,6 +7,7 @@ is a permutation of itself, and no released row descends from one person.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -19,10 +20,12 @@ from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.table import Column, Table
 from leafcover.tree.binary import Stage
 
-FEW_VALUES = 20  # distinct values up to which a number is compared with categories
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
 MOST_SHARE = 1_000_000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
+FAR = 2.0  # standard errors
+NEGLIGIBLE = 0.0005  # the square of an effect (Cohen's w) that is left
+OFTEN = 5.0  # rows that should share a pair by chance, for its count to be compared
 
 
 @perturbation("deal")
@@ -40,6 +43,10 @@ class Deal(Perturbation):
     avoid : float, default 0.25
         A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance.
         Rarer pairs are not: avoiding them would show which pairs exist.
+    relate : float, default 0.5
+        Where the counts of pairs with a column released before are further from the original's than those of a new
+        sample, rows of a leaf exchange values until the squared error is this many times that of a new sample. Pairs
+        that fewer than five rows should share by chance are not compared. inf exchanges none.
 
     Examples
     --------
@@ -57,12 +64,15 @@ class Deal(Perturbation):
     moves_rows: ClassVar[bool] = True
     share: int = 5
     avoid: float = 0.25
+    relate: float = 0.5
 
     def __post_init__(self) -> None:
         if not 1 <= self.share <= MOST_SHARE:
             raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
         if not self.avoid >= 0:
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
+        if not self.relate >= 0:
+            raise ValueOutOfRange("Deal.relate", self.relate, "a number of at least 0; inf exchanges no values")
 
     @property
     def scope(self) -> Scope:
@@ -102,7 +112,7 @@ class Deal(Perturbation):
         rows = part.rows
         if not part.stages:
             return np.argsort(draws.words(rows), kind="stable")
-        released = Table(tuple(after for _, after in part.before))
+        released = Table(tuple(one.released for one in part.before))
         code = np.zeros(len(rows), np.int64)
         source = np.arange(len(rows))
         for number, stage in enumerate(part.stages):
@@ -110,7 +120,10 @@ class Deal(Perturbation):
             taking = trees.place(trees.codes(released), code)
             words = draws.words(rows, number)
             source, _ = deal(stage.leaf, taking, trees.parent, words)
-            self._avoid(part, stage, taking, source, words)
+            if number == 0:
+                self._relate(part, stage, taking, source, words)
+            if _decides(part, number):
+                self._avoid(part, stage, taking, source, words)
             code = stage.code[source]
         return source
 
@@ -118,43 +131,51 @@ class Deal(Perturbation):
         """Exchange values between released rows that have a pair of levels which no original row has."""
         from leafcover.kernels.dealing import swap_new_pairs
 
-        if self.avoid == np.inf or _levels(part.columns[0]) is None:
-            return
-        value, size = stage.code, stage.coding.count
-        before, offsets, tables, used = [], [], [], 0
-        for column, after in part.before:
-            theirs, pairs = _levels(column, after), self._pairs(column, stage)
-            if theirs is None or pairs is None:
-                continue
-            tables.append((pairs.counted & (pairs.rows == 0)).ravel())
-            before.append(theirs[0])
-            offsets.append(used)
-            used += theirs[1] * size
-        if before and any(table.any() for table in tables):
-            given, new = np.array(before, np.int32), np.concatenate(tables)
-            starts, trees = np.array(offsets, np.int64), stage.trees
-            swap_new_pairs(taking, trees.parent, trees.first, source, value, given, starts, new, size, words)
+        levels, tables = [], []
+        for one in part.before if self.avoid < np.inf else ():
+            before, after, count = one.levels
+            pairs = _pairs(before, count, stage)
+            if pairs is not None and (new := pairs.avoided(self.avoid) & (pairs.rows == 0)).any():
+                levels.append(after)
+                tables.append(new.ravel())
+        if levels:
+            trees, size = stage.trees, stage.coding.count
+            swap_new_pairs(taking, trees.parent, trees.first, source, stage.code, levels, tables, size, words)
 
-    def _pairs(self, column: Column, stage: Stage) -> "_Pairs | None":
-        """How often each level of a column released before and each code of a stage meet; None if they are too many."""
-        own, size = _levels(column), stage.coding.count
-        if own is None or own[1] * size > MOST_PAIRS:
-            return None
-        rows = np.bincount(own[0] * np.int64(size) + stage.code, minlength=own[1] * size).reshape(own[1], size)
-        chance = rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(stage.code), 1))[None]
-        return _Pairs(rows, chance, chance >= self.avoid)
+    def _relate(self, part: Chunk, stage: Stage, taking: Rows, source: Rows, words: Words) -> None:
+        """Exchange values inside leaves where pairs of columns are further from the original than a new sample's."""
+        from leafcover.kernels.dealing import count_pairs, relate_pairs
+
+        size = stage.coding.count
+        groups, excess, weight, limits = [], [], [], []
+        for before, after, count in (one.groups for one in part.before) if self.relate < np.inf else ():
+            pairs = _pairs(before, count, stage)
+            if pairs is None:
+                continue
+            more = count_pairs(after, stage.code[source], count, size) - pairs.rows
+            if pairs.is_further(more):
+                groups.append(after)
+                excess.append(more.ravel())
+                weight.append(pairs.weight.ravel())
+                limits.append(self.relate * np.count_nonzero(pairs.weight))
+        if groups:
+            relate_pairs(taking, len(stage.trees), source, stage.code, groups, excess, weight, limits, size, words)
 
     def described(self, part: Chunk, floor: int) -> Described | None:
-        """The trees of each stage, the counts in their leaves, and the pairs of levels that are avoided."""
-        given = Table(tuple(column for column, _ in part.before))
-        trees = counts = pairs = 0.0
+        """The trees of each stage, the counts in their leaves, and the pairs that are avoided or compared."""
+        given = Table(tuple(one.original for one in part.before))
+        trees = counts = bits = 0.0
         own = np.zeros(len(part))
-        for stage in part.stages:
+        for number, stage in enumerate(part.stages):
             of_trees, of_counts = stage.described(given, floor)
             trees, counts, own = trees + of_trees, counts + of_counts, own + stage.own_share
-            if self.avoid < np.inf and _levels(part.columns[0]) is not None:
-                pairs += sum(found.bits for c in given if (found := self._pairs(c, stage)) is not None)
-        return Described(trees, counts, pairs, own)
+            for one in part.before if _decides(part, number) else ():
+                levels, groups = (_pairs(before, count, stage) for before, _, count in (one.levels, one.groups))
+                if self.avoid < np.inf and levels is not None:
+                    bits += levels.bits_of_empty(levels.avoided(self.avoid))
+                if self.relate < np.inf and number == 0 and groups is not None:
+                    bits += groups.bits_of_counts
+        return Described(trees, counts, bits, own)
 
     def shared(self, column: Column) -> Array:
         """The values of a column, numbers shared by enough rows."""
@@ -190,38 +211,74 @@ class Deal(Perturbation):
         return True
 
 
+def _decides(part: Chunk, number: int) -> bool:
+    """Whether a stage decides on levels, or on the groups of a number; later stages of a number choose inside them."""
+    return number == 0 or part.columns[0].is_category
+
+
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """Pairs of a level of one column and a code of another."""
+    """Pairs of a level or group of one column and a code of another."""
 
-    rows: Rows  # (levels, codes) rows that have both
+    rows: Floats  # (levels, codes) original rows that have both
     chance: Floats  # (levels, codes) the same if the columns were unrelated: a matter of each column's own values
-    counted: Bools  # (levels, codes) frequent enough by chance to be avoided where no row has both
 
-    @property
-    def bits(self) -> float:
+    @cached_property
+    def weight(self) -> Floats:
+        """What the square of an error counts; 0 for pairs that are rare by chance, so that none is kept on purpose."""
+        counted = self.chance >= OFTEN
+        return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=counted)
+
+    def is_further(self, more: Floats) -> bool:
+        """Whether counts are further from the original's than a new sample's, in all or along the association.
+
+        The error of a new sample is about chi-squared with as many degrees of freedom as cells, and normal along the
+        original's own departure from independence: an association that was lost is found there. In a large table an
+        error of negligible size is left, however significant.
+        """
+        cells, association = np.count_nonzero(self.weight), self.rows - self.chance
+        along = (more * association * self.weight).sum() ** 2
+        small = NEGLIGIBLE * self.rows.sum()
+        return bool(
+            (more**2 * self.weight).sum() > max(cells + FAR * np.sqrt(2 * cells), small)
+            or along > max(FAR**2, small) * (association**2 * self.weight).sum()
+        )
+
+    def avoided(self, often: float) -> Bools:
+        """The pairs that are frequent enough by chance to be avoided where no row has both."""
+        found: Bools = self.chance >= often
+        return found
+
+    def bits_of_empty(self, counted: Bools) -> float:
         """The bits that say which of the counted pairs no row has.
 
         The code expects an empty pair with the probability exp(-chance), mixed with a small constant.
         """
-        empty = SURPRISE + (1 - SURPRISE) * np.exp(-self.chance[self.counted])
-        return float(-np.log2(np.where(self.rows[self.counted] == 0, empty, 1 - empty)).sum())
+        empty = SURPRISE + (1 - SURPRISE) * np.exp(-self.chance[counted])
+        return float(-np.log2(np.where(self.rows[counted] == 0, empty, 1 - empty)).sum())
+
+    @property
+    def bits_of_counts(self) -> float:
+        """The bits that describe the counts that are compared.
+
+        The code of a count has the probabilities of a Cauchy distribution around what chance gives, with the standard
+        deviation of a sample as its scale, between half a row below and half a row above.
+        """
+        counted = self.weight > 0
+        middle, scale = np.rint(self.chance[counted]), np.sqrt(self.chance[counted])
+        low, high = ((self.rows[counted] - middle + half) / scale for half in (-0.5, 0.5))
+        # The difference of two arc tangents, accurate far from the middle.
+        return float(-np.log2(np.arctan2(high - low, 1 + high * low) / np.pi).sum())
 
 
-def _levels(column: Column, after: Column | None = None) -> tuple[Codes, int] | None:
-    """A category, or a number with few distinct values, as codes from 0 with one for missing; None for other numbers.
+def _pairs(before: Codes, count: int, stage: Stage) -> _Pairs | None:
+    """How often each level or group of a column released before meets each code of a stage; None if they are many."""
+    from leafcover.kernels.dealing import count_pairs
 
-    With ``after``, the codes of another column with the same levels.
-    """
-    shown = column if after is None else after
-    if column.is_category:
-        size = len(column.levels)
-        return np.where(shown.values < 0, size, shown.values).astype(np.int32), size + 1
-    distinct = np.unique(column.values[~column.missing])
-    if len(distinct) > FEW_VALUES:
+    if count * stage.coding.count > MOST_PAIRS:
         return None
-    codes = np.searchsorted(distinct, shown.values)  # nan sorts last
-    return codes.astype(np.int32), len(distinct) + 1
+    rows = count_pairs(before, stage.code, count, stage.coding.count)
+    return _Pairs(rows, rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(before), 1))[None])
 
 
 def shared_values(column: Column, share: int) -> Array:

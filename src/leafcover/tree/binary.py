@@ -295,10 +295,12 @@ def _shares(label: Rows, code: Rows) -> int:
     return _occurring(label * width + code) - _occurring(label)
 
 
-def _codes_in(label: Rows, code: Rows) -> Rows:
-    """The number of codes that occur in each cell."""
-    pairs = np.unique(np.stack([label, code]), axis=1)
-    return np.bincount(pairs[0])
+def _codes_in(start: Rows, code: Rows) -> Rows:
+    """How many codes occur in each start cell."""
+    width, cells = int(code.max(initial=0)) + 1, int(start.max(initial=0)) + 1
+    found = np.zeros(cells * width, np.bool_)
+    found[start * width + code] = True
+    return found.reshape(cells, width).sum(axis=1)
 
 
 def _occurring(numbers: Rows) -> int:
