@@ -24,7 +24,7 @@ MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are co
 MOST_SHARE = 1_000_000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 FAR = 2.0  # standard errors
-NEGLIGIBLE = 0.0005  # the square of an effect (Cohen's w) that is left
+NEGLIGIBLE = 0.0001  # the square of an effect (Cohen's w) that is left
 OFTEN = 5.0  # rows that should share a pair by chance, for its count to be compared
 
 
