@@ -271,6 +271,7 @@ def _copies(found: Copies) -> Iterator[str]:
 
 def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> str:
     """What was copied, in words."""
+    kind = "reproduced-part" if kind == "reproduced" and without else kind
     return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without))
 
 

@@ -196,7 +196,10 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
     if not shown:
         return
     yield Heading(say("copies-heading"))
-    yield Words(_copies_lead(found))
+    if not any(one.attack.control for one in shown if one.kind != "reproduced"):
+        yield Words(say("copies-no-control"))
+    if found.tests:
+        yield Words(say("copies-lead", findings=len(found.findings), tests=found.tests))
     if found.findings:
         parts = (copied_part(one.kind, one.columns, one.without) for one in found.findings[:MAX_VALUES_LISTED])
         yield Bullets(tuple(started(curled(part)) for part in parts))
@@ -210,21 +213,15 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
 
 
 def _matches(found: Copies) -> Iterator[Match]:
-    """Records, unique records, the worst block, the worst near-unique values; further ones if they are significant."""
+    """Records, unique and rare ones, the worst block and near-unique values; further ones if they are significant."""
     values = found.values[:MAX_VALUES_LISTED]
-    for one in (found.records, found.unique, found.block, *values):
+    for one in (found.records, found.unique, found.reproduced, found.block, *values):
         if one is not None:
             yield one
     significant = {(one.kind, one.columns) for one in found.findings}
     for one in (*found.groups, *found.values[MAX_VALUES_LISTED:]):
         if (one.kind, one.columns) in significant:
             yield one
-
-
-def _copies_lead(found: Copies) -> str:
-    if not found.tests:
-        return say("copies-no-control")
-    return say("copies-lead", findings=len(found.findings), tests=found.tests)
 
 
 def _copied_cell(one: Match) -> Cell:

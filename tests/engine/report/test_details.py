@@ -9,17 +9,17 @@ import pytest
 from leafcover.engine.evaluate import compared_to, measure_all, pair_from
 from leafcover.keyed_random import Key
 from leafcover.messages import ENGLISH, catalogue
-from leafcover.reporting import columns, informed, models, risks, trees
+from leafcover.reporting import columns, informed, risks, trees
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from tests.engine.report.pages import released
 from tests.tables import mixed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report_details.txt"
-FILES = (informed, risks, trees, models, columns)
+FILES = (informed, risks, trees, columns)
 SECTIONS = (
     trees.trees_section,
-    models.models_section,
+    trees.models_section,
     columns.columns_section,
     columns.relations_section,
     informed.informed_section,
@@ -133,7 +133,7 @@ def golden_text():
     with pytest.MonkeyPatch.context() as patch:
         for file in FILES:
             patch.setattr(file, "say", say_without_figures)
-        for file in (risks, models):
+        for file in (risks, trees):
             patch.setattr(file, "span_words", lambda _: "(scale)")
         for name in ("stuck", "unmoved", "averages"):
             patch.setattr(risks, name, lambda _: ())

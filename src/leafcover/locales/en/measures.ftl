@@ -65,9 +65,9 @@ decisive = { $name }: { $risk }; { $end ->
    *[lower] the lower end counts.
 }
 copies = Copies: the whole record, without near-unique columns, occurs in the release for { $members } of the people in it and for { $control } of others; of records that nobody else has, for { $unique } and { $unique_control }. { $found ->
-    [0] No comparison of members with others is significant.
-    [one] One comparison of members with others is significant, most of all { $most }.
-   *[other] { $found } comparisons of members with others are significant, most of all { $most }.
+    [0] No comparison of members with others, or of counts with chance, is significant.
+    [one] One comparison of members with others, or of counts with chance, is significant: { $most }.
+   *[other] { $found } comparisons of members with others, or of counts with chance, are significant, most of all { $most }.
 }
 copies-kind = { $kind ->
     [records] whole records
@@ -78,6 +78,8 @@ copies-kind = { $kind ->
     [highest] people with the highest values of { $columns }
     [extreme] people with the lowest or highest values
     [block] records without { $without }
+    [reproduced] rare records, each exactly as often as in the original
+    [reproduced-part] rare records without { $without }, each exactly as often as in the original
    *[value] values of { $columns }
 }
 informed = An attacker who knows the method and { $knowledge ->

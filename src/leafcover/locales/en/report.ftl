@@ -274,8 +274,10 @@ finding-no-inference = { $few ->
 }
 finding-membership = Membership inference, using { inference-method }, finds more people in the release than the 1% of others
     whom it takes for members, by { $points }.
-finding-copies = Copies: { $part } occur in the release more often for people in it than for others, by { $points }. Chance
-    does not explain that (p < 0.001), so it is above every limit.
+finding-copies = Copies: { $kind ->
+    [reproduced] the release holds { $part }, by { $points } more of them than independent draws reproduce at most
+   *[other] { $part } occur in the release more often for people in it than for others, by { $points }
+}. Chance does not explain that (p < 0.001), so it is above every limit.
 finding-above-limit = The { interval-end }, { $bound }, is above { $limit }.
 
 ## Headline figures

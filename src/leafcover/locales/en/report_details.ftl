@@ -89,9 +89,11 @@ informed-background-note =
 
 copies-heading = Copies of records and values
 copies-lead = { $findings ->
-    [0] No comparison of people in the release with others is significant ({ $tests } comparisons).
-    [one] One of { $tests } comparisons of people in the release with others is significant, so chance does not explain it:
-   *[other] { $findings } of { $tests } comparisons of people in the release with others are significant, so chance does not explain them:
+    [0] No comparison of people in the release with others, or of counts with chance, is significant ({ $tests } comparisons).
+    [one] One of { $tests } comparisons of people in the release with others, or of counts with chance, is significant, so chance
+        does not explain it:
+   *[other] { $findings } of { $tests } comparisons of people in the release with others, or of counts with chance, are
+        significant, so chance does not explain them:
 }
 copies-no-control =
     There is no control: it is unknown how often records of people outside the release would occur in it.
@@ -102,7 +104,9 @@ copies-p-tiny = under 0.001
 copies-worst-block = the worst block of at least 80% of the columns
 copies-note =
     A record leaves out near-unique columns and the weight. A near-unique value counts if fewer than five released rows hold
-    it. Significant: Fisher’s exact test gives a probability under { $p } after correction for the number of comparisons.
+    it. A rare record is one that fewer than five people have; in place of people outside the release, the highest share of
+    them that independent draws can reproduce exactly is shown. Significant: an exact test gives a probability under { $p }
+    after correction for the number of comparisons.
 
 ## Disclosure risk: record linkage
 
