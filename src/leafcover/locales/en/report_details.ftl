@@ -204,10 +204,7 @@ attack-singling-out-one = Singling out by one column
 attack-singling-out-one-how = a predicate that matches one released row also matches exactly one person
 attack-singling-out-several = Singling out by two to four columns
 attack-singling-out-several-how = the same with a longer predicate
-attack-singling-out-no-control = { $reason ->
-    [too-few] fewer than { $needed } rows are known that were not released
-   *[not-paired] needs known pairs, or as many unreleased rows as released ones
-}
+attack-singling-out-no-control = fewer than { $needed } rows, or a fifth of the original’s, are known that were not released
 attack-linkability = Linkability of two sets of columns
 attack-linkability-how = { $other ->
     [one] { $one } and { $other } column
