@@ -150,6 +150,9 @@ def _membership(subject: ReportContext, attacks: InformedAttacks, nearest: Membe
     if nearest is not None and subject.rules.shows(nearest.area):
         two = (_risk(subject, one) for one in (nearest.area, nearest.alarms))
         rows.append([say("informed-attacker", how="distance", what=""), *two, NONE])
+    if nearest is not None and (values := nearest.presence) is not None and subject.rules.shows(values.area):
+        three = (_risk(subject, one) for one in (values.area, values.found, values.found_rarely))
+        rows.append([say("informed-attacker", how="presence", what=""), *three])
     yield listing(say("informed-membership-table"), head, rows, say("informed-membership-note"))
 
 

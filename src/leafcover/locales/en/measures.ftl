@@ -42,7 +42,10 @@ inference-no-control = Attribute inference: { $scope ->
     [stable] the nearest released record, compared on the least perturbed columns,
    *[nearest] the nearest released record
 } infers it correctly in { $risk }; a guess is correct in { $baseline }. Without a control, general patterns and disclosure cannot be separated.
-membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.
+membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.{ $area ->
+    [none] {""}
+   *[other] {" "}The one whose values are more frequent in the release than in a sample of the population is the member in { $area } of cases, and { $found } of members are found at 1% false alarms.
+}
 singling-out = Singling out: a predicate on { $predicates ->
     [univariate] one column
    *[multivariate] two to four columns

@@ -34,6 +34,7 @@ inference-method = { $method ->
     [model] a model trained on the release
     [stable] the nearest released record, compared on the least perturbed columns
     [distance] the distance to the nearest released record
+    [presence] the shares of a person’s values in the release and in a sample of the population
    *[nearest] the nearest released record
 }
 columns-attacked = { $all ->

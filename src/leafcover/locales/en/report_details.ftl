@@ -63,9 +63,11 @@ informed-head-found-rarely = Found at 0.1% false alarms
 informed-attacker = { $how ->
     [granted] Knows the method; { $what } granted
     [regrown] Knows the method; { $what } regrown
+    [presence] Shares of values, in the release and in a sample of the population
    *[distance] Distance to the nearest released row
 }
 informed-membership-note =
+    An attacker who knows the method compares leaves of the release also with a sample of the population.
     Area: of one person in the release and one outside it, how often the attacker picks the right one; 50% is chance. Found:
     people in the release who are recognised when the attacker also takes 1% (0.1%) of others for members; by chance as many
     would be found. With fewer than 1,000 people outside the release, the last column rests on the one of them who looks most

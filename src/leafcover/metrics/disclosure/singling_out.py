@@ -190,7 +190,8 @@ def _scaled(matching: Rows, rows: int, to: int) -> Risk:
     """How often exactly one of ``to`` rows matches, from how many of fewer rows each predicate matches.
 
     Predicates have unknown weights: the share of the population that each matches. Their distribution over a grid is
-    fitted by maximum likelihood (EM; Laird 1978). The interval is Wilson's for tries in proportion to the square of the rows.
+    fitted by maximum likelihood (EM; Laird 1978). The interval is Wilson's for as many tries times the square of the
+    share of rows.
 
     >>> print(_scaled(np.array([0, 1, 1, 2]), 100, 100))
     0.500 (0.150 to 0.850)
