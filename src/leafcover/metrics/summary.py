@@ -226,8 +226,7 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
         yield say("reconstruction", column=column.column, risk=_cases(column.best), baseline=baseline)
     yield from _averages(risks.averages)
     if (unchanged := risks.unmoved) is not None:
-        values = unchanged.values
-        yield say("unchanged", values=str(values), worst=values.worst_as_text(), rows=str(unchanged.whole))
+        yield say("unchanged", values=str(unchanged.values), rows=str(unchanged.whole))
     yield say("control", control=measures.control)
 
 

@@ -60,7 +60,7 @@ averages = Microaggregation: the smallest group has { $smallest ->
    *[other] { $smallest } rows
 }, and the other members of a group can together compute the last one’s value. { $identical } of the rows are in a group with a single value of { $identical_column }, and { $dominated } in a group where one row makes up most of the average of { $dominated_column }; no other column has more.
 averages-missing = Missing values stay missing: { $share } of the rows differ from others of their group in what is missing, so their anonymity set is smaller than the smallest group.
-unchanged = Unchanged values: { $values } of all values are unchanged, { $worst } in the most exposed 1% of the rows; { $rows } of the rows are entirely unchanged.
+unchanged = Unchanged values: { $values } of all values are unchanged; { $rows } of the rows are entirely unchanged.
 control = Control: { $control }.
 decisive = { $name }: { $risk }; { $end ->
     [upper] the upper end counts.

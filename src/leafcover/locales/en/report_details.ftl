@@ -119,9 +119,9 @@ risks-not-measured = { $reason ->
 }
 risks-lead =
     Each risk is the share of attempts that succeed, with its 95% confidence interval. A mean can hide a few highly
-    exposed people, so the most exposed 1% are shown as well: the mean success among the 1% of people attacked most
-    successfully. Where an attempt either succeeds or fails, that figure reaches 100% as soon as 1% of all attempts
-    succeed.
+    exposed people. Where each person’s probability of success is known whatever the key, the mean over the 1% of people
+    with the highest is shown as well. Under one key an attempt either succeeds or fails, and under another it succeeds on
+    other people, so there is no such figure.
 
 linkage-heading = Record linkage: re-identifying a person’s row
 linkage-not-scored = Record linkage could not be scored: it is not known which released row belongs to which person.
@@ -181,8 +181,7 @@ attacks-head-control = Outside it (control)
 attacks-head-baseline = Without it (baseline)
 attacks-head-difference = Difference, points
 attacks-note =
-    In small type: the 95% interval, then the success on the most exposed 1% of the people (or predicates) tried. The
-    difference is success in the release minus success on the control, in percentage points. The baseline is, for
+    In small type: the 95% interval. The difference is success in the release minus success on the control, in percentage points. The baseline is, for
     attribute inference, the one value that is right most often, given for everybody; for singling out, an equally
     narrow predicate of random values; for linkability, two random released rows; for membership inference, as many
     people called members, but at random; for attribution, the value of a random row.
