@@ -86,7 +86,7 @@ def risk_of(successes: Floats) -> Risk:
     """The risk over people, from the success of each between 0 and 1 (a fraction where ties are averaged).
 
     >>> print(risk_of(np.array([1.0, 0.5, 0.0, 0.0])))
-    0.375 (0.101 to 0.760)
+    0.375 (0.092 to 0.781)
     """
     return wilson(float(successes.sum()), len(successes))
 

@@ -198,7 +198,7 @@ def _nearest(released: Column, reference: Column, asked: Column) -> Floats:
     values, ours = np.unique(released.values[~released.missing], return_counts=True)
     if len(values) < 2:
         return found
-    middle = (values[1:] + values[:-1]) / 2
+    middle = values[1:] / 2 + values[:-1] / 2  # so that no sum overflows
     theirs = np.bincount(np.searchsorted(middle, reference.values[~reference.missing]), minlength=len(values))
     both = np.concatenate([[0], np.cumsum(ours + theirs)])
     first = np.maximum(np.arange(len(values)) - NEIGHBOURS, 0)
