@@ -97,7 +97,7 @@ def test_a_value_of_known_rows_only_is_rare_and_not_impossible():
         left = model.without(some.take(known), known)
         scores = left.scores(some, "b", [0.3])[0]
         assert np.isfinite(scores).all()
-        assert np.isfinite(left.membership(some, [0.3])).all()
+        assert np.isfinite(left.membership(some, [0.3], some)).all()
     assert np.ptp(scores) == pytest.approx(0.0, abs=1e-9)  # nothing is left to learn from
 
 
@@ -118,7 +118,8 @@ def test_independent_columns_reveal_nobody():
         _, pair, known = released(some, np.arange(2500), seed=seed)
         attacks = informed_attacks([attacker_of(pair, known, regrow=True)], background=(0.5,))
         for attack in (attacks.granted, attacks.regrown, *attacks.background):
-            assert abs(attack.membership.area.value - 0.5) < 0.06
+            # the marginals are exact, and a sample of the population shows where they are off
+            assert abs(attack.membership.area.value - 0.5) < 0.09
             found += [one.above_control.value for one in attack.inferences]
     assert abs(np.mean(found)) < 0.01
     assert min(found) < 0 < max(found)

@@ -19,6 +19,7 @@ from leafcover.engine.manifest import external
 from leafcover.engine.run import partitions_of, whole_part
 from leafcover.engine.statement import upwards
 from leafcover.keyed_random import Draws
+from leafcover.perturb.base import Earlier
 from leafcover.table.table import Column, Table
 from tests.naive_dealing import Chained, released, tables
 from tests.tables import category, mixed, number, table
@@ -82,7 +83,7 @@ def described(rows, k, price, avoid, fixed=None):
             trees = fixed[at - 1]
             leaf = trees.place(trees.codes(original), stage.start)
             cells = replace(cells, stages=(stage := replace(stage, trees=trees, leaf=leaf),))
-        part = whole_part(original, step, {step.within: cells}, {})
+        part = whole_part(original, step, {step.within: cells}, {c.name: Earlier(c, c) for c in original})
         found = step.perturb.described(part, step.within.min_rows)
         bits += found.counts + found.pairs + (found.trees if fixed is None else 0.0)
         chain.append(_chained(rows, at, stage, original, step.perturb))
@@ -213,10 +214,11 @@ def simulated(rows, k, price, avoid, runs, seed):
     cells = partitions_of(original, plan, lambda words, share: None)
     found = Counter()
     for at in range(runs):
-        draws, after = Draws(bytes([seed, at % 256, at // 256] + [0] * 29)), {}
+        draws, after, so_far = Draws(bytes([seed, at % 256, at // 256] + [0] * 29)), {}, {}
         for step in plan.steps:
-            part = whole_part(original, step, cells, after)
-            after |= step.perturb.change(part, None, draws.sub(*step.columns))
+            part = whole_part(original, step, cells, so_far)
+            after |= (changed := step.perturb.change(part, None, draws.sub(*step.columns)))
+            so_far |= {n: Earlier(c := original[n], replace(c, values=changed[n].values)) for n in changed}
         found[tuple(sorted(zip(*(after[name].values.tolist() for name in NAMES), strict=True)))] += 1
     return found
 

@@ -9,12 +9,14 @@ import jsonschema
 import numpy as np
 import pytest
 
+import leafcover as lc
 from leafcover.metrics.disclosure import copies as module
 from leafcover.metrics.disclosure.copies import Copies, copies, near_unique
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.suite import plain, schema
+from tests.data import table_path
 from tests.metrics.attacks import awkward_pairs, check_sound
-from tests.metrics.bad_releases import adult, cases, shared
+from tests.metrics.bad_releases import FEW, TARGET, adult, cases, shared
 from tests.metrics.pairs import apart, copy_of
 from tests.tables import category, mixed, number, table
 
@@ -28,6 +30,7 @@ FOUND = {
     "near-unique column untouched",
     "true rows, target permuted",
     "permuted apart, amount exact",
+    "chain without price",
 }  # the others need an attacker who compares distances or counts
 
 
@@ -216,6 +219,96 @@ def test_the_test_is_exact_under_chance():
     assert (np.mean(low, axis=0) <= [0.1, 0.1, 0.0]).all()
 
 
+# Rare records that a release holds exactly as often as the original.
+
+
+def naive_reproduced(ours, theirs):
+    """Rare records, those held as often by both, the mean chance, and the probability of at least so many."""
+    held, released, rows = Counter(ours), Counter(theirs), len(ours)
+    rare = [count for count in held.values() if count < 5]
+    chance = [comb(rows, c) * (c / rows) ** c * (1 - c / rows) ** (rows - c) for c in rare]
+    equal = sum(released[record] == count for record, count in held.items() if count < 5)
+    law = [1.0]
+    for one in chance:
+        law = [x * (1 - one) + y * one for x, y in zip([*law, 0.0], [0.0, *law], strict=True)]
+    return len(rare), equal, np.mean(chance), sum(law[equal:])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_reproduced_records_are_their_twin(seed):
+    original = coarse(seed, columns=4)
+    released = original.take(np.random.default_rng(seed).permutation(60)) if seed % 2 else coarse(seed + 100, columns=4)
+    pair = pair_of(original, released)
+    got = copies(pair)
+    rare, equal, chance, p = naive_reproduced(records(pair.original, pair.names), records(pair.released, pair.names))
+    assert (got.reproduced.attack.main.tries, got.tests) == (rare, 1)
+    assert shares(got.reproduced) == pytest.approx((equal / rare, chance, chance))
+    assert got.reproduced.p == pytest.approx(p)
+
+
+def test_records_without_one_column_are_counted_too():
+    original, strange = coarse(0, rows=400), coarse(1, rows=400)
+    released = replace(original, columns=(*original.columns[:-1], strange.columns[-1]))
+    got = copies(pair_of(original, released))
+    assert (got.reproduced.without, got.tests) == ((original.names[-1],), 1 + 6)
+    assert got.reproduced.attack.main.value == 1.0
+    assert got.findings[0].kind == "reproduced"
+
+
+def test_of_large_tables_the_same_records_of_both_are_compared(monkeypatch):
+    pair = copy_of(coarse(1, rows=500))
+    whole = copies(pair)
+    monkeypatch.setattr(module, "MOST_COUNTED", 250)
+    some = copies(pair)
+    assert some.reproduced == whole.reproduced
+    names = [name for name in pair.names if name != "c0"]
+    ours = module._sampled(module.row_marks(pair.original, names), 500)
+    assert len(np.unique(ours)) < len(np.unique(module.row_marks(pair.original, names)))
+    assert module._reproduced(ours, ours, 500, tuple(names)).attack.main.value == 1.0
+
+
+def test_independent_draws_reproduce_no_more_than_the_test_allows():
+    # The hardest case: draws from the original itself. Every record has the mean count that it has in the original.
+    rng = np.random.default_rng(5)
+    original = coarse(7, rows=600, columns=4, levels=5)
+    drawn = (original.take(rng.integers(0, 600, 600)) for _ in range(400))
+    p = np.array([copies(pair_of(original, one)).reproduced.p for one in drawn])
+    assert np.mean(p < 0.05) < 0.08  # 0.05 and three standard errors
+    assert np.mean(p < 0.5) < 0.58
+
+
+def test_reproduction_30_percent_above_chance_is_found():
+    rng = np.random.default_rng(6)
+    original = table(*(category(f"c{i}", [f"v{v}" for v in rng.integers(0, 12, 2000)]) for i in range(4)))
+    drawn = rng.integers(0, 2000, 2000)
+    kept = rng.random(2000) < 0.18  # rows as they are; the rest drawn from the others
+    rows = np.where(kept, np.arange(2000), rng.permutation(np.flatnonzero(~kept))[drawn % (~kept).sum()])
+    got = copies(pair_of(original, original.take(rows))).reproduced
+    assert got.attack.main.value / got.attack.control.value == pytest.approx(1.3, abs=0.1)
+    assert got.p < 1e-6
+
+
+def test_a_table_that_has_every_combination_once_is_no_sample_and_no_finding():
+    sizes = (3, 5, 4, 4, 3, 2, 3)
+    place = np.indices(sizes).reshape(len(sizes), -1)
+    original = table(*(category(f"c{i}", [f"v{v}" for v in row]) for i, row in enumerate(place)))
+    for seed in range(3):
+        got = copies(apart(original, seed=seed))
+        assert got.findings == ()
+        assert got.reproduced.attack.main.value == pytest.approx(got.reproduced.attack.control.value, rel=0.15)
+
+
+@pytest.mark.parametrize("name", ["few", "cps1985", "german_credit", "wbc", "nursery"])
+def test_rare_records_of_honest_releases_are_not_reproduced(name):
+    target = {"few": TARGET, "cps1985": "sector"}.get(name, "class")
+    original = adult(2)[0].select(FEW) if name == "few" else lc.read(table_path(name))
+    original = original.select([one for one in original.names if one != "sample_code_number"])
+    plan = lc.recipes.cover(original, target=target)
+    found = [copies(pair_of(original, lc.release(original, plan, seed=seed).table)) for seed in range(4)]
+    assert not any(one.findings for one in found)
+    assert np.median([one.reproduced.p for one in found]) > 0.05
+
+
 def test_bad_releases_that_copies_finds(found):
     assert {name for name, (case, got) in found.items() if case.refused and got.findings} == FOUND
     assert {name for name, (case, got) in found.items() if not case.refused and got.findings} == set()
@@ -232,6 +325,9 @@ def test_findings_name_what_was_copied(found):
     for name in ("near-unique column untouched", "permuted apart, amount exact"):
         (only,) = found[name][1].findings
         assert (only.kind, only.columns) == ("value", ("fnlwgt",))
+    (chain,) = found["chain without price"][1].findings
+    assert (chain.kind, chain.members, chain.without) == ("reproduced", 1.0, ())
+    assert chain.p < 1e-15
     for name in ("all but the target one block", "true rows, target permuted"):
         block = found[name][1].block
         assert (block.without, block.attack.main.value) == (("income",), 1.0)
@@ -250,18 +346,19 @@ def test_the_order_of_rows_does_not_matter(found):
     assert copied == shuffled
 
 
-def test_without_control_there_are_shares_and_no_test():
+def test_without_control_there_are_shares_and_only_counts_are_tested():
     got = copies(copy_of(mixed(1, rows=400)))
-    assert got.findings == ()
-    assert (got.tests, got.records.attack.main.value) == (0, 1.0)
-    assert all(isnan(one.p) and one.attack.control is None for one in got.matches)
+    assert {one.kind for one in got.findings} == {"reproduced"}
+    assert (got.tests, got.records.attack.main.value) == (1, 1.0)
+    others = [one for one in got.matches if one.kind != "reproduced"]
+    assert all(isnan(one.p) and one.attack.control is None for one in others)
     assert got.values[0].attack.main.value == 1.0
 
 
 def test_a_control_without_rows_is_no_evidence():
     original = coarse(1)
     got = copies(copy_of(original, control=original.take(np.arange(0))))
-    assert got.findings == ()
+    assert {one.kind for one in got.findings} == {"reproduced"}
 
 
 def test_fewer_people_and_parts_of_the_release(monkeypatch):

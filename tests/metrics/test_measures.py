@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 
 import numpy as np
@@ -77,11 +78,13 @@ def test_columns_apart_keep_no_relation_and_hide_people(shuffled):
     assert abs(shown.membership.area.value - 0.5) < 0.1
 
 
-def test_the_worst_rows_stand_beside_every_mean_over_people(copied):
+def test_the_most_exposed_are_given_where_no_key_changes_them(copied):
     risks = copied.risks
+    assert risks.individual.risk.worst >= risks.individual.risk.value
     for risk in (risks.informed.first, risks.linkage.nearest, risks.inferences[0].nearest.main, risks.unmoved.values):
-        assert risk.worst >= risk.value
+        assert isnan(risk.worst)
         assert risk.low <= risk.value <= risk.high
+    assert plain(risks.linkage.nearest)["worst"] is None
 
 
 def test_the_schema_in_the_documentation_is_that_of_the_code(copied, shuffled):

@@ -1,12 +1,25 @@
 """Membership by distance: by hand, at its two ends, and its interval."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leafcover.metrics.disclosure.membership_inference import found_at, membership, membership_of
+from leafcover.metrics.disclosure.copies import copies
+from leafcover.metrics.disclosure.membership_inference import (
+    _exact,
+    _nearest,
+    folds,
+    found_at,
+    membership,
+    membership_of,
+    presence,
+)
 from leafcover.metrics.pair import pair_of
+from leafcover.metrics.summary import attempts, strongest
+from leafcover.perturb.deal import shared_values
 from tests.metrics.attacks import awkward_pairs, check_sound, with_control
 from tests.metrics.pairs import apart, copy_of
 from tests.tables import mixed, number, table
@@ -79,6 +92,68 @@ def test_as_many_members_as_others():
     found = membership(pair)
     assert (found.rows, found.of, found.area.tries) == (50, 300, 50)
     assert membership(pair, most=20).rows == 20
+
+
+# By values, against a sample of the population.
+
+
+def test_ratios_by_hand():
+    released, reference, asked = (np.array(list(text)) for text in ("aaab", "abbb", "abc"))
+    prior = (np.array([4, 4, 0]) + 0.5) / (8 + 0.5 * 3)
+    ours, theirs = np.array([3, 1, 0]), np.array([1, 3, 0])
+    expected = np.log((ours + 0.1 * prior) / 4.1) - np.log((theirs + 100 * prior) / 104)
+    assert _exact(released, reference, asked) == pytest.approx(expected)
+
+
+def test_a_number_counts_as_the_nearest_released_one():
+    released, reference = number("x", [1, 1, 5, 9]), number("x", [0, 2, 4, 6, 7.5])
+    asked = number("x", [0, 2.9, 3.1, 100, np.nan])
+    ours, theirs = np.array([2, 1, 1]), np.array([2, 2, 1])  # nearest to 1, 5 and 9
+    prior = (9 - ours - theirs + 0.5) / 2 / 9  # the mean of the two others
+    ratio = np.log((ours + 0.1 * prior) / 4.1) - np.log((theirs + 100 * prior) / 105)
+    assert _nearest(released, reference, asked) == pytest.approx([*ratio[[0, 0, 1, 2]], 0.0])
+
+
+def test_exact_values_give_members_away_and_shared_ones_do_so_less():
+    rng = np.random.default_rng(4)
+    made = [table(number("x", rng.normal(size=1500), None), number("y", rng.integers(0, 5, 1500))) for _ in range(2)]
+    exact = presence(apart(made[0], control=made[1]))  # every column permuted on its own
+    assert (exact.exact, exact.area.value) == (True, pytest.approx(1.0, abs=0.01))
+    assert exact.found.value > 0.99
+    shared = made[0].replace([replace(made[0]["x"], values=shared_values(made[0]["x"], 5))])
+    found = presence(pair_of(made[0], shared, control=made[1]))
+    assert not found.exact
+    assert 0.49 < found.area.value < 0.6
+
+
+def test_a_release_of_other_people_reveals_nobody():
+    rng, found = np.random.default_rng(5), []
+    for _ in range(30):
+        people = mixed(int(rng.integers(1 << 30)), rows=900, missing=0.1)
+        pair = pair_of(
+            *(people.take(np.arange(i, i + 300)) for i in (0, 300)), control=people.take(np.arange(600, 900))
+        )
+        found.append(presence(pair))
+    assert np.mean([one.area.value for one in found]) == pytest.approx(0.5, abs=0.02)
+    assert np.mean([one.found.value for one in found]) == pytest.approx(0.01, abs=0.01)
+    assert np.mean([one.area.low <= 0.5 <= one.area.high for one in found]) > 0.85
+
+
+def test_the_sample_has_nobody_who_is_judged_by_it():
+    sampled = np.array([1, 4, 5, 8, 9])
+    (first, without_first), (second, without_second) = folds(sampled, 10)
+    assert sorted([*first, *second]) == [0, 1, 2, 3, 4]
+    assert set(sampled[first]) | set(without_first) == set(range(10)) == set(sampled[second]) | set(without_second)
+    assert not set(sampled[first]) & set(without_first)
+
+
+def test_presence_joins_the_attacks_that_decide():
+    pair = apart(mixed(1, rows=400).select(["noise", "class"]), control=mixed(2, rows=400).select(["noise", "class"]))
+    found = membership(pair)
+    risks = attempts(linked=None, inferred=(), informed=None, membership=found, copied=copies(pair))
+    member = next(one for one in strongest(list(risks)) if one.kind == "membership")
+    assert (member.method, member.risk.value) == ("presence", pytest.approx(found.presence.found.value - 0.01))
+    assert member.risk.value > found.alarms.value
 
 
 def test_without_control_there_is_none():

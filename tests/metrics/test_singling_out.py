@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from leafcover.errors import ValueOutOfRange
-from leafcover.metrics.disclosure.singling_out import _by_more, _by_one_column, _fits, _view, singling_out
+from leafcover.metrics.disclosure.singling_out import _by_more, _by_one_column, _fits, _scaled, _view, singling_out
 from leafcover.metrics.estimates import wilson
 from leafcover.metrics.pair import pair_of
 from tests.metrics.attacks import awkward_pairs, check_sound, with_control
@@ -81,23 +81,50 @@ def test_a_copy_singles_out_and_columns_shuffled_apart_do_not():
     assert shuffled.univariate.above_control.low > 0.4
 
 
-def test_control_and_original_are_cut_to_as_many_rows():
+def test_release_and_original_are_whole_whatever_the_control_has():
     small = copy_of(mixed(1, rows=600), control=mixed(2, rows=200))
     found = singling_out(small, predicates=50)
-    assert (found.rows, found.of) == (200, 600)
-    assert found.multivariate.main.value == 1.0
+    assert (found.rows, found.control_rows) == (600, 200)
+    assert (found.univariate.main.value, found.multivariate.main.value) == (1.0, 1.0)
+    assert singling_out(replace(small, paired=False), predicates=50) == found
+    without = singling_out(replace(small, control=None), predicates=50)
+    assert (without.univariate.main, without.multivariate.main) == (found.univariate.main, found.multivariate.main)
     large = copy_of(mixed(1, rows=200), control=mixed(2, rows=600))
-    assert singling_out(large, predicates=50).multivariate.control is not None
-    assert singling_out(replace(small, paired=False), predicates=50).multivariate.control is None
-    assert singling_out(replace(small, paired=False), predicates=50).rows == 600
-    tiny = copy_of(mixed(1, rows=600), control=mixed(2, rows=20))
-    assert singling_out(tiny, predicates=50).rows == 600
-    assert singling_out(tiny, predicates=50).multivariate.control is None
-    assert singling_out(small, predicates=50, most=100).rows == 100
+    assert singling_out(large, predicates=50).control_rows == 200
+    for rows in (20, 99):
+        tiny = singling_out(copy_of(mixed(1, rows=300), control=mixed(2, rows=rows)), predicates=50)
+        assert (tiny.rows, tiny.control_rows, tiny.multivariate.control) == (300, 0, None)
+    tenth = singling_out(copy_of(mixed(1, rows=1200), control=mixed(2, rows=120)), predicates=20)
+    assert tenth.univariate.control is None
 
 
-def test_what_cannot_be_cut_is_described_less_often():
-    whole = replace(copy_of(mixed(1, rows=600)), paired=False)
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.8])
+@pytest.mark.parametrize("weights", ["one", "several", "spread"])
+def test_a_smaller_control_is_scaled_to_the_rows_of_the_original(share, weights):
+    rng, rows, many = np.random.default_rng(1), 4_000, 1_000
+    expected = {"one": np.ones(many), "several": rng.choice([0, 0.3, 1, 3], many), "spread": rng.gamma(0.3, 5, many)}
+    chance = expected[weights] / rows
+    truth = (rows * chance * (1 - chance) ** (rows - 1)).mean()
+    found = [_scaled(rng.binomial(int(share * rows), chance), int(share * rows), rows) for _ in range(8)]
+    assert np.mean([one.value for one in found]) == pytest.approx(truth, abs=0.04)
+    assert sum(one.low <= truth <= one.high for one in found) >= 6
+    cut = np.mean(rng.binomial(int(share * rows), chance) == 1)  # what a smaller table would show
+    if share < 0.5 and weights == "one":
+        assert abs(cut - truth) > 0.04
+
+
+def test_a_control_of_half_the_rows_agrees_with_one_of_all_rows():
+    original, rows = mixed(1, rows=1500), np.arange(1500)
+    every = mixed(2, rows=1500)
+    whole = singling_out(copy_of(original, control=every), predicates=400)
+    half = singling_out(copy_of(original, control=every.take(rows[:750])), predicates=400)
+    for one, other in ((whole.univariate, half.univariate), (whole.multivariate, half.multivariate)):
+        assert other.control.low <= one.control.value <= other.control.high
+        assert other.main == one.main
+
+
+def test_of_a_large_release_fewer_descriptions_are_tried():
+    whole = copy_of(mixed(1, rows=600))
     assert singling_out(whole, predicates=300, most=300).multivariate.main.tries == 150
     assert singling_out(whole, predicates=300, most=50).multivariate.main.tries == 100
     assert singling_out(whole, predicates=300).multivariate.main.tries == 300

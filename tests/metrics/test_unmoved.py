@@ -27,7 +27,6 @@ def test_what_stayed_by_hand():
     assert (found.single_cells, found.pure_cells) == (0.1, 0.2)
     # rows kept 2, 1, 1, 1 of two values: the mean share is 5/8; one row of four is whole
     assert found.values.value == pytest.approx(5 / 8)
-    assert found.values.worst == 1.0
     assert found.whole.value == pytest.approx(1 / 4)
 
 

@@ -21,6 +21,7 @@ from leafcover.tree.binary import BinaryTrees, Coding, Stage, codings, no_trees
 RARE = 1e-5  # share of a value that the release does not have
 REGROWN_BINS = 8  # groups of a numeric target in a chain of trees
 WIDE = 300.0  # smoothing of the share that a leaf is compared with, for membership
+TOWARDS = (10.0, 100.0, 1000.0)  # the same in a reference sample, smoothed by the rows around the leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,22 @@ class Factor:
         rows = self.counts.sum(axis=1, keepdims=True)
         found: Floats = np.log((self.counts + smoothing * prior[self.trees.root]) / (rows + smoothing))
         return found
+
+    def log_references(self, reference: Table) -> list[Floats]:
+        """(nodes, codes) the log share of each code in each leaf of a reference sample, for each smoothing.
+
+        The share is smoothed by that around the leaf: in its sibling, by the counts of the release and of the sample.
+        """
+        counts, _ = _counted(self.name, self.trees, self.before, self.coding, reference)
+        parent, below = self.trees.parent, self.counts + counts
+        for node in range(len(below) - 1, -1, -1):
+            if parent[node] >= 0:
+                below[parent[node]] += below[node]
+        around = np.where((parent >= 0)[:, None], below[parent] - below, 0.0)
+        prior = (self.roots + RARE) / (self.roots.sum(axis=1, keepdims=True) + RARE * self.coding.count)
+        near = (around + prior[self.trees.root]) / (around.sum(axis=1, keepdims=True) + 1)
+        rows = counts.sum(axis=1, keepdims=True)
+        return [np.log((counts + weight * near) / (rows + weight)) for weight in TOWARDS]
 
     def add_own_scores(self, total: Floats, people: Table, candidates: Column, shares: Sequence[Floats]) -> None:
         """Add (people, candidates) the log share of each value of this factor's own column, for each smoothing."""
@@ -150,9 +167,12 @@ class DealtModel:
                 add(total, people, candidates, shares)
         return total
 
-    def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
-        """The share of each value in its leaf against its share in the start cell, over the whole chain."""
-        total = np.zeros((len(smoothing), len(people)))
+    def membership(self, people: Table, smoothing: Sequence[float], reference: Table | None = None) -> Floats:
+        """The share of each value in its leaf, over the whole chain, against other shares of it.
+
+        These are, for each smoothing, its share in the start cell, and those in the same leaf of a reference sample.
+        """
+        total = np.zeros((len(smoothing) + (0 if reference is None else len(TOWARDS)), len(people)))
         for factor in self.factors:
             column = people[factor.name]
             codes = factor.coding.codes(column)
@@ -160,6 +180,10 @@ class DealtModel:
             wide = factor.log_shares(WIDE)[leaves, codes]
             for number, one in enumerate(smoothing):
                 total[number] += factor.log_shares(one)[leaves, codes] - wide
+            if reference is not None:
+                own = factor.log_shares(smoothing[0])[leaves, codes]
+                for number, table in enumerate(factor.log_references(reference), start=len(smoothing)):
+                    total[number] += own - table[leaves, codes]
         return total
 
 
@@ -300,7 +324,7 @@ class CellsModel:
                 total = total + np.log(block.shares(distinct, smoothing))[place.ravel()]
         return total
 
-    def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
+    def membership(self, people: Table, smoothing: Sequence[float], reference: Table | None = None) -> Floats:
         """The probability of the person's values by the cells, against that by the whole table."""
         numbers = {id(block): block.numbers(people) for block in self.blocks}
         found = np.empty((len(smoothing), len(people)))

@@ -1,10 +1,12 @@
 """Risks and estimates with their 95 % intervals: shares of successes, means, and differences between them.
 
-A risk always has an interval, and where it is known by row also the mean of the most exposed 1 % of the rows.
+A risk always has an interval. Where the success on each person is a probability that no key changes, it also has the
+mean of the most exposed 1 % of the people. Under one key most attempts succeed or fail: their upper hundredth is 1 as
+soon as 1 % succeed, and the people in it are others under another key.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, isnan, nan, sqrt
 
 import numpy as np
@@ -17,7 +19,7 @@ WORST = 0.01  # the share of the most exposed rows, which a mean would hide
 
 @dataclass(frozen=True)
 class Risk:
-    """A share of successes among tries, with Wilson's 95 % interval, and the mean of the most exposed 1 % of the rows.
+    """A share of successes among tries, with Wilson's 95 % interval, and the mean of the most exposed 1 % of people.
 
     >>> print(wilson(3.0, 200))
     0.015 (0.005 to 0.043)
@@ -27,7 +29,7 @@ class Risk:
     low: float
     high: float
     tries: int
-    worst: float = nan  # the mean success among the 1 % of rows attacked most successfully; nan: not known by row
+    worst: float = nan  # the mean probability over the 1 % of people with the highest; nan: known under one key only
 
     def __str__(self) -> str:
         return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
@@ -83,15 +85,23 @@ def wilson(successes: float, tries: int, deviations: float = DEVIATIONS) -> Risk
 def risk_of(successes: Floats) -> Risk:
     """The risk over people, from the success of each between 0 and 1 (a fraction where ties are averaged).
 
-    >>> risk_of(np.array([1.0] + [0.0] * 199)).worst
-    0.5
+    >>> print(risk_of(np.array([1.0, 0.5, 0.0, 0.0])))
+    0.375 (0.092 to 0.781)
     """
-    found = wilson(float(successes.sum()), len(successes))
-    if not len(successes):
+    return wilson(float(successes.sum()), len(successes))
+
+
+def risk_over_keys(chances: Floats) -> Risk:
+    """The risk over people, from the probability of success of each, which holds for every key.
+
+    >>> risk_over_keys(np.array([0.5] + [0.0] * 199)).worst
+    0.25
+    """
+    found = risk_of(chances)
+    if not len(chances):
         return found
-    most = ceil(WORST * len(successes))
-    worst = float(np.partition(successes, len(successes) - most)[-most:].mean())
-    return Risk(found.value, found.low, found.high, found.tries, worst)
+    most = ceil(WORST * len(chances))
+    return replace(found, worst=float(np.partition(chances, len(chances) - most)[-most:].mean()))
 
 
 def mean_of(values: Floats) -> Estimate:

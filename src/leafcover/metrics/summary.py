@@ -33,7 +33,7 @@ ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal
 FALSE_ALARMS = 0.01  # the share of people outside the release who are taken for members
 
 RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "copies"]
-Method: TypeAlias = Literal["granted", "regrown", "nearest", "stable", "model", "distance", "plan"]
+Method: TypeAlias = Literal["granted", "regrown", "nearest", "stable", "model", "distance", "presence", "plan"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ def attempts(
             yield DecisiveRisk("inference", above, one.column, _method(one))
     if membership is not None:
         yield _above_alarms(membership.alarms, "distance")
+        if membership.presence is not None:
+            yield _above_alarms(membership.presence.found, "presence")
     for method, attack in _by_knowledge(informed):
         for each in attack.inferences:
             yield DecisiveRisk("inference", each.above_control, each.column, method)
@@ -206,7 +208,9 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
     if risks.inferences:
         yield _most_inferred(measures)
     if (member := risks.membership) is not None:
-        yield say("membership", risk=_cases(member.area))
+        by_values = member.presence
+        area, found = ("none", "") if by_values is None else (str(by_values.area), str(by_values.found))
+        yield say("membership", risk=_cases(member.area), area=area, found=found)
     singled_out = risks.singling_out
     for predicates, attack in (("multivariate", singled_out.multivariate), ("univariate", singled_out.univariate)):
         if attack.main.tries:
@@ -222,8 +226,7 @@ def risk_sentences(measures: "Measures") -> Iterator[str]:
         yield say("reconstruction", column=column.column, risk=_cases(column.best), baseline=baseline)
     yield from _averages(risks.averages)
     if (unchanged := risks.unmoved) is not None:
-        values = unchanged.values
-        yield say("unchanged", values=str(values), worst=values.worst_as_text(), rows=str(unchanged.whole))
+        yield say("unchanged", values=str(unchanged.values), rows=str(unchanged.whole))
     yield say("control", control=measures.control)
 
 
@@ -271,6 +274,7 @@ def _copies(found: Copies) -> Iterator[str]:
 
 def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> str:
     """What was copied, in words."""
+    kind = "reproduced-part" if kind == "reproduced" and without else kind
     return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without))
 
 

@@ -198,6 +198,8 @@ class ReportContext:
             return MembershipResult(found.method, informed.membership.area, informed.membership.found)
         nearest = self.measures.risks.membership
         assert nearest is not None
+        if found.method == "presence" and (values := nearest.presence) is not None:
+            return MembershipResult(found.method, values.area, values.found)
         return MembershipResult(found.method, nearest.area, nearest.alarms)
 
     @property

@@ -273,7 +273,8 @@ def _finding(context: ReportContext, one: DecisiveRisk) -> _Finding:
     elif one.kind == "membership":
         sentences = [say("finding-membership", method=one.method, points=figure)]
     else:
-        sentences = [say("finding-copies", part=_copied(context), points=figure)]
+        kind = context.measures.risks.copies.findings[0].kind if context.measures else ""
+        sentences = [say("finding-copies", kind=kind, part=_copied(context), points=figure)]
     if one.kind != "copies" and fit != "yes":
         limit = HIGH if fit == "no" else LOW
         end = "upper" if one.by_upper_end else "lower"

@@ -150,6 +150,9 @@ def _membership(subject: ReportContext, attacks: InformedAttacks, nearest: Membe
     if nearest is not None and subject.rules.shows(nearest.area):
         two = (_risk(subject, one) for one in (nearest.area, nearest.alarms))
         rows.append([say("informed-attacker", how="distance", what=""), *two, NONE])
+    if nearest is not None and (values := nearest.presence) is not None and subject.rules.shows(values.area):
+        three = (_risk(subject, one) for one in (values.area, values.found, values.found_rarely))
+        rows.append([say("informed-attacker", how="presence", what=""), *three])
     yield listing(say("informed-membership-table"), head, rows, say("informed-membership-note"))
 
 
@@ -196,7 +199,10 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
     if not shown:
         return
     yield Heading(say("copies-heading"))
-    yield Words(_copies_lead(found))
+    if not any(one.attack.control for one in shown if one.kind != "reproduced"):
+        yield Words(say("copies-no-control"))
+    if found.tests:
+        yield Words(say("copies-lead", findings=len(found.findings), tests=found.tests))
     if found.findings:
         parts = (copied_part(one.kind, one.columns, one.without) for one in found.findings[:MAX_VALUES_LISTED])
         yield Bullets(tuple(started(curled(part)) for part in parts))
@@ -210,21 +216,15 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
 
 
 def _matches(found: Copies) -> Iterator[Match]:
-    """Records, unique records, the worst block, the worst near-unique values; further ones if they are significant."""
+    """Records, unique and rare ones, the worst block and near-unique values; further ones if they are significant."""
     values = found.values[:MAX_VALUES_LISTED]
-    for one in (found.records, found.unique, found.block, *values):
+    for one in (found.records, found.unique, found.reproduced, found.block, *values):
         if one is not None:
             yield one
     significant = {(one.kind, one.columns) for one in found.findings}
     for one in (*found.groups, *found.values[MAX_VALUES_LISTED:]):
         if (one.kind, one.columns) in significant:
             yield one
-
-
-def _copies_lead(found: Copies) -> str:
-    if not found.tests:
-        return say("copies-no-control")
-    return say("copies-lead", findings=len(found.findings), tests=found.tests)
 
 
 def _copied_cell(one: Match) -> Cell:

@@ -132,13 +132,8 @@ def _by_the_pairs(subject: ReportContext) -> Iterator[tuple[str, str]]:
         yield _item("stayed", text="stayed-no-pairs")
         return
     voice = subject.rules
-    worst = voice.worst(unmoved.values)
-    yield _item(
-        "stayed",
-        values=started(voice.format_risk(unmoved.values)),
-        tail="none" if worst in ("", HIDDEN) else worst,
-        whole=voice.format_risk(unmoved.whole),
-    )
+    values, whole = started(voice.format_risk(unmoved.values)), voice.format_risk(unmoved.whole)
+    yield _item("stayed", values=values, whole=whole)
     left = [c.column for c in unmoved.columns if c.missing is not None and c.missing.value > 0.5]
     if left:
         yield _item("missing", text="missing-most-text", columns=listed(left))
@@ -204,14 +199,8 @@ def unmoved(subject: ReportContext) -> Iterator[Part | None]:
     if found is None or not subject.internal:
         return
     voice = subject.rules
-    lines = [
-        say(
-            "stayed-rows",
-            values=started(voice.format_risk(found.values)),
-            tail=voice.worst(found.values),
-            whole=voice.format_risk(found.whole),
-        )
-    ]
+    values, whole = started(voice.format_risk(found.values)), voice.format_risk(found.whole)
+    lines = [say("stayed-rows", values=values, whole=whole)]
     if found.single_cells is not None:
         lines.append(say("stayed-singletons", share=voice.share(found.single_cells)))
     if found.pure_cells is not None:

@@ -199,7 +199,7 @@ def _attack_rows(subject: ReportContext, measures: Measures) -> Iterator[_Attack
         name, no_control = say("attack-inference", column=one.column), say("attack-inference-no-control")
         for attack in _inference_attacks(one):
             yield _AttackRow(name, _inference_how(subject, one, attack), attack, no_control)
-    out, why = risks.singling_out, _singling_out_no_control(subject)
+    out, why = risks.singling_out, say("attack-singling-out-no-control", needed=MIN_CONTROL_ROWS)
     yield _AttackRow(say("attack-singling-out-one"), say("attack-singling-out-one-how"), out.univariate, why)
     yield _AttackRow(say("attack-singling-out-several"), say("attack-singling-out-several-how"), out.multivariate, why)
     sets = risks.column_sets
@@ -228,12 +228,6 @@ def _inference_how(subject: ReportContext, one: Inference, attack: Attack) -> st
 def _columns_tried(subject: ReportContext) -> dict[str, int]:
     tried = 0 if subject.measures is None else len(subject.measures.risks.inferences)
     return {"tried": tried, "columns": len(subject.pair.names)}
-
-
-def _singling_out_no_control(subject: ReportContext) -> str:
-    """Why singling out has no control where other attacks have one."""
-    reason = "too-few" if subject.pair.paired or subject.repeated else "not-paired"
-    return say("attack-singling-out-no-control", reason=reason, needed=MIN_CONTROL_ROWS)
 
 
 def _most_inferable(measures: Measures) -> Inference | None:

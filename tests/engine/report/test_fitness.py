@@ -34,7 +34,17 @@ def attack(inside, outside, *, tries=MANY):
 
 
 def risks_of(
-    measures, *, linked=0.01, inferred=0.0, granted=0.0, regrown=0.0, member=0.0, copied=0.0, sets=0.0, out=0.0
+    measures,
+    *,
+    linked=0.01,
+    inferred=0.0,
+    granted=0.0,
+    regrown=0.0,
+    member=0.0,
+    present=0.0,
+    copied=0.0,
+    sets=0.0,
+    out=0.0,
 ):
     """Risks of which each lies so far above its control, or above 1 % false alarms; linked is None without pairs."""
     risks = measures.risks
@@ -54,7 +64,11 @@ def risks_of(
             granted=informed_attack(risks.informed_attacks.granted, granted, member),
             regrown=informed_attack(risks.informed_attacks.regrown, regrown, 0.0),
         ),
-        membership=replace(risks.membership, alarms=wilson(0.01 * MANY, MANY)),
+        membership=replace(
+            risks.membership,
+            alarms=wilson(0.01 * MANY, MANY),
+            presence=replace(risks.membership.presence, found=wilson((0.01 + present) * MANY, MANY)),
+        ),
         copies=copies_of(risks.copies, copied),
         singling_out=replace(risks.singling_out, univariate=alone, multivariate=alone),
         column_sets=replace(risks.column_sets, attack=attack(0.3 + sets, 0.3)),
@@ -75,7 +89,7 @@ def informed_attack(found, above, member):
 def copies_of(found, above):
     """Copies of whole records so far above control; none that is significant without any."""
     records = replace(found.records, attack=attack(0.3 + above, 0.3), p=0.0 if above else 1.0)
-    return replace(found, records=records, unique=None, groups=(), block=None, values=())
+    return replace(found, records=records, unique=None, groups=(), block=None, values=(), reproduced=None)
 
 
 def outside(case, *, strict=False, **raised):
@@ -111,6 +125,7 @@ ALIKE = [
         ({"linked": None, "inferred": 0.4}, "no"),
         ({"linked": None, "granted": 0.4}, "no"),
         ({"linked": None, "member": 0.4}, "no"),
+        ({"linked": None, "present": 0.4}, "no"),
         ({"linked": None, "copied": 0.1}, "no"),
     ],
 )
@@ -139,7 +154,8 @@ def test_a_no_says_which_attack_and_how_far(mixed_release):
     found = outside(mixed_release, member=0.4).why
     assert say("finding-membership", method="granted", points="+40.0 percentage points (+39.7 to +40.3)") in found
     assert say("finding-above-limit", end="lower", bound="39.7", limit="20") in found
-    assert say("finding-copies", part="whole records", points=points) in outside(mixed_release, copied=0.4).why
+    copied = say("finding-copies", kind="records", part="whole records", points=points)
+    assert copied in outside(mixed_release, copied=0.4).why
 
 
 @pytest.mark.parametrize(("high", "worse"), [(LOW - 0.01, False), (LOW + 0.01, True), (0.5, True)])

@@ -13,6 +13,7 @@ from leafcover.errors import LeafcoverError
 from leafcover.keyed_random import Key
 from leafcover.messages import catalogue
 from leafcover.metrics.pair import pair_of
+from leafcover.metrics.summary import copied_part, measured_risks
 from leafcover.metrics.utility.forest import LeafShares, RuleShares
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.html_page import report
@@ -186,6 +187,21 @@ def test_significant_copies_are_named_in_words(dealt_release):
         assert "\nWhole records\n" in text
         assert "\nPeople with the highest values of age\n" in text
         assert say("conclusion-copies", part="whole records") in text
+
+
+def test_reproduced_rare_records_are_named_in_words(dealt_release):
+    original, release, measures = dealt_release
+    copies = measures.risks.copies
+    found = replace(copies, reproduced=replace(copies.reproduced, p=0.0))
+    measures = replace(measures, risks=replace(measures.risks, copies=found))
+    part = copied_part("reproduced", (), ())
+    for face in ("internal", "external"):
+        text = text_of(page(original, release, face, measures=measures))
+        assert say("copies-lead", findings=1, tests=found.tests) in text
+        assert say("conclusion-copies", part=part) in text
+        assert f"the release holds {part}" in text
+    assert part in str(measures)
+    assert [one.kind for one in measured_risks(measures)][-1] == "copies"
 
 
 def test_a_table_from_elsewhere_has_a_page_without_plan_and_cells(mixed_release):
@@ -398,11 +414,10 @@ def test_every_guess_is_named(mixed_release):
         assert f"for {attack}," in re.sub(r"\s+", " ", say("attacks-note"))
 
 
-@pytest.mark.parametrize(("paired", "reason"), [(True, "too-few"), (False, "not-paired")])
-def test_singling_out_without_a_control_says_why(paired, reason):
-    why = re.escape(say("attack-singling-out-no-control", reason=reason, needed=100))
+def test_singling_out_without_a_control_says_why():
+    why = re.escape(say("attack-singling-out-no-control", needed=100))
     original = mixed(1, rows=150)
-    pair = pair_of(original, original, np.arange(150) if paired else None, target="class", control=mixed(2, rows=60))
+    pair = pair_of(original, original, np.arange(150), target="class", control=mixed(2, rows=60))
     measures = measure_all(Comparison(pair))
     for face in ("internal", "external"):
         html = report(pair, release=None, measures=measures, audience=face, publish_tree=False)

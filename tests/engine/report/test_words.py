@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.messages import catalogue
-from leafcover.metrics.estimates import Estimate, Risk, risk_of, wilson
+from leafcover.metrics.estimates import Estimate, Risk, risk_over_keys, wilson
 from leafcover.reporting.components import lower_end, span_words
 from leafcover.reporting.disclosure_rules import FEW, FEWEST, HIDDEN, DisclosureRules, beside, listed
 
@@ -90,10 +90,10 @@ def test_the_external_report_gives_whole_percents_alone(rows, percent, offset):
 
 
 def test_the_worst_of_few_people_is_not_told_to_others():
-    few, many = (risk_of(np.eye(1, rows)[0]) for rows in (300, 600))  # one person is found
+    few, many = (risk_over_keys(np.eye(1, rows)[0]) for rows in (300, 600))  # one person is found
     assert DisclosureRules(300, strict=True).worst(few) == "not shown"
     assert DisclosureRules(600, strict=True).worst(many) == "not shown"  # 17 % of six people would be one
-    assert DisclosureRules(2000, strict=True).worst(risk_of((np.arange(2000) < 10).astype(float))) == "50%"
+    assert DisclosureRules(2000, strict=True).worst(risk_over_keys((np.arange(2000) < 10).astype(float))) == "50%"
     assert DisclosureRules(300, strict=False).worst(few) == "33%"
 
 

@@ -42,7 +42,10 @@ inference-no-control = Attribute inference: { $scope ->
     [stable] the nearest released record, compared on the least perturbed columns,
    *[nearest] the nearest released record
 } infers it correctly in { $risk }; a guess is correct in { $baseline }. Without a control, general patterns and disclosure cannot be separated.
-membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.
+membership = Membership inference: of two people, one in the release and one outside it, the one closer to a released record is the member in { $risk }; 0.5 is chance.{ $area ->
+    [none] {""}
+   *[other] {" "}The one whose values are more frequent in the release than in a sample of the population is the member in { $area } of cases, and { $found } of members are found at 1% false alarms.
+}
 singling-out = Singling out: a predicate on { $predicates ->
     [univariate] one column
    *[multivariate] two to four columns
@@ -57,7 +60,7 @@ averages = Microaggregation: the smallest group has { $smallest ->
    *[other] { $smallest } rows
 }, and the other members of a group can together compute the last one’s value. { $identical } of the rows are in a group with a single value of { $identical_column }, and { $dominated } in a group where one row makes up most of the average of { $dominated_column }; no other column has more.
 averages-missing = Missing values stay missing: { $share } of the rows differ from others of their group in what is missing, so their anonymity set is smaller than the smallest group.
-unchanged = Unchanged values: { $values } of all values are unchanged, { $worst } in the most exposed 1% of the rows; { $rows } of the rows are entirely unchanged.
+unchanged = Unchanged values: { $values } of all values are unchanged; { $rows } of the rows are entirely unchanged.
 control = Control: { $control }.
 decisive = { $name }: { $risk }; { $end ->
     [upper] the upper end counts.
@@ -65,9 +68,9 @@ decisive = { $name }: { $risk }; { $end ->
    *[lower] the lower end counts.
 }
 copies = Copies: the whole record, without near-unique columns, occurs in the release for { $members } of the people in it and for { $control } of others; of records that nobody else has, for { $unique } and { $unique_control }. { $found ->
-    [0] No comparison of members with others is significant.
-    [one] One comparison of members with others is significant, most of all { $most }.
-   *[other] { $found } comparisons of members with others are significant, most of all { $most }.
+    [0] No comparison of members with others, or of counts with chance, is significant.
+    [one] One comparison of members with others, or of counts with chance, is significant: { $most }.
+   *[other] { $found } comparisons of members with others, or of counts with chance, are significant, most of all { $most }.
 }
 copies-kind = { $kind ->
     [records] whole records
@@ -78,6 +81,8 @@ copies-kind = { $kind ->
     [highest] people with the highest values of { $columns }
     [extreme] people with the lowest or highest values
     [block] records without { $without }
+    [reproduced] rare records, each exactly as often as in the original
+    [reproduced-part] rare records without { $without }, each exactly as often as in the original
    *[value] values of { $columns }
 }
 informed = An attacker who knows the method and { $knowledge ->

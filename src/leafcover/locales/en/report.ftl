@@ -34,6 +34,7 @@ inference-method = { $method ->
     [model] a model trained on the release
     [stable] the nearest released record, compared on the least perturbed columns
     [distance] the distance to the nearest released record
+    [presence] the shares of a person’s values in the release and in a sample of the population
    *[nearest] the nearest released record
 }
 columns-attacked = { $all ->
@@ -274,8 +275,10 @@ finding-no-inference = { $few ->
 }
 finding-membership = Membership inference, using { inference-method }, finds more people in the release than the 1% of others
     whom it takes for members, by { $points }.
-finding-copies = Copies: { $part } occur in the release more often for people in it than for others, by { $points }. Chance
-    does not explain that (p < 0.001), so it is above every limit.
+finding-copies = Copies: { $kind ->
+    [reproduced] the release holds { $part }, by { $points } more of them than independent draws reproduce at most
+   *[other] { $part } occur in the release more often for people in it than for others, by { $points }
+}. Chance does not explain that (p < 0.001), so it is above every limit.
 finding-above-limit = The { interval-end }, { $bound }, is above { $limit }.
 
 ## Headline figures

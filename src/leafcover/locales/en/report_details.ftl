@@ -63,9 +63,11 @@ informed-head-found-rarely = Found at 0.1% false alarms
 informed-attacker = { $how ->
     [granted] Knows the method; { $what } granted
     [regrown] Knows the method; { $what } regrown
+    [presence] Shares of values, in the release and in a sample of the population
    *[distance] Distance to the nearest released row
 }
 informed-membership-note =
+    An attacker who knows the method compares leaves of the release also with a sample of the population.
     Area: of one person in the release and one outside it, how often the attacker picks the right one; 50% is chance. Found:
     people in the release who are recognised when the attacker also takes 1% (0.1%) of others for members; by chance as many
     would be found. With fewer than 1,000 people outside the release, the last column rests on the one of them who looks most
@@ -89,9 +91,11 @@ informed-background-note =
 
 copies-heading = Copies of records and values
 copies-lead = { $findings ->
-    [0] No comparison of people in the release with others is significant ({ $tests } comparisons).
-    [one] One of { $tests } comparisons of people in the release with others is significant, so chance does not explain it:
-   *[other] { $findings } of { $tests } comparisons of people in the release with others are significant, so chance does not explain them:
+    [0] No comparison of people in the release with others, or of counts with chance, is significant ({ $tests } comparisons).
+    [one] One of { $tests } comparisons of people in the release with others, or of counts with chance, is significant, so chance
+        does not explain it:
+   *[other] { $findings } of { $tests } comparisons of people in the release with others, or of counts with chance, are
+        significant, so chance does not explain them:
 }
 copies-no-control =
     There is no control: it is unknown how often records of people outside the release would occur in it.
@@ -102,7 +106,9 @@ copies-p-tiny = under 0.001
 copies-worst-block = the worst block of at least 80% of the columns
 copies-note =
     A record leaves out near-unique columns and the weight. A near-unique value counts if fewer than five released rows hold
-    it. Significant: Fisher’s exact test gives a probability under { $p } after correction for the number of comparisons.
+    it. A rare record is one that fewer than five people have; in place of people outside the release, the highest share of
+    them that independent draws can reproduce exactly is shown. Significant: an exact test gives a probability under { $p }
+    after correction for the number of comparisons.
 
 ## Disclosure risk: record linkage
 
@@ -113,9 +119,9 @@ risks-not-measured = { $reason ->
 }
 risks-lead =
     Each risk is the share of attempts that succeed, with its 95% confidence interval. A mean can hide a few highly
-    exposed people, so the most exposed 1% are shown as well: the mean success among the 1% of people attacked most
-    successfully. Where an attempt either succeeds or fails, that figure reaches 100% as soon as 1% of all attempts
-    succeed.
+    exposed people. Where each person’s probability of success is known whatever the key, the mean over the 1% of people
+    with the highest is shown as well. Under one key an attempt either succeeds or fails, and under another it succeeds on
+    other people, so there is no such figure.
 
 linkage-heading = Record linkage: re-identifying a person’s row
 linkage-not-scored = Record linkage could not be scored: it is not known which released row belongs to which person.
@@ -175,8 +181,7 @@ attacks-head-control = Outside it (control)
 attacks-head-baseline = Without it (baseline)
 attacks-head-difference = Difference, points
 attacks-note =
-    In small type: the 95% interval, then the success on the most exposed 1% of the people (or predicates) tried. The
-    difference is success in the release minus success on the control, in percentage points. The baseline is, for
+    In small type: the 95% interval. The difference is success in the release minus success on the control, in percentage points. The baseline is, for
     attribute inference, the one value that is right most often, given for everybody; for singling out, an equally
     narrow predicate of random values; for linkability, two random released rows; for membership inference, as many
     people called members, but at random; for attribution, the value of a random row.
@@ -200,10 +205,7 @@ attack-singling-out-one = Singling out by one column
 attack-singling-out-one-how = a predicate that matches one released row also matches exactly one person
 attack-singling-out-several = Singling out by two to four columns
 attack-singling-out-several-how = the same with a longer predicate
-attack-singling-out-no-control = { $reason ->
-    [too-few] fewer than { $needed } rows are known that were not released
-   *[not-paired] needs known pairs, or as many unreleased rows as released ones
-}
+attack-singling-out-no-control = fewer than { $needed } rows, or a fifth of the original’s, are known that were not released
 attack-linkability = Linkability of two sets of columns
 attack-linkability-how = { $other ->
     [one] { $one } and { $other } column

@@ -125,10 +125,7 @@ changed-columns = Columns that were moved or resampled
 stayed = Unchanged values
 stayed-not-measured = How many values stayed the same { $reason }.
 stayed-no-pairs = It is unknown which released row belongs to whom, so unchanged values cannot be counted.
-stayed-text = { $values } of a row’s values are still its own{ $tail ->
-    [none] {""}
-   *[other] , for the most affected 1% of the rows { $tail }
-  }; { $whole } of the rows did not change at all.
+stayed-text = { $values } of a row’s values are still its own; { $whole } of the rows did not change at all.
 reconstruction = People whose released row is known
 reconstruction-text = An attacker who knows which row belongs to a person reconstructs { $column } best, compared with
     guessing: correctly in { $success } of cases. The most frequent value would be correct in { $baseline }.
@@ -153,8 +150,7 @@ fixed-table-changed = Changed
 fixed-table-because = Because
 fixed-table-note = Columns that are not listed could change in nearly every row.
 stayed-fold = Unchanged values, column by column
-stayed-rows = { $values } of a row’s values are unchanged, for the most affected 1% of the rows { $tail }; { $whole } of the rows
-    did not change at all.
+stayed-rows = { $values } of a row’s values are unchanged; { $whole } of the rows did not change at all.
 stayed-singletons = { $share } of the rows are the only one in a cell.
 stayed-pure = The cell alone discloses the { $target } of { $share } of the rows.
 stayed-table = Unchanged values

@@ -147,7 +147,7 @@ limitation-trials = These are not the figures of your release
        *[other] the mean of { $runs } trials
     } with { $released } released rows. Measure your release before you publish it, with leafcover measure or leafcover release --max-risk.
 limitation-average = An average hides the most exposed people
-    .text = A low risk is an average over people. For record linkage the table also shows the risk of the most exposed 1%: people with rare values can be re-identified even when the average is low.
+    .text = A low risk is an average over people. Where record linkage does not depend on the key, the table also shows the risk of the most exposed 1%: people with rare values can be re-identified even when the average is low.
 limitation-utility = Agreement is one kind of utility
     .text = It compares trees for { $targets }. Means, correlations and totals are not on the map; leafcover measure compares them.
 limitation-attacks = These attacks are not all attacks
@@ -170,7 +170,7 @@ term-copies = copies
 term-linkage = record linkage
     .text = The attacker knows the recipe, its settings, the trees and the distribution of the perturbation (everything but the secret key) and picks the released row most likely to be a person’s. The figure is the share of people linked to their own row. A dash: no released row comes from one original row.
 term-most-exposed = most exposed 1%
-    .text = The mean of the same share over the 1% of people who are easiest to link.
+    .text = The mean of the same share over the 1% of people who are easiest to link, whatever the key. A dash: it depends on the key.
 term-control = above control
     .text = How much more often a value is inferred correctly for people in the release than for people outside it. It leaves out what general patterns reveal about everyone.
 term-nearest = nearest record

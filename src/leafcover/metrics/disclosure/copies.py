@@ -9,12 +9,17 @@ number of members among the people whose record occurs is hypergeometric: Fisher
 exact in a group of people only if the group is defined without regard to who is a member. "Unique", "rare" and
 "extreme" are therefore counted among members and control together. A record unique in the original alone would be
 compared with one unique in a control of another size, in which uniqueness means less.
+
+One test needs no control. A table of few columns of few levels holds everybody's record, members' and others', and may
+still be the original up to the order of its rows. It then holds every rare record exactly as often as the original. A
+release whose rows are drawn independently cannot do that: whatever it is drawn from, a record comes up exactly c times
+with at most the probability that a binomial count with mean c equals c (0.368 for one person).
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import nan
+from math import ceil, isnan, nan, sqrt
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,8 +39,12 @@ MOST_PEOPLE = 5_000  # of either kind whose blocks are looked for; all other fig
 MOST_PAIRED = 24  # columns of which every two are left out of a block; of further ones, one by one
 SIGNIFICANT = 0.001  # the probability of any finding about a release that copies nothing
 PART = 1 << 17  # released rows that are searched at a time
+MOST_COUNTED = 200_000  # rows of either table, by whose records without one column counts are compared
+DEVIATIONS = 15  # of a binomial distribution, beyond which it is 0
 
-Kind: TypeAlias = Literal["records", "unique", "rare", "rarest", "lowest", "highest", "extreme", "block", "value"]
+Kind: TypeAlias = Literal[
+    "records", "unique", "rare", "rarest", "lowest", "highest", "extreme", "block", "value", "reproduced"
+]
 
 
 @dataclass(frozen=True)
@@ -45,19 +54,21 @@ class Match:
     ``records``: everybody; ``unique``: people whose record nobody else has; ``rare``: people with a rare value in any
     column; ``rarest``, ``lowest``, ``highest``: with the rarest levels, or the lowest or highest numbers, of the column
     named; ``extreme``: with those of any number; ``block``: everybody, by the columns named; ``value``: everybody, by
-    the one near-unique column named, counted if fewer than five released rows hold the value.
+    the one near-unique column named, counted if fewer than five released rows hold the value; ``reproduced``: the
+    distinct records that fewer than five members have, by the columns named, counted if exactly as many released rows
+    have them. Its control is the highest share that independent draws can have.
     """
 
     kind: Kind
     columns: tuple[str, ...]
     attack: Attack  # baseline: members whose record or value another member has
-    p: float  # of Fisher's one-sided exact test, members against control; nan without control
+    p: float  # of Fisher's one-sided exact test, members against control; nan without control; of reproduced by counts
     without: tuple[str, ...] = ()  # the columns that a block leaves out
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A match that is significantly more frequent among members than among the control."""
+    """A match that is significantly more frequent among members than among the control, or than draws explain."""
 
     kind: Kind
     columns: tuple[str, ...]
@@ -79,22 +90,23 @@ class Copies:
     block: Match | None  # the worst
     blocks: int  # tried
     values: tuple[Match, ...]  # the worst first
-    tests: int  # all comparisons of members with control; 0 without control
+    reproduced: Match | None  # the worst; None if no record is rare
+    tests: int  # all comparisons, with control and of counts
 
     @property
     def matches(self) -> tuple[Match, ...]:
         """All matches."""
-        single = (self.records, self.unique, *self.groups, self.block, *self.values)
+        single = (self.records, self.unique, *self.groups, self.block, *self.values, self.reproduced)
         return tuple(one for one in single if one is not None)
 
     @property
     def worst(self) -> Match | None:
-        """The match with the smallest p; None without a control."""
-        return min((one for one in self.matches if one.attack.control is not None), key=lambda m: m.p, default=None)
+        """The match with the smallest p; None if nothing was tested."""
+        return min((one for one in self.matches if not isnan(one.p)), key=lambda m: m.p, default=None)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What occurs more often for members than for others, the most significant first.
+        """What occurs more often for members than for others, or than draws explain, the most significant first.
 
         p is multiplied by the number of tests (Bonferroni) and is below 0.001.
         """
@@ -113,16 +125,17 @@ def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
     values = sorted((_value(pair, name) for name in outside), key=_severity)
     everybody = unique = None
     groups: list[Match] = []
-    worst, blocks = None, 0
+    worst, blocks, reproduced, counted = None, 0, None, 0
     if names and len(pair.original):
         people = _people(pair, names)
         everybody = people.match("records")
         unique = people.match("unique", among=people.pooled == 1)
         groups = [people.match(kind, columns, among=among) for kind, columns, among in _groups(pair, names)]
         worst, blocks = _worst_block(pair, names, most)
+        reproduced, counted = _worst_reproduced(pair, names)
     single = sum(one is not None for one in (everybody, unique, *groups, *values))
-    tests = 0 if pair.control is None else single + blocks
-    return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), tests)
+    tests = counted if pair.control is None else single + blocks + counted
+    return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), reproduced, tests)
 
 
 def near_unique(table: Table) -> tuple[str, ...]:
@@ -346,6 +359,68 @@ def _is_in(words: Words, many: Words) -> Bools:
     seen = np.zeros(1 << (64 - int(shift)), np.bool_)
     seen[words >> shift] = True
     return np.isin(words, many[seen[many >> shift]])
+
+
+# Counts: rare records that the release holds exactly as often as the original.
+
+
+def _worst_reproduced(pair: Pair, names: Sequence[str]) -> tuple[Match | None, int]:
+    """The records, whole or without one column, that are reproduced most significantly, and how many were tried."""
+    if len(pair.original) != len(pair.released):
+        return None, 0
+    ours, theirs = row_marks(pair.original, names), row_marks(pair.released, names)
+    found = [_reproduced(ours, theirs, len(ours), tuple(names))]
+    if len(names) - 1 >= COVERED * len(names) - 1e-9:
+        single = (column_marks(table, names) for table in (pair.original, pair.released))
+        for name, one, other in zip(names, *single, strict=True):
+            some = (_sampled(ours - one, len(ours)), _sampled(theirs - other, len(ours)))
+            found.append(_reproduced(*some, len(ours), tuple(n for n in names if n != name), (name,)))
+    tried = [match for match in found if match is not None]
+    return min(tried, key=lambda one: (one.p, len(one.without), *_severity(one)), default=None), len(tried)
+
+
+def _sampled(marks: Words, rows: int) -> Words:
+    """The hashes of a large table that are below a limit: the same records of both tables."""
+    if rows <= MOST_COUNTED:
+        return marks
+    return marks[marks < np.uint64(2**64 * MOST_COUNTED // rows)]
+
+
+def _reproduced(
+    ours: Words, theirs: Words, rows: int, columns: tuple[str, ...], without: tuple[str, ...] = ()
+) -> Match | None:
+    """The rare records of members that exactly as many released rows have; None if no record is rare."""
+    from scipy.stats import binom
+
+    distinct, held = np.unique(ours, return_counts=True)
+    released = _counts_in(distinct, theirs)
+    counts = np.arange(1, min(SHARED, rows))
+    records = np.array([(held == count).sum() for count in counts])
+    hits = int(((held == released) & (held < SHARED)).sum())
+    if not records.sum():
+        return None
+    chance = binom.pmf(counts, rows, counts / rows)  # the highest that a binomial count has there
+    share = float(records @ chance / records.sum())
+    limit = Risk(share, share, share, int(records.sum()))
+    attack = Attack(wilson(hits, int(records.sum())), limit, limit)
+    return Match("reproduced", columns, attack, _at_least(hits, records, chance), without)
+
+
+def _at_least(hits: int, tries: Rows, chance: Floats) -> float:
+    """The probability of at least so many successes, in tries with several chances.
+
+    >>> round(_at_least(3, np.array([2, 1]), np.array([0.5, 0.2])), 6)
+    0.05
+    """
+    from scipy.stats import binom
+
+    law, first = np.ones(1), 0
+    for many, one in zip(tries.tolist(), chance.tolist(), strict=True):
+        reach = DEVIATIONS * (1 + ceil(sqrt(many * one * (1 - one))))
+        low, high = max(int(many * one) - reach, 0), min(int(many * one) + reach, many)
+        law = np.convolve(law, binom.pmf(np.arange(low, high + 1), many, one))
+        first += low
+    return min(1.0, float(law[max(hits - first, 0) :].sum()))
 
 
 # Values: a rare one that a person holds and that occurs in the release certifies that the person is in it.

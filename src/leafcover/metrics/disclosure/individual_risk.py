@@ -17,7 +17,7 @@ import numpy as np
 from leafcover.arrays import Bools, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.disclosure.k_anonymity import EquivalenceClasses, chosen_keys, classes_of, column_marks, summed
-from leafcover.metrics.estimates import WORST, Risk, risk_of
+from leafcover.metrics.estimates import WORST, Risk, risk_of, risk_over_keys
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 
 HIGH = 0.2  # a risk above it is high: an anonymity set of fewer than five
@@ -45,7 +45,7 @@ def individual(pair: Pair, *, columns: Sequence[str] = (), bins: int = 0) -> Ind
     by_class = _with_weights(pair, classes) if pair.weight else 1.0 / classes.size
     rows = by_class[classes.label]
     return Individual(
-        risk_of(rows),
+        risk_over_keys(rows),
         float(rows.sum()),
         risk_of((rows > HIGH).astype(np.float64)),
         "survey weights" if pair.weight else "prosecutor",

@@ -7,14 +7,14 @@ the same attack on people who are not in the release.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows
 from leafcover.metrics.disclosure.attribute_inference import best_guess, labels_of, reach_of, right
-from leafcover.metrics.disclosure.membership_inference import found_at, placements
+from leafcover.metrics.disclosure.membership_inference import folds, found_at, is_tuning, placements
 from leafcover.metrics.estimates import Attack, Estimate, Risk, risk_of, wilson
 from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
@@ -41,8 +41,11 @@ class ReleaseModel(Protocol):
         It is known up to a constant for each person.
         """
 
-    def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
-        """For each smoothing and person, the log likelihood ratio of being in the release."""
+    def membership(self, people: Table, smoothing: Sequence[float], reference: Table | None = None) -> Floats:
+        """For each way to compare and each person, the log likelihood ratio of being in the release.
+
+        The ways are one for each smoothing; further ones may use a reference sample of the population.
+        """
 
     def without(self, known: Table, rows: Rows) -> "ReleaseModel":
         """The model of an attacker who knows some of the released people and subtracts them."""
@@ -107,18 +110,28 @@ class Test:
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The people who are attacked: in the release, and outside it."""
+    """The people who are attacked: in the release, and some rows of the control."""
 
     members: Table
-    others: Table
+    control: Table
+    sampled: Rows
 
-    def tuning(self) -> "People":
+    @property
+    def others(self) -> Table:
+        """The people outside the release."""
+        return self.control.take(self.sampled)
+
+    def tuning(self) -> tuple[Table, Table]:
         """A third of each, on whom the smoothing is chosen."""
-        return People(*(t.take(np.arange(0, len(t), 3)) for t in (self.members, self.others)))
+        return self._chosen(tuning=True)
 
-    def testing(self) -> "People":
+    def testing(self) -> tuple[Table, Table]:
         """The other two thirds."""
-        return People(*(t.take(np.flatnonzero(np.arange(len(t)) % 3)) for t in (self.members, self.others)))
+        return self._chosen(tuning=False)
+
+    def _chosen(self, *, tuning: bool) -> tuple[Table, Table]:
+        one, two = (t.take(np.flatnonzero(is_tuning(len(t)) == tuning)) for t in (self.members, self.others))
+        return one, two
 
 
 def informed_attacks(
@@ -149,14 +162,14 @@ def _with_background(share: float, tests: Sequence[Test], most: int) -> Informed
         people = _people(test.pair, most)
         members = test.pair.original.take(hidden[sample_rows(len(hidden), most)])
         model = test.granted.without(test.pair.original.take(known), known)
-        runs.append((model, People(members, people.others), test.pair))
+        runs.append((model, replace(people, members=members), test.pair))
     return _attack(share, runs)
 
 
 def _people(pair: Pair, most: int) -> People:
     assert pair.control is not None
-    sides = (pair.original, pair.control)
-    return People(*(side.take(sample_rows(len(side), most)) for side in sides))
+    members = pair.original.take(sample_rows(len(pair.original), most))
+    return People(members, pair.control, sample_rows(len(pair.control), most))
 
 
 def _attack(known: float, runs: Sequence[tuple[ReleaseModel, People, Pair]]) -> InformedAttack | None:
@@ -185,16 +198,16 @@ def _infer(model: ReleaseModel, people: People, column: Column) -> tuple[Floats,
         scores = model.scores(known, column.name, smoothing)
         return [successes(one, candidates, known[column.name], reach) for one in scores]
 
-    tuning, testing = people.tuning(), people.testing()
-    members, others = success(tuning.members, SMOOTHING), success(tuning.others, SMOOTHING)
+    members, others = (success(side, SMOOTHING) for side in people.tuning())
     above = [
         one.mean() - two.mean() if len(one) and len(two) else 0.0 for one, two in zip(members, others, strict=True)
     ]
     best = (SMOOTHING[int(np.argmax(above))],)
-    truth = testing.members[column.name]
+    testing = people.testing()
+    truth = testing[0][column.name]
     single = best_guess(labels_of(column), reach)
     guesses = right(single, labels_of(truth)[~truth.missing], reach)
-    return success(testing.members, best)[0], success(testing.others, best)[0], guesses
+    return success(testing[0], best)[0], success(testing[1], best)[0], guesses
 
 
 def successes(scores: Floats, candidates: Column, truth: Column, reach: float) -> Floats:
@@ -213,14 +226,26 @@ def _texts(column: Column) -> Array:
 
 
 def _membership(model: ReleaseModel, people: People) -> tuple[Floats, Floats]:
-    """The scores of members and of others; smoothing is chosen on other people."""
+    """The scores of members and of others; smoothing and what to compare with are chosen on other people.
 
-    def scores(one: People, smoothing: Sequence[float]) -> list[tuple[Floats, Floats]]:
-        sides = (model.membership(side, smoothing) for side in (one.members, one.others))
-        return list(zip(*sides, strict=True))
-
-    areas = [_area(*both) for both in scores(people.tuning(), SMOOTHING)]
-    return scores(people.testing(), (SMOOTHING[int(np.argmax(areas))],))[0]
+    The reference sample of each half of the people is the control without the half of the others.
+    """
+    found: list[list[Floats]] = [[], []]
+    places: list[list[Rows]] = [[], []]
+    for half, (tested, rest) in enumerate(folds(people.sampled, len(people.control))):
+        reference = people.control.take(rest)
+        mine = np.arange(half, len(people.members), 2)
+        sides = (people.members.take(mine), people.control.take(people.sampled[tested]))
+        for side, (table, rows) in enumerate(zip(sides, (mine, tested), strict=True)):
+            found[side].append(model.membership(table, SMOOTHING, reference))
+            places[side].append(rows)
+    members, others = (
+        np.concatenate(scores, axis=1)[:, np.argsort(np.concatenate(rows))]
+        for scores, rows in zip(found, places, strict=True)
+    )
+    tuned, tuned_others = members[:, is_tuning(members.shape[1])], others[:, is_tuning(others.shape[1])]
+    best = int(np.argmax([_area(*both) for both in zip(tuned, tuned_others, strict=True)]))
+    return members[best][~is_tuning(members.shape[1])], others[best][~is_tuning(others.shape[1])]
 
 
 def _area(members: Floats, others: Floats) -> float:

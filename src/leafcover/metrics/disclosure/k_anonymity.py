@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
-from leafcover.metrics.estimates import Risk, risk_of
+from leafcover.metrics.estimates import Risk, risk_of, risk_over_keys
 from leafcover.metrics.pair import Pair, coverage_note, sample_rows
 from leafcover.table.table import Column, Table
 
@@ -221,7 +221,7 @@ def closeness_of(spread: Spread) -> Closeness:
     if not len(spread.label):
         return Closeness(spread.column, 0.0, 0.0, 0.0)
     distance = _ordered(spread) if spread.ordered else _equal(spread)
-    rows = risk_of(np.clip(distance, 0.0, 1.0)[spread.label])
+    rows = risk_over_keys(np.clip(distance, 0.0, 1.0)[spread.label])
     return Closeness(spread.column, float(distance[spread.owner].max()), rows.value, rows.worst)
 
 

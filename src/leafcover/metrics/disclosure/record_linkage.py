@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
-from leafcover.metrics.estimates import Risk, risk_of
+from leafcover.metrics.estimates import Risk, risk_of, risk_over_keys
 from leafcover.metrics.neighbors import ScaledTable, closer_than_own, every_distance, of_rows, scaled
 from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 
@@ -192,9 +192,10 @@ def informed(
     first = np.where(better < 1, 1 / tied, 0.0)
     ten = np.clip((10 - better) / tied, 0.0, 1.0)
     crowd = sizes[chosen]
+    risk = risk_over_keys if evidence.is_exchangeable else risk_of  # by scores, people are attacked under one key
     return Informed(
-        risk_of(first),
-        risk_of(ten),
+        risk(first),
+        risk(ten),
         float(np.median(better + (tied + 1) / 2)) if len(chosen) else 0.0,
         tuple(_by_crowd(first, crowd)),
         int(sizes.min()) if len(sizes) else 0,

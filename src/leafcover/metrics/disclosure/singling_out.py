@@ -3,6 +3,10 @@
 Predicate singling out is defined by Cohen and Nissim (2020); main and control attack are as in Giomi and others (2023).
 The predicates are ours: a released row and some of its columns. A category must equal the row's; a number must be so
 near to the row's that no other released row matches, within half the distance of the next one that would.
+
+Whether a predicate matches exactly one row depends on the number of rows. The release and the original are whole. A
+control of fewer rows shows how often predicates match nobody, one person, two and so on among them; the distribution of
+their weights that fits these counts best says how often exactly one of as many people as the original has would match.
 """
 
 from collections.abc import Sequence
@@ -11,18 +15,22 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from leafcover.arrays import Bools, Floats
+from leafcover.arrays import Bools, Floats, Rows
 from leafcover.errors import ValueOutOfRange
-from leafcover.metrics.estimates import Attack, risk_of
+from leafcover.metrics.estimates import Attack, Risk, risk_of, wilson
 from leafcover.metrics.neighbors import scaled
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Table
 
-MOST = 50_000  # rows of each table
+MOST = 50_000  # rows of a release for all predicates; fewer predicates of a larger one
 FEWEST = 100  # rows of a control that is smaller than the original; predicates, however large the release
+SMALLEST = 0.2  # of the original's rows that such a control has
+WEIGHTS, STEPS = 40, 1500  # weights of predicates, and steps in which their distribution is fitted
 PREDICATES = 1_000
 WIDEST = 4  # columns of one predicate
 TRIES = 4  # predicates tried for each one wanted
+
+MANY = 20  # rows that a predicate matches; more are counted as so many
 
 
 @dataclass(frozen=True)
@@ -35,8 +43,8 @@ class SinglingOut:
 
     univariate: Attack  # by one column
     multivariate: Attack  # by two to four columns
-    rows: int  # of each table
-    of: int
+    rows: int  # of the original and of the release
+    control_rows: int  # from which the control is scaled to as many rows as the original has; 0 without control
 
 
 class _Condition(NamedTuple):
@@ -62,13 +70,13 @@ class _View:
 def singling_out(pair: Pair, *, predicates: int = PREDICATES, widest: int = WIDEST, most: int = MOST) -> SinglingOut:
     """Make predicates from the release and count the original rows, and the control's, that each one matches.
 
-    All tables are cut to the same number of rows, since uniqueness depends on it: to the rows of the control if that
-    is smaller. A release without pairs cannot be cut; a smaller control is then not used.
+    A larger control is cut to the rows of the original; a figure for a smaller one is scaled to them. A control of
+    fewer than 100 rows, or than a fifth of the original's, is not used if it is smaller than the original.
     """
     if predicates < 1 or widest < 2:
         raise ValueOutOfRange("predicates and widest", (predicates, widest), "at least 1 and at least 2")
-    original, released, control = _views(pair, most)
-    if released.rows > most:  # it could not be cut: fewer predicates for more rows
+    original, released, control = _views(pair)
+    if released.rows > most:
         predicates = max(FEWEST, predicates * most // released.rows)
     alone = _by_one_column(released, predicates)
     together = _by_more(released, predicates, widest)
@@ -76,22 +84,18 @@ def singling_out(pair: Pair, *, predicates: int = PREDICATES, widest: int = WIDE
         _attack(alone, original, released, control),
         _attack(together, original, released, control),
         original.rows,
-        len(pair.original),
+        0 if control is None else control.rows,
     )
 
 
-def _views(pair: Pair, most: int) -> tuple[_View, _View, _View | None]:
-    """Original, release and control, cut to the same number of rows; no control if that is impossible."""
-    original, released, control = pair.original, pair.released, pair.control
-    if pair.paired:
-        useful = control is not None and len(control) >= FEWEST
-        people = sample_rows(len(original), min(most, len(control)) if control is not None and useful else most)
-        original, released = original.take(people), released.take(people)
+def _views(pair: Pair) -> tuple[_View, _View, _View | None]:
+    """Original, release and control; the control at most as large as the original, or None if it is too small."""
+    original, control = pair.original, pair.control
     if control is not None:
-        enough = len(control) >= len(original)
+        enough = len(control) >= min(len(original), max(FEWEST, SMALLEST * len(original)))
         control = control.take(sample_rows(len(control), len(original))) if enough else None
     names = [name for name in pair.names if name != pair.weight]
-    tables = [original, released, *([] if control is None else [control])]
+    tables = [original, pair.released, *([] if control is None else [control])]
     views = [_view(pair.original, table, names) for table in tables]
     return views[0], views[1], views[2] if len(views) > 2 else None
 
@@ -171,15 +175,41 @@ def _holds(view: _View, condition: _Condition) -> Bools:
 
 def _attack(predicates: Sequence[_Predicate], original: _View, released: _View, control: _View | None) -> Attack:
     return Attack(
-        risk_of(_singled(predicates, original)),
-        None if control is None else risk_of(_singled(predicates, control)),
+        risk_of((_matching(predicates, original) == 1).astype(np.float64)),
+        None if control is None else _scaled(_matching(predicates, control), control.rows, original.rows),
         risk_of(np.array([_trivial(released, one) for one in predicates])),
     )
 
 
-def _singled(predicates: Sequence[_Predicate], view: _View) -> Floats:
-    """1 for each predicate that matches exactly one row."""
-    return np.array([_fits(view, one).sum() == 1 for one in predicates], np.float64)
+def _matching(predicates: Sequence[_Predicate], view: _View) -> Rows:
+    """How many rows each predicate matches."""
+    return np.array([_fits(view, one).sum() for one in predicates], np.int64)
+
+
+def _scaled(matching: Rows, rows: int, to: int) -> Risk:
+    """How often exactly one of ``to`` rows matches, from how many of fewer rows each predicate matches.
+
+    Predicates have unknown weights: the share of the population that each matches. Their distribution over a grid is
+    fitted by maximum likelihood (EM; Laird 1978). The interval is Wilson's for as many tries times the square of the
+    share of rows.
+
+    >>> print(_scaled(np.array([0, 1, 1, 2]), 100, 100))
+    0.500 (0.150 to 0.850)
+    """
+    from scipy.stats import binom
+
+    if rows >= to or not len(matching):
+        return risk_of((matching == 1).astype(np.float64))
+    weights = np.concatenate([[0.0], np.geomspace(0.02 / to, min(1.0, 2 * MANY / rows), WEIGHTS)])
+    law = np.vstack([binom.pmf(np.arange(MANY)[:, None], rows, weights), binom.sf(MANY - 1, rows, weights)])
+    seen = np.bincount(np.minimum(matching, MANY), minlength=MANY + 1)
+    share = np.full(len(weights), 1 / len(weights))
+    for _ in range(STEPS):
+        share = share * (law.T @ (seen / np.maximum(law @ share, 1e-300))) / len(matching)
+    value = min(float(share @ binom.pmf(1, to, weights)), 1.0)
+    tries = max(round(len(matching) * (rows / to) ** 2), 1)
+    bounds = wilson(value * tries, tries)
+    return Risk(value, min(bounds.low, value), max(bounds.high, value), len(matching))
 
 
 def _trivial(released: _View, predicate: _Predicate) -> float:
