@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from scipy.stats import chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.kernels.dealing import deal, swap_new_pairs
-from leafcover.perturb.deal import shared_values
+from leafcover.kernels.dealing import deal, relate_pairs, swap_new_pairs
+from leafcover.perturb.deal import _Pairs, shared_values
 from leafcover.table.table import Grid
 from leafcover.tree.binary import codings, grow_binary, stages_of
 from leafcover.tree.histogram import bin_columns
@@ -83,16 +84,52 @@ def test_every_row_of_a_node_goes_to_every_place(rows):
 
 def test_an_unseen_pair_is_swapped_away_where_another_taker_permits():
     """Men and women in one leaf; only men are husbands."""
-    before = np.array([[0, 0, 0, 1, 1, 1]], np.int32)
+    before = np.array([0, 0, 0, 1, 1, 1], np.int32)
     value, source = np.array([0, 0, 1, 1, 1, 1]), np.array([2, 0, 3, 1, 4, 5])  # taker 3, a woman, got 0
     new = np.array([False, False, True, False])  # (before, value): level 0 does not occur with 1
     root = np.array([-1], np.int32)
-    left = swap_new_pairs(
-        np.zeros(6, np.int64), root, root, source, value, before, np.zeros(1, np.int64), new, 2, words(1, 6)
-    )
+    left = swap_new_pairs(np.zeros(6, np.int64), root, root, source, value, [before], [new], 2, words(1, 6))
     assert left == 0
-    assert not (before[0] * (value[source] == 0)).any()
+    assert not (before * (value[source] == 0)).any()
     assert sorted(source) == list(range(6))
+
+
+def excesses(groups, source, value, original):
+    """How many more takers than givers have each pair, by counting them one by one."""
+    found = np.zeros((3, 4))
+    for taker, giver in enumerate(source):
+        found[groups[taker], value[giver]] += 1
+        found[original[giver], value[giver]] -= 1
+    return found
+
+
+@given(st.integers(0, 30))
+def test_exchanges_bring_pair_counts_nearer_and_keep_the_counts_of_leaves(seed):
+    rng = np.random.default_rng(seed)
+    rows = 120
+    taking, value = rng.integers(0, 3, rows), rng.integers(0, 4, rows)
+    columns = [(rng.integers(0, 3, rows).astype(np.int32), (value + rng.integers(0, 2, rows)) % 3) for _ in range(2)]
+    source = rng.permutation(rows)
+    before = [excesses(now, source, value, old) for now, old in columns]
+    dealt = source.copy()
+    weight = [np.full(12, 0.1)] * 2
+    more = [one.ravel().copy() for one in before]
+    relate_pairs(taking, 3, dealt, value, [now for now, _ in columns], more, weight, [0.0, 0.0], 4, words(seed, rows))
+    after = [excesses(now, dealt, value, old) for now, old in columns]
+    assert sum((one**2).sum() for one in after) < sum((one**2).sum() for one in before)
+    for leaf in range(3):
+        assert sorted(value[source[taking == leaf]]) == sorted(value[dealt[taking == leaf]])
+
+
+def test_columns_near_enough_are_left_alone():
+    rng = np.random.default_rng(1)
+    source, value = rng.permutation(50), rng.integers(0, 2, 50)
+    dealt, group = source.copy(), rng.integers(0, 2, 50).astype(np.int32)
+    more = excesses(group, source, value, group)[:2, :2].ravel()
+    error = float((more**2).sum())
+    for limit, same in ((error, True), (0.0, False)):
+        relate_pairs(np.zeros(50, np.int64), 1, dealt, value, [group], [more], [np.ones(4)], [limit], 2, words(1, 50))
+        assert (dealt == source).all() == same
 
 
 def binned_of(*columns):
@@ -204,6 +241,51 @@ def test_association_is_kept_and_rows_are_new():
     assert not release.descends
 
 
+def related(rows, seed):
+    """Columns of which each depends a little on all before it: too little for any split of a small leaf."""
+    rng = np.random.default_rng(seed)
+    found, total = [], np.zeros(rows)
+    for name in "abcdefgh":
+        value = (rng.normal(size=rows) + 0.35 * total > 0.8).astype(int) + (rng.normal(size=rows) > 1)
+        total += value
+        found.append(category(name, value.astype(str).tolist()))
+    return table(*found)
+
+
+def test_pairs_that_no_tree_asked_for_are_related_as_in_a_new_sample():
+    """Against an independent sample as large: the error of all pair counts, in squares over what chance gives."""
+    some, fresh = related(6000, 1), related(6000, 2)
+
+    def error(other):
+        found = []
+        for one, two in combinations(some.names, 2):
+            counts = [np.bincount(t[one].values * 3 + t[two].values, minlength=9).reshape(3, 3) for t in (some, other)]
+            chance = counts[0].sum(axis=1)[:, None] * counts[0].sum(axis=0)[None] / 6000
+            found.append(((counts[1] - counts[0]) ** 2 / chance).sum())
+        return np.mean(found)
+
+    def dealt(relate):
+        steps, names = [lc.Step("a", lc.Whole(), lc.Deal())], some.names
+        for at, name in enumerate(names[1:], 1):
+            blind = lc.Conditional(of=name, given=names[:at], price=1000.0)
+            steps.append(lc.Step(name, blind, lc.Deal(relate=relate)))
+        return lc.release(some, lc.Plan(*steps), seed=3).table
+
+    lost, kept = error(dealt(np.inf)), error(dealt(0.5))
+    assert lost > 2 * error(fresh)
+    assert kept < error(fresh)
+    assert kept > 0.1  # and not a copy of the counts
+
+
+def test_the_counts_that_are_compared_are_described_by_a_prefix_code():
+    for chance in (5.0, 7.3, 40.0, 1000.0):
+        bits = [_Pairs(np.array([[c]], float), np.array([[chance]])).bits_of_counts for c in range(0, 40_000)]
+        assert 0.98 - 2 / np.sqrt(chance) < sum(2.0**-one for one in bits) <= 1.0
+    rare = _Pairs(np.array([[3.0]]), np.array([[4.9]]))
+    assert rare.bits_of_counts == 0
+    assert not rare.is_further(np.array([[50.0]]))
+
+
 def test_new_pairs_are_avoided_only_where_absence_is_no_chance():
     rng = np.random.default_rng(1)
     sex = rng.choice(["f", "m"], 2000)
@@ -213,7 +295,7 @@ def test_new_pairs_are_avoided_only_where_absence_is_no_chance():
     steps = [lc.Step(["sex"], lc.Whole(), lc.Deal()), lc.Step(["region"], lc.Whole(), lc.Deal())]
     blind = lc.Conditional(of="role", given=["sex", "region"], price=1000.0)
     for avoid, expected in ((0.25, 0), (np.inf, 400)):
-        plan = lc.Plan(*steps, lc.Step(["role"], blind, lc.Deal(avoid=avoid)))
+        plan = lc.Plan(*steps, lc.Step(["role"], blind, lc.Deal(avoid=avoid, relate=np.inf)))
         out = lc.release(some, plan, seed=4).table
         pairs = Counter(zip(out["sex"].values.tolist(), out["role"].values.tolist(), strict=True))
         new = pairs[0, 0] + pairs[1, 2]  # husbands among women, wives among men
@@ -249,6 +331,8 @@ def test_settings_out_of_range_are_refused():
         lc.Deal(share=0)
     with pytest.raises(ValueOutOfRange, match="avoid"):
         lc.Deal(avoid=-1)
+    with pytest.raises(ValueOutOfRange, match="relate"):
+        lc.Deal(relate=-1)
     with pytest.raises(ValueOutOfRange, match="price"):
         lc.Conditional(of="a", given=["b"], price=-1)
     with pytest.raises(PlanError, match="column to predict"):
