@@ -163,29 +163,32 @@ def _attack(known: float, runs: Sequence[tuple[ReleaseModel, People, Pair]]) -> 
     if not runs:
         return None
     columns = dict.fromkeys(name for model, _, _ in runs for name in model.columns)
+    split = [(model, people.tuning(), people.testing(), pair) for model, people, pair in runs]
     inferences = []
     for name in columns:
-        sides = [_infer(model, people, pair.original[name]) for model, people, pair in runs if name in model.columns]
+        sides = [
+            _infer(m, tuning, testing, pair.original[name]) for m, tuning, testing, pair in split if name in m.columns
+        ]
         members, others, guesses = (np.concatenate(side) for side in zip(*sides, strict=True))
         if len(members) and len(others):
             attack = Attack(risk_of(members), risk_of(others), risk_of(guesses))
             inferences.append(InformedInference(name, attack))
-    scores = [_membership(model, people) for model, people, _ in runs]
+    scores = [_membership(model, tuning, testing) for model, tuning, testing, _ in split]
     return InformedAttack(known, tuple(inferences), _pooled(scores))
 
 
-def _infer(model: ReleaseModel, people: People, column: Column) -> tuple[Floats, Floats, Floats]:
+def _infer(model: ReleaseModel, tuning: People, testing: People, column: Column) -> tuple[Floats, Floats, Floats]:
     """The success on members, on others, and of the best single answer; smoothing is chosen on other people."""
     candidates, reach = model.candidates(column.name), reach_of(column)
 
     def success(table: Table, smoothing: Sequence[float]) -> list[Floats]:
-        known = table.take(np.flatnonzero(~table[column.name].missing))
-        if not len(known):
+        known = ~table[column.name].missing
+        if not known.any():
             return [np.empty(0)] * len(smoothing)
-        scores = model.scores(known, column.name, smoothing)
-        return [successes(one, candidates, known[column.name], reach) for one in scores]
+        truth = table[column.name].take(np.flatnonzero(known))
+        scores = model.scores(table, column.name, smoothing)  # the same table for all columns: models may keep sums
+        return [successes(one[known], candidates, truth, reach) for one in scores]
 
-    tuning, testing = people.tuning(), people.testing()
     members, others = success(tuning.members, SMOOTHING), success(tuning.others, SMOOTHING)
     above = [
         one.mean() - two.mean() if len(one) and len(two) else 0.0 for one, two in zip(members, others, strict=True)
@@ -212,15 +215,15 @@ def _texts(column: Column) -> Array:
     return np.array([*column.levels, ""], object)[column.values]
 
 
-def _membership(model: ReleaseModel, people: People) -> tuple[Floats, Floats]:
+def _membership(model: ReleaseModel, tuning: People, testing: People) -> tuple[Floats, Floats]:
     """The scores of members and of others; smoothing is chosen on other people."""
 
     def scores(one: People, smoothing: Sequence[float]) -> list[tuple[Floats, Floats]]:
         sides = (model.membership(side, smoothing) for side in (one.members, one.others))
         return list(zip(*sides, strict=True))
 
-    areas = [_area(*both) for both in scores(people.tuning(), SMOOTHING)]
-    return scores(people.testing(), (SMOOTHING[int(np.argmax(areas))],))[0]
+    areas = [_area(*both) for both in scores(tuning, SMOOTHING)]
+    return scores(testing, (SMOOTHING[int(np.argmax(areas))],))[0]
 
 
 def _area(members: Floats, others: Floats) -> float:
