@@ -6,6 +6,7 @@ import pytest
 import leafcover as lc
 from leafcover.engine.attacker import Known
 from leafcover.engine.cells_model import cells_model
+from leafcover.engine.descent_model import place_in
 from leafcover.engine.evaluate import attacker_of, pair_from
 from leafcover.engine.release_model import dealt_model, granted_model
 from leafcover.engine.run import run
@@ -163,11 +164,61 @@ def test_answers_about_numbers_are_the_most_probable_windows():
     assert successes(scores, candidates, number("pay", [10.0, 0.0]), 1.0).tolist() == [0.0, 0.0]
 
 
-def test_plans_that_neither_deal_nor_shuffle_have_no_granted_model():
+def test_every_recipe_has_a_granted_model():
     some = mixed(4, rows=400)
-    plan = lc.recipes.plan_for(some, "additive")
-    made = run(some, plan, key=Key.from_seed(1))
-    assert granted_model(made.table, plan, made.partitions, made.source) is None
+    for recipe, known in lc.recipes.RECIPES.items():
+        plan = lc.recipes.plan_for(some, recipe, target="class" if known.needs_target else None)
+        made = run(some, plan, key=Key.from_seed(1), keep_order=plan.descends)
+        model = granted_model(made.table, Known(some, plan, made.partitions))
+        people = some.take(np.arange(5))
+        for name in model.columns:
+            scores = model.scores(people, name, [0.1, 1.0])
+            assert scores.shape == (2, 5, len(model.candidates(name)))
+            assert np.isfinite(scores).all()
+        assert np.isfinite(model.membership(people, [0.1])).all()
+
+
+def test_a_row_is_found_by_the_other_columns_and_its_value_by_the_columns_own_law():
+    """A redrawn and an unchanged category: the probability of each level, counted row by row."""
+    rng = np.random.default_rng(3)
+    some = table(
+        category("a", rng.choice(list("xyz"), 60).tolist()), category("b", rng.choice(list("pqr"), 60).tolist())
+    )
+    plan = lc.Plan(lc.Step("a", within=lc.Whole(), perturb=lc.Redraw(distribution="own", others=0.3)))
+    made = run(some, plan, key=Key.from_seed(1), keep_order=True)
+    model = granted_model(made.table, Known(some, plan, made.partitions))
+    found = np.exp(model.scores(some, "a", [0.0])[0])
+    levels = [texts(model.candidates("a")), texts(some["a"]), texts(made.table["a"]), texts(some["b"])]
+    candidates, own, shown, known = levels
+    prior = np.array([own.count(one) for one in candidates]) + 0.5
+    for person in range(10):
+        total = np.zeros(3)
+        for row in range(60):
+            if known[row] == known[person]:
+                chance = np.array([0.7 if one == shown[row] else 0.15 for one in candidates]) * prior
+                total += chance / chance.sum()
+        assert found[person] / found[person].sum() == pytest.approx(total / total.sum(), abs=1e-4)
+
+
+def test_people_are_placed_in_the_cells_of_the_original():
+    some = mixed(5, rows=900, missing=0.0)
+    cells = lc.Leaves(of="class", min_cell=20).cells(some).cells
+    assert cells.count > 3
+    placed = place_in(cells, {name: some[name].values for name in some.names})
+    assert (placed == cells.label).mean() > 0.99
+
+
+def test_noise_that_leaves_categories_unchanged_reveals_them_and_great_noise_does_not():
+    some = mixed(9, rows=3000, missing=0.0)
+    weak, strong = (released(some, np.arange(1800), recipe, **settings) for recipe, settings in
+                    (("additive", {"spread": 0.05}), ("random", {})))  # fmt: skip
+    attacks = [
+        informed_attacks([attacker_of(pair, known, regrow=False)], background=()) for _, pair, known in (weak, strong)
+    ]
+    above = [max(one.above_control.value for one in attack.granted.inferences) for attack in attacks]
+    assert above[0] > 0.3 > 3 * max(above[1], 0.0)
+    assert attacks[0].granted.membership.area.value > 0.9
+    assert attacks[1].granted.membership.area.value < 0.6
 
 
 def adult_attacked(recipe, settings, split, *, regrow):

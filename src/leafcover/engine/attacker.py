@@ -236,7 +236,7 @@ def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Per
 def _lenses(part: Chunk, perturbation: Perturbation, released: Table) -> Iterator[_Lens]:
     summary = perturbation.finalize(perturbation.fit(part), part.cells)
     for column in part.columns:
-        values = _in_codes_of(column, released[column.name])
+        values = in_codes_of(column, released[column.name])
         yield _Lens(replace(part, columns=(column,)), perturbation, summary, values)
 
 
@@ -258,7 +258,7 @@ def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
     return found
 
 
-def _in_codes_of(column: Column, other: Column) -> Array:
+def in_codes_of(column: Column, other: Column) -> Array:
     """The values of another table's column, with categories in the codes of this one."""
     if not column.is_category:
         return other.values

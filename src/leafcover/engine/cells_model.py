@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows
+from leafcover.metrics.disclosure.informed_inference import MOST_PEOPLE
 from leafcover.table.table import Column, Table
 
 RARE = 1e-5  # share of a value that the release does not have
@@ -91,6 +92,11 @@ class CellsModel:
             np.subtract.at(counts, (self.label[rows[there]], numbers[there]), 1.0)
             less.append(replace(block, counts=np.maximum(counts, 0.0)))
         return CellsModel(self.released, tuple(less), self.label)
+
+    @property
+    def most_people(self) -> int:
+        """As many as are worth attacking."""
+        return MOST_PEOPLE
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
     """The models of attackers on one release; a pair has the released rows in the order of the original."""
     granted = None
     if known is not None and (pair.paired or not known.plan.descends):  # the cells of rows are known by their pairs
-        granted = granted_model(pair.released, known.plan, known.partitions, np.arange(len(pair.released)))
+        granted = granted_model(pair.released, known)
     plan = None if known is None else known.plan
     return Test(pair, granted, regrown_model(pair.released, plan, pair.target) if regrow else None)
 

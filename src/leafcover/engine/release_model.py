@@ -10,9 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
+from leafcover.engine.attacker import Known
 from leafcover.engine.cells_model import RARE, WIDE, cells_model
+from leafcover.engine.descent_model import descent_model
+from leafcover.engine.run import partitions_of
 from leafcover.errors import LeafcoverError
-from leafcover.metrics.disclosure.informed_inference import ReleaseModel
+from leafcover.metrics.disclosure.informed_inference import MOST_PEOPLE, ReleaseModel
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
@@ -115,6 +118,11 @@ class DealtModel:
     partners: Mapping[str, tuple[str, ...]]  # the other columns of a block, which determine the column
 
     @property
+    def most_people(self) -> int:
+        """As many as are worth attacking."""
+        return MOST_PEOPLE
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The columns that no other one determines."""
         return tuple(dict.fromkeys(f.name for f in self.factors if not self.partners.get(f.name)))
@@ -189,17 +197,21 @@ def _whole(released: Table, name: str) -> Factor:
 # The model of a release: by the plan that made it, or by what the recipe regrows from the released table.
 
 
-def granted_model(
-    released: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], source: Rows
-) -> ReleaseModel | None:
-    """The model of an attacker who is granted the plan's trees or cells; None if the plan has neither."""
+def granted_model(released: Table, known: Known) -> ReleaseModel | None:
+    """The model of an attacker who is granted the plan's trees or cells.
+
+    If rows descend from persons, row i of the release must come from row i of the original.
+    """
+    plan, partitions = known.plan, known.partitions
     if not any(step.perturb.descends for step in plan.steps):
-        return dealt_model(released, plan, partitions)
+        return dealt_model(released, plan, partitions) if plan.steps else descent_model(known, released)
     within = {step.within for step in plan.steps}
-    if len(within) == 1 and within <= set(partitions) and all(step.perturb.is_exchangeable for step in plan.steps):
-        label = partitions[within.pop()].cells.label[source]
-        return cells_model(released, [step.columns for step in plan.steps], label)
-    return None
+    permuted = all(step.perturb.is_exchangeable and step.perturb.moves_rows for step in plan.steps)
+    if permuted and len(within) == 1 and within <= set(partitions):
+        unchanged = tuple(name for name in released.names if name not in plan.columns)  # true records of a row's cell
+        blocks = [step.columns for step in plan.steps] + ([unchanged] if unchanged else [])
+        return cells_model(released, blocks, partitions[within.pop()].cells.label)
+    return descent_model(known, released)
 
 
 def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseModel | None:
@@ -218,8 +230,10 @@ def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseMod
             again = plan_for(table, recipe, target=chosen if RECIPES[recipe].needs_target else None, settings=settings)
         except LeafcoverError:
             continue
-        made = {} if again.made is None else again.made.of(table)
-        model = granted_model(table, again, made, np.arange(len(table)))
+        made = partitions_of(
+            table, again, lambda words, share: None, None if again.made is None else again.made.of(table)
+        )
+        model = granted_model(table, Known(table, again, made))
         if model is not None:
             return model
     return None

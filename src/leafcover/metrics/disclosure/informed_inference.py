@@ -32,6 +32,10 @@ class ReleaseModel(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The columns that can be inferred."""
 
+    @property
+    def most_people(self) -> int:
+        """The largest number of people that it attacks in reasonable time, on either side of a test."""
+
     def candidates(self, column: str) -> Column:
         """The possible values of a column, one row each; groups of neighbouring numbers by one of their values."""
 
@@ -128,11 +132,14 @@ def informed_attacks(
     tests = [test for test in tests if test.pair.control is not None and len(test.pair.control) > 2]
     if not tests:
         return None
-    granted = [(test.granted, _people(test.pair, most), test.pair) for test in tests if test.granted is not None]
-    regrown = [(test.regrown, _people(test.pair, most), test.pair) for test in tests if test.regrown is not None]
+
+    def runs(models: Sequence[ReleaseModel | None]) -> list[tuple[ReleaseModel, People, Pair]]:
+        both = zip(models, tests, strict=True)
+        return [(m, _people(test.pair, min(most, m.most_people)), test.pair) for m, test in both if m is not None]
+
     return InformedAttacks(
-        _attack(0.0, granted),
-        _attack(0.0, regrown),
+        _attack(0.0, runs([test.granted for test in tests])),
+        _attack(0.0, runs([test.regrown for test in tests])),
         tuple(found for share in background if (found := _with_background(share, tests[:1], most)) is not None),
     )
 
@@ -146,9 +153,10 @@ def _with_background(share: float, tests: Sequence[Test], most: int) -> Informed
         known = np.setdiff1d(np.arange(rows), hidden)
         if test.granted is None or not len(known):
             continue
-        people = _people(test.pair, most)
-        members = test.pair.original.take(hidden[sample_rows(len(hidden), most)])
         model = test.granted.without(test.pair.original.take(known), known)
+        few = min(most, model.most_people)
+        people = _people(test.pair, few)
+        members = test.pair.original.take(hidden[sample_rows(len(hidden), few)])
         runs.append((model, People(members, people.others), test.pair))
     return _attack(share, runs)
 
