@@ -221,6 +221,17 @@ def test_noise_that_leaves_categories_unchanged_reveals_them_and_great_noise_doe
     assert attacks[1].granted.membership.area.value < 0.6
 
 
+def test_a_trained_attack_finds_members_of_a_weak_release_and_none_of_a_harmless_one():
+    some = mixed(9, rows=3000, missing=0.0)
+    rows = np.arange(1800)
+    found = {}
+    for name, made in (("cells", released(some, rows, "cells", k=3)), ("cover", released(independent(3000, 1), rows))):
+        found[name] = informed_attacks([attacker_of(made[1], made[2], regrow=True)], background=()).trained
+    assert found["cells"].area.value > 0.8
+    assert abs(found["cover"].area.value - 0.5) < 0.04
+    assert found["cover"].found.value < 0.03
+
+
 def adult_attacked(recipe, settings, split, *, regrow):
     """The attacks on a release of 22,000 rows of Adult, with the others as control."""
     adult = lc.read(lc.sample("adult"))

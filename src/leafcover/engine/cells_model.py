@@ -134,6 +134,19 @@ class CellsModel:
                 found[at, some] = log_sum(self._cells(known, some, one), 1) - far
         return found
 
+    def evidence(self, people: Table) -> Floats:
+        """The share of each block in the likeliest cell, against its share of the whole; how likely that cell is."""
+        known, smoothing = self._about(people), 0.3
+        found = np.empty((len(people), len(self.blocks) + 1))
+        for some in self._parts(len(people)):
+            cells = self._cells(known, some, smoothing)
+            best = cells.argmax(axis=1)[:, None]
+            found[some, -1] = np.take_along_axis(cells, best, 1)[:, 0] - log_sum(cells, 1)
+            for block in range(len(self.blocks)):
+                here, far = (self._block(block, known, some, one) for one in (smoothing, WIDE))
+                found[some, block] = np.take_along_axis(here - far, best, 1)[:, 0]
+        return found
+
     def _about(self, people: Table) -> _People:
         if id(people) not in self._seen or self._seen[id(people)].people is not people:
             self._seen[id(people)] = _People(people, tuple(block.numbers(people) for block in self.blocks))

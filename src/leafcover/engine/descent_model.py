@@ -290,7 +290,7 @@ class DescentModel:
         The evidence about the row is discounted by 1 / (1 + smoothing).
         """
         seen = self._weighed(people)
-        evidence = self._evidence(seen, column)
+        evidence = self._about_row(seen, column)
         if column not in self._kept:
             self._kept[column] = self._values(column)[self.laws[column].key]
         chance = self._kept[column]
@@ -312,7 +312,17 @@ class DescentModel:
             found[at] = log_sum((total - self._reference()[seen.rows] / (1 + one)), 1)
         return found
 
-    def _evidence(self, seen: _Weighed, column: str) -> Array:
+    def evidence(self, people: Table) -> Floats:
+        """The evidence of each column for the likeliest row, how likely others find the row, and the next best row."""
+        seen = self._weighed(people)
+        total = np.sum(list(seen.logs.values()), axis=0) - self._reference()[seen.rows]
+        order = np.argsort(-total, axis=1)[:, :2]
+        best = order[:, :1]
+        found = [np.take_along_axis(logs, best, 1)[:, 0] for logs in seen.logs.values()]
+        found.append(self._reference()[np.take_along_axis(seen.rows, best, 1)[:, 0]])
+        return np.column_stack([*found, np.take_along_axis(total, order, 1)])
+
+    def _about_row(self, seen: _Weighed, column: str) -> Array:
         """(people, likely rows) the evidence of all columns but one, about which nothing may be known."""
         total = np.zeros(seen.rows.shape, np.float32)
         for name, logs in seen.logs.items():

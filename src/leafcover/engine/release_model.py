@@ -76,6 +76,14 @@ class Factor:
         for number, table in enumerate(shares):
             total[number] += table[leaves, codes[:, None]][:, group.ravel()]
 
+    def against_wide(self, people: Table, smoothing: Sequence[float]) -> Floats:
+        """(smoothings, people) the log share of the person's value in its leaf, against that in a wider one."""
+        column = people[self.name]
+        codes = self.coding.codes(column)
+        leaves = self.trees.place(self.trees.codes(people), self.starts(column))
+        wide = self.log_shares(WIDE)[leaves, codes]
+        return np.array([self.log_shares(one)[leaves, codes] - wide for one in smoothing])
+
     def without(self, known: Table) -> "Factor":
         """The same without the counts of rows that the attacker knows."""
         counts, roots = _counted(self.name, self.trees, self.before, self.coding, known)
@@ -161,13 +169,12 @@ class DealtModel:
         """The share of each value in its leaf against its share in the start cell, over the whole chain."""
         total = np.zeros((len(smoothing), len(people)))
         for factor in self.factors:
-            column = people[factor.name]
-            codes = factor.coding.codes(column)
-            leaves = factor.trees.place(factor.trees.codes(people), factor.starts(column))
-            wide = factor.log_shares(WIDE)[leaves, codes]
-            for number, one in enumerate(smoothing):
-                total[number] += factor.log_shares(one)[leaves, codes] - wide
+            total += factor.against_wide(people, smoothing)
         return total
+
+    def evidence(self, people: Table) -> Floats:
+        """The share of each value in its leaf against its share in the start cell."""
+        return np.column_stack([factor.against_wide(people, (0.3,))[0] for factor in self.factors])
 
 
 def _bins(trees: BinaryTrees, at: int, candidates: Column) -> Rows:

@@ -85,6 +85,7 @@ informed = An attacker who knows the method and { $knowledge ->
     [regrown] regrows its trees or cells from the release
    *[rows] its trees, and { $rows } of the other rows,
 } infers { $column } best: for { $main } of the people in the release and { $control } of others, { $above } above control. Membership: area { $area }; { $found } of members found at 1% false alarms.
+trained = A classifier trained on some members and others recognises members: area { $area }; { $found } found at 1% false alarms, { $rarely } at 0.1%.
 
 ## Utility
 

@@ -34,6 +34,7 @@ inference-method = { $method ->
     [model] a model trained on the release
     [stable] the nearest released record, compared on the least perturbed columns
     [distance] the distance to the nearest released record
+    [trained] a classifier trained on some members and others
    *[nearest] the nearest released record
 }
 columns-attacked = { $all ->

@@ -63,6 +63,7 @@ informed-head-found-rarely = Found at 0.1% false alarms
 informed-attacker = { $how ->
     [granted] Knows the method; { $what } granted
     [regrown] Knows the method; { $what } regrown
+    [trained] The same, trained on some members and others
    *[distance] Distance to the nearest released row
 }
 informed-membership-note =

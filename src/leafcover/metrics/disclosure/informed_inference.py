@@ -16,7 +16,9 @@ from leafcover.arrays import Array, Floats, Rows
 from leafcover.metrics.disclosure.attribute_inference import best_guess, labels_of, reach_of, right
 from leafcover.metrics.disclosure.membership_inference import found_at, placements
 from leafcover.metrics.estimates import Attack, Estimate, Risk, risk_of, wilson
-from leafcover.metrics.pair import Pair, sample_rows
+from leafcover.metrics.models import learning
+from leafcover.metrics.neighbors import nearest, scaled, searchable
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 SMOOTHING = (0.1, 0.3, 1.0, 3.0)  # rows added to each leaf in the shares of the whole; the best one is used
@@ -47,6 +49,9 @@ class ReleaseModel(Protocol):
 
     def membership(self, people: Table, smoothing: Sequence[float]) -> Floats:
         """For each smoothing and person, the log likelihood ratio of being in the release."""
+
+    def evidence(self, people: Table) -> Floats:
+        """(people, parts) the evidence of membership, part by part: by leaf, by block or by column."""
 
     def without(self, known: Table, rows: Rows) -> "ReleaseModel":
         """The model of an attacker who knows some of the released people and subtracts them."""
@@ -96,6 +101,7 @@ class InformedAttacks:
     granted: InformedAttack | None  # the true trees or cells; None if the method has none
     regrown: InformedAttack | None  # only the release: trees or cells are grown from it
     background: tuple[InformedAttack, ...]  # the true trees, and shares of the other rows
+    trained: InformedMembership | None = None  # a classifier that has seen some members and others
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,9 +132,16 @@ class People:
 
 
 def informed_attacks(
-    tests: Sequence[Test], *, most: int = MOST_PEOPLE, background: Sequence[float] = BACKGROUND
+    tests: Sequence[Test],
+    *,
+    most: int = MOST_PEOPLE,
+    background: Sequence[float] = BACKGROUND,
+    trained: bool = True,
 ) -> InformedAttacks | None:
-    """All attacks, over all tests; None without people outside the release."""
+    """All attacks, over all tests; None without people outside the release.
+
+    The attack of a trained classifier works on the first test.
+    """
     tests = [test for test in tests if test.pair.control is not None and len(test.pair.control) > 2]
     if not tests:
         return None
@@ -141,6 +154,7 @@ def informed_attacks(
         _attack(0.0, runs([test.granted for test in tests])),
         _attack(0.0, runs([test.regrown for test in tests])),
         tuple(found for share in background if (found := _with_background(share, tests[:1], most)) is not None),
+        _trained(tests[0], most) if trained else None,
     )
 
 
@@ -244,3 +258,55 @@ def _pooled(runs: Sequence[tuple[Floats, Floats]]) -> InformedMembership:
     many = sum(len(members) for members, _ in runs)
     found = [sum(found_at(-one, -two, share) * len(one) for one, two in runs) for share in FALSE_ALARMS]
     return InformedMembership(area, wilson(found[0], many), wilson(found[1], many))
+
+
+# A classifier that has seen some members and others. It may learn what no formula says: which leaves, blocks or columns
+# give people away, and how the evidence of both models, distances and exact values go together.
+
+MOST_TRAINED = 2_500  # people on either side
+FEWEST_TRAINED = 50
+NEAREST = 3  # released rows whose distances are used
+
+
+def _trained(test: Test, most: int) -> InformedMembership | None:
+    """Half of the people train a boosted classifier that is tested on the other half, and the other way round."""
+    models = [model for model in (test.granted, test.regrown) if model is not None]
+    people = _people(test.pair, min([most, MOST_TRAINED, *(model.most_people for model in models)]))
+    sides = (people.members, people.others)
+    if min(len(side) for side in sides) < FEWEST_TRAINED:
+        return None
+    members, others = (_signs(test.pair, models, side) for side in sides)
+    return _pooled([_classified(members, others, half) for half in (0, 1)])
+
+
+def _signs(pair: Pair, models: Sequence[ReleaseModel], people: Table) -> Floats:
+    """(people, signs) what tells members from others: evidence by the models, distances, how often values occur."""
+    found = [part for model in models for part in (*model.membership(people, SMOOTHING), *model.evidence(people).T)]
+    names = [name for name in pair.names if name != pair.weight]
+    _, theirs, ours = scaled([pair.original, pair.released, people], names)
+    found += list(nearest(ours, searchable(theirs), count=NEAREST).distance.T)
+    for name in pair.names:
+        values, counts = np.unique(pair.released[name].values, return_counts=True)
+        at = np.minimum(np.searchsorted(values, people[name].values), len(values) - 1)
+        found.append(np.where(values[at] == people[name].values, counts[at], 0))
+    return np.column_stack(found).astype(np.float64)
+
+
+def _classified(members: Floats, others: Floats, half: int) -> tuple[Floats, Floats]:
+    """The scores of one half of the people, by a classifier trained on the other."""
+    with learning():
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        model = HistGradientBoostingClassifier(
+            max_iter=60,
+            learning_rate=0.1,
+            max_leaf_nodes=8,
+            min_samples_leaf=30,
+            early_stopping=False,
+            random_state=SEED,
+        )
+        seen = [side[np.arange(len(side)) % 2 == half] for side in (members, others)]
+        model.fit(np.concatenate(seen), np.repeat([1, 0], [len(side) for side in seen]))
+        tested = (side[np.arange(len(side)) % 2 != half] for side in (members, others))
+        first, second = (np.asarray(model.decision_function(side)) for side in tested)
+    return first, second
