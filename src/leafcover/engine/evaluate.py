@@ -193,6 +193,8 @@ def measure_some(
     compared: Comparison, names: Sequence[str], *, tell: Progress = lambda words, share: None
 ) -> dict[str, Any]:
     """The results of the named measures; the release is repeated only for those that need a control."""
+    from leafcover.engine.shadow import shadow_of, two_releases_of
+
     known = compared.known
     chosen = [MEASURES.named(name) for name in names]
     control = compared.pair.control is not None or any(one.uses_control for one in chosen)
@@ -204,6 +206,7 @@ def measure_some(
         None if known is None else known.plan.bins,
         compared.attackers,
         tell,
+        {"shadow": lambda: shadow_of(compared), "two_releases": lambda: two_releases_of(compared)},
     )
     return take_measures(context, names)
 
