@@ -9,7 +9,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.registry import MEASURES
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "leafcover"
-BUILT_IN = [name for name, one in MEASURES.items() if one.place]  # each shows a message while it is taken
+BUILT_IN = [name for name, one in MEASURES.items() if one.place or one.by_name]  # each shows a message when taken
 USERS = {
     "sweep": ("tuning", "cli/sweep.py"),
     "measures": ("metrics",),

@@ -21,7 +21,7 @@ METHODS = re.compile(r"^class (\w+)\((?:PartitionMethod|Perturbation|ABC)\):", r
 
 
 def test_files_are_few_and_none_is_long():
-    assert len(FILES) <= 170
+    assert len(FILES) <= 175  # each family of attacks has a file: cells, descent, training, shadow releases
     assert [path.name for path in FILES if len(path.read_text("utf-8").splitlines()) > 600] == []
 
 

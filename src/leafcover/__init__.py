@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from leafcover import errors
     from leafcover.api import inspect, load, measure, read, release, verify
+    from leafcover.engine.shadow import shadow
     from leafcover.errors import LeafcoverError
     from leafcover.keyed_random import Key
     from leafcover.metrics.registry import MEASURES
@@ -87,6 +88,7 @@ _HOMES = {
     "recipes": "leafcover.recipes:",
     "release": "leafcover.api",
     "sample": "leafcover.table.io",
+    "shadow": "leafcover.engine.shadow",
     "sweep": "leafcover.tuning.sweep",
     "verify": "leafcover.api",
     "write": "leafcover.table.io",
@@ -135,6 +137,7 @@ __all__ = [
     "recipes",
     "release",
     "sample",
+    "shadow",
     "sweep",
     "verify",
     "write",

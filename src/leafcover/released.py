@@ -1,6 +1,6 @@
 """What `release` and `load` return: a release that can be printed, saved, measured and reported."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from leafcover.engine.evaluate import (
     compared_to,
     limited_risks,
     measure_all,
+    measure_some,
     refuse_above,
 )
 from leafcover.engine.files import (
@@ -85,6 +86,31 @@ class _Measurable:
         if "all" not in self._taken:
             self._taken["all"] = measure_all(self._compared, tell=progress or SILENT)
         return self._taken["all"]
+
+    def measure_only(self, names: Sequence[str], *, progress: Progress | None = None) -> dict[str, Any]:
+        """Take some measures only, by their names.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of measures; ``leafcover.MEASURES`` lists them.
+        progress : callable, optional
+            Called with the current task and the share that is done.
+
+        Returns
+        -------
+        dict
+            The result of each measure.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("wine")).select(["alcohol", "ash"])
+        >>> release = lc.release(table, "additive", seed=7)
+        >>> release.measure_only(["k_anonymity"])["k_anonymity"].of
+        'original'
+        """
+        return measure_some(self._compared, names, tell=progress or SILENT)
 
     def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
         """Raise `RiskTooHigh` if a limited risk is above a limit.

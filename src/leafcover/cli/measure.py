@@ -1,5 +1,6 @@
 """``leafcover measure``: measure the utility and disclosure risk of a release against its original."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -75,6 +76,13 @@ def measure(
             help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
         ),
     ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Take only this measure and print it as JSON, such as shadow or two_releases; may be repeated.",
+        ),
+    ] = None,
     publish_tree: Annotated[
         bool,
         typer.Option(
@@ -97,6 +105,8 @@ def measure(
     from leafcover.reporting.html_page import require_report
 
     _check_files(original, released, control, json_file, report, force)
+    if only and (max_risk is not None or report is not None or json_file is not None):
+        raise OutputError("--only prints single measures. Leave it out for --max-risk, --report and --json.")
     if max_risk is not None:
         check_limit(max_risk)
     if report is not None:
@@ -115,6 +125,12 @@ def measure(
             control=control,
             plan=None if plan is None else read_plan(plan),
         )
+        if only:
+            from leafcover.metrics.suite import plain
+
+            some = {name: plain(result) for name, result in found.measure_only(only, progress=tell).items()}
+            typer.echo(json.dumps(some, indent=1, ensure_ascii=False))
+            return
         measures = found.measure(progress=tell)
         if max_risk is not None:
             found.check_risk(max_risk, progress=tell)

@@ -7,6 +7,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.cells import intersect_labels
+from leafcover.engine.cells_model import log_sum
 from leafcover.engine.run import partitions_of, share_fixed, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
@@ -183,9 +184,7 @@ class PlanEvidence:
             common = _likelihood(lens, everyone, distinct)
             together += _log(common)[:, at]
             by_column += _log(common.mean(axis=0))[at]
-        highest = together.max(axis=0)
-        joint = highest + np.log(np.exp(together - highest).sum(axis=0))
-        return likely - joint, likely - by_column, likely
+        return likely - log_sum(together, 0), likely - by_column, likely
 
     def _background_size(self, size: int) -> int:
         """The number of people of a group that are used for the background; a small group is used completely."""
@@ -237,7 +236,7 @@ def _known_parts(known: Known, keys: Sequence[str]) -> Iterator[tuple[Chunk, Per
 def _lenses(part: Chunk, perturbation: Perturbation, released: Table) -> Iterator[_Lens]:
     summary = perturbation.finalize(perturbation.fit(part), part.cells)
     for column in part.columns:
-        values = _in_codes_of(column, released[column.name])
+        values = in_codes_of(column, released[column.name])
         yield _Lens(replace(part, columns=(column,)), perturbation, summary, values)
 
 
@@ -259,7 +258,7 @@ def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
     return found
 
 
-def _in_codes_of(column: Column, other: Column) -> Array:
+def in_codes_of(column: Column, other: Column) -> Array:
     """The values of another table's column, with categories in the codes of this one."""
     if not column.is_category:
         return other.values

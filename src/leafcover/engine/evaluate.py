@@ -158,7 +158,7 @@ def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
     """The models of attackers on one release; a pair has the released rows in the order of the original."""
     granted = None
     if known is not None and (pair.paired or not known.plan.descends):  # the cells of rows are known by their pairs
-        granted = granted_model(pair.released, known.plan, known.partitions, np.arange(len(pair.released)))
+        granted = granted_model(pair.released, known)
     plan = None if known is None else known.plan
     return Test(pair, granted, regrown_model(pair.released, plan, pair.target) if regrow else None)
 
@@ -193,6 +193,8 @@ def measure_some(
     compared: Comparison, names: Sequence[str], *, tell: Progress = lambda words, share: None
 ) -> dict[str, Any]:
     """The results of the named measures; the release is repeated only for those that need a control."""
+    from leafcover.engine.shadow import shadow_of, two_releases_of
+
     known = compared.known
     chosen = [MEASURES.named(name) for name in names]
     control = compared.pair.control is not None or any(one.uses_control for one in chosen)
@@ -204,6 +206,7 @@ def measure_some(
         None if known is None else known.plan.bins,
         compared.attackers,
         tell,
+        {"shadow": lambda: shadow_of(compared), "two_releases": lambda: two_releases_of(compared)},
     )
     return take_measures(context, names)
 

@@ -1,4 +1,4 @@
-"""The models of releases that informed attackers use: the leaf shares of dealing, and the cells of a shuffle.
+"""The models of releases that informed attackers use: the leaf shares of dealing; which model a plan has.
 
 Counts come from the release. The trees or cells are those of the plan (granted), or those that the recipe grows from
 the released table (regrown). Rows that the attacker knows can be subtracted.
@@ -10,18 +10,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
+from leafcover.engine.attacker import Known
+from leafcover.engine.cells_model import RARE, WIDE, cells_model
+from leafcover.engine.descent_model import descent_model
+from leafcover.engine.run import partitions_of
 from leafcover.errors import LeafcoverError
-from leafcover.metrics.disclosure.informed_inference import ReleaseModel
+from leafcover.metrics.disclosure.informed_inference import MOST_PEOPLE, ReleaseModel
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan
 from leafcover.table.table import Column, Table
 from leafcover.tree.binary import BinaryTrees, Coding, Stage, codings, no_trees
 
-RARE = 1e-5  # share of a value that the release does not have
 REGROWN_BINS = 8  # groups of a numeric target in a chain of trees
-WIDE = 300.0  # smoothing of the share that a leaf is compared with, for membership
-TOWARDS = (10.0, 100.0, 1000.0)  # the same in a reference sample, smoothed by the rows around the leaf
+TOWARDS = (10.0, 100.0, 1000.0)  # smoothing of shares in a reference sample, by the rows around the leaf
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +93,14 @@ class Factor:
         for number, table in enumerate(shares):
             total[number] += table[leaves, codes[:, None]][:, group.ravel()]
 
+    def against_wide(self, people: Table, smoothing: Sequence[float]) -> Floats:
+        """(smoothings, people) the log share of the person's value in its leaf, against that in a wider one."""
+        column = people[self.name]
+        codes = self.coding.codes(column)
+        leaves = self.trees.place(self.trees.codes(people), self.starts(column))
+        wide = self.log_shares(WIDE)[leaves, codes]
+        return np.array([self.log_shares(one)[leaves, codes] - wide for one in smoothing])
+
     def without(self, known: Table) -> "Factor":
         """The same without the counts of rows that the attacker knows."""
         counts, roots = _counted(self.name, self.trees, self.before, self.coding, known)
@@ -131,6 +141,11 @@ class DealtModel:
     released: Table
     factors: tuple[Factor, ...]
     partners: Mapping[str, tuple[str, ...]]  # the other columns of a block, which determine the column
+
+    @property
+    def most_people(self) -> int:
+        """As many as are worth attacking."""
+        return MOST_PEOPLE
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -174,17 +189,19 @@ class DealtModel:
         """
         total = np.zeros((len(smoothing) + (0 if reference is None else len(TOWARDS)), len(people)))
         for factor in self.factors:
-            column = people[factor.name]
-            codes = factor.coding.codes(column)
-            leaves = factor.trees.place(factor.trees.codes(people), factor.starts(column))
-            wide = factor.log_shares(WIDE)[leaves, codes]
-            for number, one in enumerate(smoothing):
-                total[number] += factor.log_shares(one)[leaves, codes] - wide
+            total[: len(smoothing)] += factor.against_wide(people, smoothing)
             if reference is not None:
+                column = people[factor.name]
+                codes = factor.coding.codes(column)
+                leaves = factor.trees.place(factor.trees.codes(people), factor.starts(column))
                 own = factor.log_shares(smoothing[0])[leaves, codes]
                 for number, table in enumerate(factor.log_references(reference), start=len(smoothing)):
                     total[number] += own - table[leaves, codes]
         return total
+
+    def evidence(self, people: Table) -> Floats:
+        """The share of each value in its leaf against its share in the start cell."""
+        return np.column_stack([factor.against_wide(people, (0.3,))[0] for factor in self.factors])
 
 
 def _bins(trees: BinaryTrees, at: int, candidates: Column) -> Rows:
@@ -211,164 +228,24 @@ def _whole(released: Table, name: str) -> Factor:
     return Factor(name, trees, None, coding, *_counted(name, trees, None, coding, released))
 
 
-# The cells of a shuffle: each block is permuted inside cells, so a cell is the product of its blocks' counts.
-
-PEOPLE_AT_ONCE = 200
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """The counts of a block's values in each cell."""
-
-    columns: tuple[str, ...]
-    values: Mapping[tuple[object, ...], int]  # the number of each combination of values
-    counts: Floats  # (cells, values)
-
-    def numbers(self, table: Table) -> Rows:
-        """The number of each row's values; -1 for values that the release does not have."""
-        rows = zip(*(_texts(table[name]) for name in self.columns), strict=True)
-        return np.array([self.values.get(row, -1) for row in rows], np.int64)
-
-    def combinations(self, people: Table, candidates: Column) -> Rows:
-        """(people, candidates) the number of each person's values with each candidate in its column."""
-        partners = tuple(name for name in self.columns if name != candidates.name)
-        known = list(zip(*(_texts(people[name]) for name in partners), strict=True)) if partners else [()] * len(people)
-        at, own = self.columns.index(candidates.name), _texts(candidates)
-        table = {k: [self.values.get((*k[:at], one, *k[at:]), -1) for one in own] for k in dict.fromkeys(known)}
-        return np.array([table[k] for k in known], np.int64).reshape(len(people), len(candidates))
-
-    def shares(self, numbers: Rows, smoothing: float) -> Floats:
-        """(numbers, cells) the share of values in each cell, smoothed by their share of the whole."""
-        known = np.maximum(numbers, 0)
-        seen = np.where(numbers >= 0, self.counts[:, known], 0.0).T
-        whole = max(float(self.counts.sum()), 1.0)  # 0 if every row is known and subtracted
-        prior = np.where(numbers >= 0, np.maximum(self.counts.sum(axis=0)[known] / whole, RARE), RARE)
-        found: Floats = (seen + smoothing * prior[:, None]) / (self.counts.sum(axis=1) + smoothing)
-        return found
-
-
-def _texts(column: Column) -> list[object]:
-    if column.is_category:
-        names = [*column.levels, None]
-        return [names[code] for code in column.values.tolist()]
-    return [None if value != value else value for value in column.values.tolist()]  # noqa: PLR0124 - nan
-
-
-@dataclass(frozen=True, eq=False)
-class CellsModel:
-    """The cell that a person's other values suggest, and the share of each value there."""
-
-    released: Table
-    blocks: tuple[Block, ...]
-    label: Rows  # (rows,) the cell of each row
-
-    @property
-    def sizes(self) -> Floats:
-        """The number of rows in each cell."""
-        found: Floats = self.blocks[0].counts.sum(axis=1)
-        return found
-
-    def without(self, known: Table, rows: Rows) -> "CellsModel":
-        """The model of an attacker who subtracts known rows from every cell."""
-        less = []
-        for block in self.blocks:
-            numbers = block.numbers(known)
-            counts = block.counts.copy()
-            there = numbers >= 0
-            np.subtract.at(counts, (self.label[rows[there]], numbers[there]), 1.0)
-            less.append(replace(block, counts=np.maximum(counts, 0.0)))
-        return replace(self, blocks=tuple(less))
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Every column of a block."""
-        return tuple(name for block in self.blocks for name in block.columns)
-
-    def candidates(self, column: str) -> Column:
-        """Every released value; of many numbers, evenly spaced ones."""
-        shown = self.released[column]
-        if shown.is_category:
-            occurring = np.unique(shown.values[shown.values >= 0]).astype(np.int32)
-        else:
-            occurring = np.unique(shown.values[~shown.missing])
-            occurring = occurring[np.unique(np.linspace(0, len(occurring) - 1, min(len(occurring), 256)).astype(int))]
-        return replace(shown, values=occurring, stored=None)
-
-    def scores(self, people: Table, column: str, smoothing: Sequence[float]) -> Floats:
-        """The log probability of each value: over cells, that of the cell given the others times the value's share."""
-        candidates = self.candidates(column)
-        block = next(one for one in self.blocks if column in one.columns)
-        asked = block.combinations(people, candidates)
-        distinct, place = np.unique(asked, return_inverse=True)
-        place = place.reshape(asked.shape)
-        numbers = {id(one): one.numbers(people) for one in self.blocks if one is not block}
-        found = np.empty((len(smoothing), *asked.shape))
-        for at, one in enumerate(smoothing):
-            shares = block.shares(distinct, one).T
-            for begin in range(0, len(people), PEOPLE_AT_ONCE):
-                some = slice(begin, begin + PEOPLE_AT_ONCE)
-                weight = self._cells(numbers, some, one)
-                chance = np.exp(weight - weight.max(axis=1, keepdims=True)) @ shares
-                found[at, some] = np.log(np.maximum(np.take_along_axis(chance, place[some], axis=1), 1e-300))
-        return found
-
-    def _cells(self, numbers: Mapping[int, Rows], some: slice, smoothing: float) -> Floats:
-        """(people, cells) the log probability of some people's values in each cell, by blocks whose numbers are given.
-
-        Values that several people share are looked up once.
-        """
-        total = np.log(np.maximum(self.sizes, RARE))[None]
-        for block in self.blocks:
-            if id(block) in numbers:
-                distinct, place = np.unique(numbers[id(block)][some], return_inverse=True)
-                total = total + np.log(block.shares(distinct, smoothing))[place.ravel()]
-        return total
-
-    def membership(self, people: Table, smoothing: Sequence[float], reference: Table | None = None) -> Floats:
-        """The probability of the person's values by the cells, against that by the whole table."""
-        numbers = {id(block): block.numbers(people) for block in self.blocks}
-        found = np.empty((len(smoothing), len(people)))
-        for begin in range(0, len(people), PEOPLE_AT_ONCE):
-            some = slice(begin, begin + PEOPLE_AT_ONCE)
-            far = _log_sum(self._cells(numbers, some, WIDE))
-            for at, one in enumerate(smoothing):
-                found[at, some] = _log_sum(self._cells(numbers, some, one)) - far
-        return found
-
-
-def _log_sum(values: Floats) -> Floats:
-    highest = values.max(axis=1)
-    found: Floats = highest + np.log(np.exp(values - highest[:, None]).sum(axis=1))
-    return found
-
-
-def cells_model(released: Table, blocks: Sequence[tuple[str, ...]], label: Rows) -> CellsModel:
-    """The model of a table whose blocks were permuted inside cells; ``label`` is the cell of each released row."""
-    cells = int(label.max()) + 1
-    found = []
-    for columns in blocks:
-        values: dict[tuple[object, ...], int] = {}
-        rows = zip(*(_texts(released[name]) for name in columns), strict=True)
-        numbers = np.array([values.setdefault(row, len(values)) for row in rows], np.int64)
-        counts = np.bincount(label * len(values) + numbers, minlength=cells * len(values))
-        found.append(Block(columns, values, counts.reshape(cells, len(values)).astype(np.float64)))
-    return CellsModel(released, tuple(found), label)
-
-
 # The model of a release: by the plan that made it, or by what the recipe regrows from the released table.
 
 
-def granted_model(
-    released: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], source: Rows
-) -> ReleaseModel | None:
-    """The model of an attacker who is granted the plan's trees or cells; None if the plan has neither."""
+def granted_model(released: Table, known: Known) -> ReleaseModel | None:
+    """The model of an attacker who is granted the plan's trees or cells.
+
+    If rows descend from persons, row i of the release must come from row i of the original.
+    """
+    plan, partitions = known.plan, known.partitions
     if not any(step.perturb.descends for step in plan.steps):
-        return dealt_model(released, plan, partitions)
+        return dealt_model(released, plan, partitions) if plan.steps else descent_model(known, released)
     within = {step.within for step in plan.steps}
-    if len(within) == 1 and within <= set(partitions) and all(step.perturb.is_exchangeable for step in plan.steps):
-        label = partitions[within.pop()].cells.label[source]
-        return cells_model(released, [step.columns for step in plan.steps], label)
-    return None
+    permuted = all(step.perturb.is_exchangeable and step.perturb.moves_rows for step in plan.steps)
+    if permuted and len(within) == 1 and within <= set(partitions):
+        unchanged = tuple(name for name in released.names if name not in plan.columns)  # true records of a row's cell
+        blocks = [step.columns for step in plan.steps] + ([unchanged] if unchanged else [])
+        return cells_model(released, blocks, partitions[within.pop()].cells.label)
+    return descent_model(known, released)
 
 
 def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseModel | None:
@@ -387,8 +264,10 @@ def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseMod
             again = plan_for(table, recipe, target=chosen if RECIPES[recipe].needs_target else None, settings=settings)
         except LeafcoverError:
             continue
-        made = {} if again.made is None else again.made.of(table)
-        model = granted_model(table, again, made, np.arange(len(table)))
+        made = partitions_of(
+            table, again, lambda words, share: None, None if again.made is None else again.made.of(table)
+        )
+        model = granted_model(table, Known(table, again, made))
         if model is not None:
             return model
     return None

@@ -55,6 +55,7 @@ class Context:
     bins: int | None = None
     attackers: Callable[[], Sequence[Test]] = tuple  # models of attackers who know the method, one for each test
     tell: Callable[[str, float], None] = lambda text, share: None
+    repeated: Mapping[str, Callable[[], Any]] = field(default_factory=dict)  # measures that repeat the release
     results: dict[str, Any] = field(default_factory=dict)  # of the measures that were taken
 
     @property
@@ -101,6 +102,7 @@ class Measure:
     needs: tuple[Need, ...] = ()
     place: str = ""
     description: str = ""
+    by_name: bool = False  # taken only if it is asked for by name, because it repeats the release many times
 
     @property
     def uses_control(self) -> bool:

@@ -189,7 +189,7 @@ def measures(
     for one in MEASURES.values():
         if one.place:
             by_side[one.side][one.place] = taken[one.name]
-        elif taken[one.name] is not None:
+        elif taken.get(one.name) is not None:
             extra.append(ExtraMeasure(one.name, one.side, one.description, taken[one.name]))
     return Measures(
         len(pair.original),
@@ -210,7 +210,8 @@ def measures(
 def take_measures(context: Context, names: Iterable[str] | None = None) -> dict[str, Any]:
     """What the named measures found, or all of them; None for one that needs what is not there."""
     with learning():
-        return {name: context.result(name) for name in (MEASURES if names is None else names)}
+        chosen = [name for name, one in MEASURES.items() if not one.by_name] if names is None else names
+        return {name: context.result(name) for name in chosen}
 
 
 def _headline(context: Context) -> Informed | None:
@@ -294,6 +295,7 @@ _RISKS: dict[str, tuple[str, tuple[Need, ...], Callable[[Context], Any]]] = {
     "unchanged_values": ("unmoved", ("pairs",), _unchanged),
     "averages": ("averages", (), _averaged),
 }
+_BY_NAME = ("shadow", "two_releases")  # repeat the release many times: the engine hands them in
 
 
 def _register_built_in() -> None:
@@ -301,6 +303,13 @@ def _register_built_in() -> None:
     for side, table in sides:
         for name, (place, needs, take) in table.items():
             MEASURES.register(name, Measure(name, side, take, needs, place, say(f"progress-{name.replace('_', '-')}")))
+    for name in _BY_NAME:
+        words = say(f"progress-{name.replace('_', '-')}")
+        MEASURES.register(name, Measure(name, "risk", _repeated(name), description=words, by_name=True))
+
+
+def _repeated(name: str) -> Callable[[Context], Any]:
+    return lambda context: context.repeated[name]() if name in context.repeated else None
 
 
 _register_built_in()

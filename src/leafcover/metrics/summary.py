@@ -33,7 +33,9 @@ ROUNDING = 1e-9  # tolerance: a figure this little above a limit counts as equal
 FALSE_ALARMS = 0.01  # the share of people outside the release who are taken for members
 
 RiskKind: TypeAlias = Literal["linkage", "inference", "membership", "copies"]
-Method: TypeAlias = Literal["granted", "regrown", "nearest", "stable", "model", "distance", "presence", "plan"]
+Method: TypeAlias = Literal[
+    "granted", "regrown", "nearest", "stable", "model", "distance", "presence", "trained", "plan"
+]
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def attempts(
         for each in attack.inferences:
             yield DecisiveRisk("inference", each.above_control, each.column, method)
         yield _above_alarms(attack.membership.found, method)
+    if informed is not None and informed.trained is not None:
+        yield _above_alarms(informed.trained.found, "trained")
     if copied.findings and copied.worst is not None and (above := above_control(copied.worst.attack)) is not None:
         yield DecisiveRisk("copies", above, ", ".join(copied.findings[0].columns))
 
@@ -248,6 +252,8 @@ def _informed(attacks: InformedAttacks | None) -> Iterator[str]:
                 area=str(attack.membership.area),
                 found=str(attack.membership.found),
             )
+    if (trained := attacks.trained) is not None:
+        yield say("trained", area=str(trained.area), found=str(trained.found), rarely=str(trained.found_rarely))
 
 
 def _copies(found: Copies) -> Iterator[str]:

@@ -196,6 +196,9 @@ class ReportContext:
             return None
         if (informed := self._informed(found.method)) is not None:
             return MembershipResult(found.method, informed.membership.area, informed.membership.found)
+        attacks = self.measures.risks.informed_attacks
+        if found.method == "trained" and attacks is not None and attacks.trained is not None:
+            return MembershipResult(found.method, attacks.trained.area, attacks.trained.found)
         nearest = self.measures.risks.membership
         assert nearest is not None
         if found.method == "presence" and (values := nearest.presence) is not None:

@@ -142,9 +142,9 @@ def _membership(subject: ReportContext, attacks: InformedAttacks, nearest: Membe
         say("informed-head-found-rarely"),
     )
     rows: list[list[str | Cell]] = []
-    for name, attack in (("granted", attacks.granted), ("regrown", attacks.regrown)):
-        if attack is not None and subject.rules.shows(attack.membership.area):
-            member = attack.membership
+    granted, regrown = (None if one is None else one.membership for one in (attacks.granted, attacks.regrown))
+    for name, member in (("granted", granted), ("regrown", regrown), ("trained", attacks.trained)):
+        if member is not None and subject.rules.shows(member.area):
             three = (_risk(subject, one) for one in (member.area, member.found, member.found_rarely))
             rows.append([say("informed-attacker", how=name, what=_what(subject)), *three])
     if nearest is not None and subject.rules.shows(nearest.area):

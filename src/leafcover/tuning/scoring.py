@@ -107,7 +107,9 @@ def _attempts(made: Rerun, *, regrow: bool) -> tuple[DecisiveRisk, ...]:
         attempts(
             linked=None,
             inferred=inferences(pair, learned=False, most=INFERRED),
-            informed=informed_attacks([attacker_of(pair, made.known, regrow=regrow)], background=(), most=people),
+            informed=informed_attacks(
+                [attacker_of(pair, made.known, regrow=regrow)], background=(), most=people, trained=False
+            ),
             membership=membership(pair),
             copied=copies(pair),
         )

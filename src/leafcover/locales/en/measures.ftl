@@ -90,6 +90,7 @@ informed = An attacker who knows the method and { $knowledge ->
     [regrown] regrows its trees or cells from the release
    *[rows] its trees, and { $rows } of the other rows,
 } infers { $column } best: for { $main } of the people in the release and { $control } of others, { $above } above control. Membership: area { $area }; { $found } of members found at 1% false alarms.
+trained = A classifier trained on some members and others recognises members: area { $area }; { $found } found at 1% false alarms, { $rarely } at 0.1%.
 
 ## Utility
 
@@ -182,6 +183,8 @@ progress-reconstruction = reconstructing values
 progress-singling-out = singling out
 progress-linkability = linkability of column sets
 progress-membership-inference = membership inference
+progress-shadow = shadow releases with and without people
+progress-two-releases = two releases attacked together
 progress-attribution = correct attribution
 progress-k-anonymity = counting equivalence classes
 progress-k-anonymity-of-release = counting equivalence classes of the release

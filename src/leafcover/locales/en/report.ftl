@@ -35,6 +35,7 @@ inference-method = { $method ->
     [stable] the nearest released record, compared on the least perturbed columns
     [distance] the distance to the nearest released record
     [presence] the shares of a person’s values in the release and in a sample of the population
+    [trained] a classifier trained on some members and others
    *[nearest] the nearest released record
 }
 columns-attacked = { $all ->

@@ -64,6 +64,7 @@ informed-attacker = { $how ->
     [granted] Knows the method; { $what } granted
     [regrown] Knows the method; { $what } regrown
     [presence] Shares of values, in the release and in a sample of the population
+    [trained] The same, trained on some members and others
    *[distance] Distance to the nearest released row
 }
 informed-membership-note =

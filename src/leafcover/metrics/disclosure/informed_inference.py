@@ -8,7 +8,7 @@ the same attack on people who are not in the release.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from leafcover.arrays import Array, Floats, Rows
 from leafcover.metrics.disclosure.attribute_inference import best_guess, labels_of, reach_of, right
 from leafcover.metrics.disclosure.membership_inference import folds, found_at, is_tuning, placements
 from leafcover.metrics.estimates import Attack, Estimate, Risk, risk_of, wilson
-from leafcover.metrics.pair import Pair, sample_rows
+from leafcover.metrics.models import learning
+from leafcover.metrics.neighbors import nearest, scaled, searchable
+from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 
 SMOOTHING = (0.1, 0.3, 1.0, 3.0)  # rows added to each leaf in the shares of the whole; the best one is used
@@ -32,6 +34,10 @@ class ReleaseModel(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The columns that can be inferred."""
 
+    @property
+    def most_people(self) -> int:
+        """The largest number of people that it attacks in reasonable time, on either side of a test."""
+
     def candidates(self, column: str) -> Column:
         """The possible values of a column, one row each; groups of neighbouring numbers by one of their values."""
 
@@ -46,6 +52,9 @@ class ReleaseModel(Protocol):
 
         The ways are one for each smoothing; further ones may use a reference sample of the population.
         """
+
+    def evidence(self, people: Table) -> Floats:
+        """(people, parts) the evidence of membership, part by part: by leaf, by block or by column."""
 
     def without(self, known: Table, rows: Rows) -> "ReleaseModel":
         """The model of an attacker who knows some of the released people and subtracts them."""
@@ -95,6 +104,7 @@ class InformedAttacks:
     granted: InformedAttack | None  # the true trees or cells; None if the method has none
     regrown: InformedAttack | None  # only the release: trees or cells are grown from it
     background: tuple[InformedAttack, ...]  # the true trees, and shares of the other rows
+    trained: InformedMembership | None = None  # a classifier that has seen some members and others
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +116,9 @@ class Test:
     pair: Pair
     granted: ReleaseModel | None
     regrown: ReleaseModel | None
+
+
+Sides: TypeAlias = tuple[Table, Table]  # people in the release, and others
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,32 +134,43 @@ class People:
         """The people outside the release."""
         return self.control.take(self.sampled)
 
-    def tuning(self) -> tuple[Table, Table]:
+    def tuning(self) -> Sides:
         """A third of each, on whom the smoothing is chosen."""
         return self._chosen(tuning=True)
 
-    def testing(self) -> tuple[Table, Table]:
+    def testing(self) -> Sides:
         """The other two thirds."""
         return self._chosen(tuning=False)
 
-    def _chosen(self, *, tuning: bool) -> tuple[Table, Table]:
+    def _chosen(self, *, tuning: bool) -> Sides:
         one, two = (t.take(np.flatnonzero(is_tuning(len(t)) == tuning)) for t in (self.members, self.others))
         return one, two
 
 
 def informed_attacks(
-    tests: Sequence[Test], *, most: int = MOST_PEOPLE, background: Sequence[float] = BACKGROUND
+    tests: Sequence[Test],
+    *,
+    most: int = MOST_PEOPLE,
+    background: Sequence[float] = BACKGROUND,
+    trained: bool = True,
 ) -> InformedAttacks | None:
-    """All attacks, over all tests; None without people outside the release."""
+    """All attacks, over all tests; None without people outside the release.
+
+    The attack of a trained classifier works on the first test.
+    """
     tests = [test for test in tests if test.pair.control is not None and len(test.pair.control) > 2]
     if not tests:
         return None
-    granted = [(test.granted, _people(test.pair, most), test.pair) for test in tests if test.granted is not None]
-    regrown = [(test.regrown, _people(test.pair, most), test.pair) for test in tests if test.regrown is not None]
+
+    def runs(models: Sequence[ReleaseModel | None]) -> list[tuple[ReleaseModel, People, Pair]]:
+        both = zip(models, tests, strict=True)
+        return [(m, _people(test.pair, min(most, m.most_people)), test.pair) for m, test in both if m is not None]
+
     return InformedAttacks(
-        _attack(0.0, granted),
-        _attack(0.0, regrown),
+        _attack(0.0, runs([test.granted for test in tests])),
+        _attack(0.0, runs([test.regrown for test in tests])),
         tuple(found for share in background if (found := _with_background(share, tests[:1], most)) is not None),
+        _trained(tests[0], most) if trained else None,
     )
 
 
@@ -159,9 +183,10 @@ def _with_background(share: float, tests: Sequence[Test], most: int) -> Informed
         known = np.setdiff1d(np.arange(rows), hidden)
         if test.granted is None or not len(known):
             continue
-        people = _people(test.pair, most)
-        members = test.pair.original.take(hidden[sample_rows(len(hidden), most)])
         model = test.granted.without(test.pair.original.take(known), known)
+        few = min(most, model.most_people)
+        people = _people(test.pair, few)
+        members = test.pair.original.take(hidden[sample_rows(len(hidden), few)])
         runs.append((model, replace(people, members=members), test.pair))
     return _attack(share, runs)
 
@@ -176,9 +201,12 @@ def _attack(known: float, runs: Sequence[tuple[ReleaseModel, People, Pair]]) -> 
     if not runs:
         return None
     columns = dict.fromkeys(name for model, _, _ in runs for name in model.columns)
+    split = [(model, people.tuning(), people.testing(), pair) for model, people, pair in runs]
     inferences = []
     for name in columns:
-        sides = [_infer(model, people, pair.original[name]) for model, people, pair in runs if name in model.columns]
+        sides = [
+            _infer(m, tuning, testing, pair.original[name]) for m, tuning, testing, pair in split if name in m.columns
+        ]
         members, others, guesses = (np.concatenate(side) for side in zip(*sides, strict=True))
         if len(members) and len(others):
             attack = Attack(risk_of(members), risk_of(others), risk_of(guesses))
@@ -187,23 +215,23 @@ def _attack(known: float, runs: Sequence[tuple[ReleaseModel, People, Pair]]) -> 
     return InformedAttack(known, tuple(inferences), _pooled(scores))
 
 
-def _infer(model: ReleaseModel, people: People, column: Column) -> tuple[Floats, Floats, Floats]:
+def _infer(model: ReleaseModel, tuning: Sides, testing: Sides, column: Column) -> tuple[Floats, Floats, Floats]:
     """The success on members, on others, and of the best single answer; smoothing is chosen on other people."""
     candidates, reach = model.candidates(column.name), reach_of(column)
 
     def success(table: Table, smoothing: Sequence[float]) -> list[Floats]:
-        known = table.take(np.flatnonzero(~table[column.name].missing))
-        if not len(known):
+        known = ~table[column.name].missing
+        if not known.any():
             return [np.empty(0)] * len(smoothing)
-        scores = model.scores(known, column.name, smoothing)
-        return [successes(one, candidates, known[column.name], reach) for one in scores]
+        truth = table[column.name].take(np.flatnonzero(known))
+        scores = model.scores(table, column.name, smoothing)  # the same table for all columns: models may keep sums
+        return [successes(one[known], candidates, truth, reach) for one in scores]
 
-    members, others = (success(side, SMOOTHING) for side in people.tuning())
+    members, others = (success(side, SMOOTHING) for side in tuning)
     above = [
         one.mean() - two.mean() if len(one) and len(two) else 0.0 for one, two in zip(members, others, strict=True)
     ]
     best = (SMOOTHING[int(np.argmax(above))],)
-    testing = people.testing()
     truth = testing[0][column.name]
     single = best_guess(labels_of(column), reach)
     guesses = right(single, labels_of(truth)[~truth.missing], reach)
@@ -258,3 +286,55 @@ def _pooled(runs: Sequence[tuple[Floats, Floats]]) -> InformedMembership:
     many = sum(len(members) for members, _ in runs)
     found = [sum(found_at(-one, -two, share) * len(one) for one, two in runs) for share in FALSE_ALARMS]
     return InformedMembership(area, wilson(found[0], many), wilson(found[1], many))
+
+
+# A classifier that has seen some members and others. It may learn what no formula says: which leaves, blocks or columns
+# give people away, and how the evidence of both models, distances and exact values go together.
+
+MOST_TRAINED = 2_500  # people on either side
+FEWEST_TRAINED = 50
+NEAREST = 3  # released rows whose distances are used
+
+
+def _trained(test: Test, most: int) -> InformedMembership | None:
+    """Half of the people train a boosted classifier that is tested on the other half, and the other way round."""
+    models = [model for model in (test.granted, test.regrown) if model is not None]
+    people = _people(test.pair, min([most, MOST_TRAINED, *(model.most_people for model in models)]))
+    sides = (people.members, people.others)
+    if min(len(side) for side in sides) < FEWEST_TRAINED:
+        return None
+    members, others = (_signs(test.pair, models, side) for side in sides)
+    return _pooled([_classified(members, others, half) for half in (0, 1)])
+
+
+def _signs(pair: Pair, models: Sequence[ReleaseModel], people: Table) -> Floats:
+    """(people, signs) what tells members from others: evidence by the models, distances, how often values occur."""
+    found = [part for model in models for part in (*model.membership(people, SMOOTHING), *model.evidence(people).T)]
+    names = [name for name in pair.names if name != pair.weight]
+    _, theirs, ours = scaled([pair.original, pair.released, people], names)
+    found += list(nearest(ours, searchable(theirs), count=NEAREST).distance.T)
+    for name in pair.names:
+        values, counts = np.unique(pair.released[name].values, return_counts=True)
+        at = np.minimum(np.searchsorted(values, people[name].values), len(values) - 1)
+        found.append(np.where(values[at] == people[name].values, counts[at], 0))
+    return np.column_stack(found).astype(np.float64)
+
+
+def _classified(members: Floats, others: Floats, half: int) -> tuple[Floats, Floats]:
+    """The scores of one half of the people, by a classifier trained on the other."""
+    with learning():
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        model = HistGradientBoostingClassifier(
+            max_iter=60,
+            learning_rate=0.1,
+            max_leaf_nodes=8,
+            min_samples_leaf=30,
+            early_stopping=False,
+            random_state=SEED,
+        )
+        seen = [side[np.arange(len(side)) % 2 == half] for side in (members, others)]
+        model.fit(np.concatenate(seen), np.repeat([1, 0], [len(side) for side in seen]))
+        tested = (side[np.arange(len(side)) % 2 != half] for side in (members, others))
+        first, second = (np.asarray(model.decision_function(side)) for side in tested)
+    return first, second
