@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from leafcover.randomized_response import DisguisedColumns, Kary, OneCoin, Scheme, Warner, accuracy, disguise, grow_tree
-from leafcover.sklearn.randomized_response import RandomizedResponseTreeClassifier
+from leafcover.sklearn.trees import RandomizedResponseTreeClassifier
 from leafcover.table.frames import from_frame
 from leafcover.tree.predict import classify
 from tests.randomized_response.mechanisms import DRAWS

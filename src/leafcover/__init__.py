@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from leafcover.keyed_random import Key
     from leafcover.metrics.registry import MEASURES
     from leafcover.metrics.suite import Measures
-    from leafcover.partition.conditional import Conditional
     from leafcover.partition.forest import Forest, Refine
     from leafcover.partition.kd_tree import Halves, Kd
-    from leafcover.partition.leaves import Leaves, Whole
+    from leafcover.partition.leaves import Conditional, Leaves, Whole
     from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
     from leafcover.perturb.additive import Additive, Multiplicative
     from leafcover.perturb.bounded import Bounded
@@ -49,7 +48,7 @@ _HOMES = {
     "Additive": "leafcover.perturb.additive",
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
-    "Conditional": "leafcover.partition.conditional",
+    "Conditional": "leafcover.partition.leaves",
     "Deal": "leafcover.perturb.deal",
     "Forest": "leafcover.partition.forest",
     "Halves": "leafcover.partition.kd_tree",
@@ -75,7 +74,7 @@ _HOMES = {
     "VariableMdav": "leafcover.partition.microaggregation",
     "Whole": "leafcover.partition.leaves",
     "errors": "leafcover.errors:",
-    "from_frame": "leafcover.table.frames",
+    "from_frame": "leafcover.table.arrow",
     "grow": "leafcover.tree.c45",
     "inspect": "leafcover.api",
     "load": "leafcover.api",

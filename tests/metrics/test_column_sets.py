@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.metrics.disclosure.linkability import column_sets, two_halves
+from leafcover.metrics.disclosure.singling_out import column_sets, two_halves
 from leafcover.metrics.pair import SEED, pair_of
 from tests.metrics.attacks import awkward_pairs, check_sound, with_control
 from tests.metrics.pairs import apart, copy_of, reordered

@@ -4,8 +4,7 @@ import random
 from contextlib import suppress
 
 from leafcover.survey.client import Answer
-from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import StoreFailed
+from leafcover.survey.storage import StoreFailed, open_store
 from tests.survey.surveys import habits
 
 TOKENS = 4_000  # of each process

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.survey.questionnaire import Survey, survey_from
 from leafcover.survey.results import export, read_answers, table_of
-from leafcover.survey.storage.base import StoreFailed
+from leafcover.survey.storage import StoreFailed
 from leafcover.table.table import Table
 from tests.survey.kept import kept
 from tests.survey.people import people, reported, texts

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from leafcover.survey.client import body, token
-from leafcover.survey.storage.base import is_spent
+from leafcover.survey.storage import is_spent
 from tests.survey.load import JSON
 from tests.survey.looking import block, rows
 from tests.survey.serving import KEY, serving

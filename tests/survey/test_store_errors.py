@@ -8,8 +8,7 @@ import pytest
 
 from leafcover.survey.client import Answer
 from leafcover.survey.results import read_answers
-from leafcover.survey.storage import checked_place, open_store
-from leafcover.survey.storage.base import Acceptance, StoreFailed
+from leafcover.survey.storage import Acceptance, StoreFailed, checked_place, open_store
 from tests.survey.surveys import habits
 
 SURVEY = habits(tokens=True)

@@ -10,8 +10,7 @@ from threading import Timer
 import pytest
 
 from leafcover.survey.client import Answer
-from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import Acceptance, is_spent
+from leafcover.survey.storage import Acceptance, is_spent, open_store
 from tests.survey.adding import add_until_killed
 from tests.survey.looking import block
 from tests.survey.surveys import habits

@@ -9,8 +9,7 @@ from contextlib import closing
 import pytest
 
 from leafcover.survey.client import Answer
-from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import Acceptance
+from leafcover.survey.storage import Acceptance, open_store
 from leafcover.survey.storage.sqlite import AT_LEAST
 from tests.survey.surveys import habits
 

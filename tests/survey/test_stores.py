@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from leafcover.survey.client import MOST_TOKENS, Answer
 from leafcover.survey.questionnaire import survey_from
-from leafcover.survey.storage import open_store
-from leafcover.survey.storage.base import Acceptance, StoreFailed, is_spent, with_spent
+from leafcover.survey.storage import Acceptance, StoreFailed, is_spent, open_store, with_spent
 from tests.survey.looking import block, columns, rows
 from tests.survey.surveys import HABITS, habits, one_coin
 

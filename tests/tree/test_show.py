@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow, grow_from, grow_with_unpruned
-from leafcover.tree.export import as_json, estimates, rules, text
-from leafcover.tree.plot import WIDTH, picture
+from leafcover.tree.export import WIDTH, as_json, estimates, picture, rules, text
 from leafcover.tree.predict import classify
 from leafcover.tree.tree import Attribute, Training, training
 from tests.tree.strategies import trainings

@@ -55,8 +55,7 @@ def tree(
     """Grow a C4.5 decision tree (Release 8) that predicts one column from the others."""
     from leafcover.table.identifiers import identifiers
     from leafcover.tree.c45 import grow_with_unpruned
-    from leafcover.tree.export import as_json, rules, text
-    from leafcover.tree.plot import picture
+    from leafcover.tree.export import as_json, picture, rules, text
     from leafcover.tree.predict import errors_on
     from leafcover.tree.tree import training
 

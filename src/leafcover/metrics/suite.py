@@ -23,13 +23,12 @@ from leafcover.metrics.disclosure.interval_disclosure import (
     unmoved,
 )
 from leafcover.metrics.disclosure.k_anonymity import KAnonymity, k_anonymity
-from leafcover.metrics.disclosure.linkability import ColumnSets, column_sets
 from leafcover.metrics.disclosure.membership_inference import Membership, membership
 from leafcover.metrics.disclosure.nearest_record import Candidates, Distances, Sers, candidates, distances, sers
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.reconstruction import Attribution, ReconstructionAttack, attribution, reconstruction
 from leafcover.metrics.disclosure.record_linkage import Evidence, Informed, Linkage, distance_linkage, informed
-from leafcover.metrics.disclosure.singling_out import SinglingOut, singling_out
+from leafcover.metrics.disclosure.singling_out import ColumnSets, SinglingOut, column_sets, singling_out
 from leafcover.metrics.models import learning
 from leafcover.metrics.pair import Pair, say
 from leafcover.metrics.registry import MEASURES, Context, ExtraMeasure, Facts, Measure, Need, Side

@@ -85,7 +85,7 @@ PARTITIONS: Registry[type[PartitionMethod]] = Registry(
     "leafcover.partition.forest",
     "leafcover.partition.kd_tree",
     "leafcover.partition.microaggregation",
-    "leafcover.partition.conditional",
+    "leafcover.partition.leaves",
 )
 
 Method = TypeVar("Method", bound=type[PartitionMethod])

@@ -40,8 +40,7 @@ from leafcover.reporting.components import (
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import RARE, DisclosureRules, curled, listed, rare_levels, started
 from leafcover.table.table import Table
-from leafcover.tree.export import ValueFormatter, largest_branch, node_text, rule_text, value_formatter
-from leafcover.tree.plot import picture
+from leafcover.tree.export import ValueFormatter, largest_branch, node_text, picture, rule_text, value_formatter
 from leafcover.tree.sysfor import shared_rules
 from leafcover.tree.tree import Attribute, Tree
 

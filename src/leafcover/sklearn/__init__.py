@@ -4,7 +4,6 @@ A number is cut; text, categories and truth values get a branch for every level,
 value, or a level never met in training, goes down every branch by its share (Quinlan 1993).
 """
 
-from leafcover.sklearn.randomized_response import RandomizedResponseTreeClassifier
-from leafcover.sklearn.trees import C45Classifier, SysForClassifier
+from leafcover.sklearn.trees import C45Classifier, RandomizedResponseTreeClassifier, SysForClassifier
 
 __all__ = ["C45Classifier", "RandomizedResponseTreeClassifier", "SysForClassifier"]

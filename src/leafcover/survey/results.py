@@ -23,14 +23,13 @@ from leafcover.randomized_response import JointDistribution, ProportionEstimate,
 from leafcover.randomized_response.estimate import DEVIATIONS, of_weights, recoded_column, weights
 from leafcover.randomized_response.tree import StoppingRules, accuracy, grow_tree
 from leafcover.survey.questionnaire import Question, Survey
-from leafcover.survey.storage.base import Store
+from leafcover.survey.storage import Store
 from leafcover.table.io import read, write
 from leafcover.table.table import Column, Grid, Table, splitmix64
-from leafcover.tree.export import nested_nodes
+from leafcover.tree.export import nested_nodes, picture
 from leafcover.tree.export import rules as rules_of
 from leafcover.tree.export import text as text_of
 from leafcover.tree.histogram import quantile_codes
-from leafcover.tree.plot import picture
 from leafcover.tree.tree import Tree
 
 LEAST_ANSWERS = 100  # the intervals use the normal approximation, and results about a few people could identify them

@@ -25,7 +25,7 @@ from leafcover.survey.pages import owner_page
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.results import LEAST_ANSWERS, export, predictable, results, stored_answers, tree_of
 from leafcover.survey.server.answers import Declined, body_of, is_foreign
-from leafcover.survey.storage.base import Opens, StoreFailed
+from leafcover.survey.storage import Opens, StoreFailed
 from leafcover.table.table import Table
 
 MOST_FORM_BYTES = 1024

@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from leafcover.messages import catalogue
 from leafcover.survey.client import Answer, Message, Outdated, Refused, length, number_of, received
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storage.base import Acceptance, Opens, Store
+from leafcover.survey.storage import Acceptance, Opens, Store
 
 PATIENCE_SECONDS = 10.0  # for the head of a request, and for its body
 MOST_TOGETHER = 256  # answers in one transaction; at 200 a second a few wait at a time

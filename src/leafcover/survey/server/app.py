@@ -29,7 +29,7 @@ from leafcover.survey.pages import page_of
 from leafcover.survey.questionnaire import Survey
 from leafcover.survey.server.admin import owner_routes
 from leafcover.survey.server.answers import PATIENCE_SECONDS, Writer, answering
-from leafcover.survey.storage.base import Opens
+from leafcover.survey.storage import Opens
 
 API_VERSION = "1"
 

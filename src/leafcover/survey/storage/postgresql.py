@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from leafcover.survey.client import Answer
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storage.base import Acceptance, StoreFailed, as_reports, judged, with_spent
+from leafcover.survey.storage import Acceptance, StoreFailed, as_reports, judged, with_spent
 
 if TYPE_CHECKING:
     import psycopg

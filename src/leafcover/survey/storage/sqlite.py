@@ -21,7 +21,7 @@ from threading import Lock
 
 from leafcover.survey.client import Answer
 from leafcover.survey.questionnaire import Survey
-from leafcover.survey.storage.base import Acceptance, StoreFailed, as_reports, judged, with_spent
+from leafcover.survey.storage import Acceptance, StoreFailed, as_reports, judged, with_spent
 
 OURS = 0x4C656166  # "Leaf", in the header of every store
 VERSION = 1
