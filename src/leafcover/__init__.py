@@ -74,7 +74,7 @@ _HOMES = {
     "VariableMdav": "leafcover.partition.microaggregation",
     "Whole": "leafcover.partition.leaves",
     "errors": "leafcover.errors:",
-    "from_frame": "leafcover.table.arrow",
+    "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
     "inspect": "leafcover.api",
     "load": "leafcover.api",

@@ -37,7 +37,7 @@ def not_reached(
     """
     name = "k" if plan.recipe in ("cover", "cells") else "min_cell"
     found = []
-    for one in dict.fromkeys(step.within for step in plan.steps):
+    for one in sorted(dict.fromkeys(step.within for step in plan.steps), key=lambda one: -one.min_rows):
         sizes = partitions[one].cells.sizes
         smallest = int(sizes.min())
         if one.groups_similar:
@@ -45,7 +45,7 @@ def not_reached(
                 found.append(
                     f"With k = {one.min_rows:,} all rows form one group: every average is that of the whole column."
                 )
-        elif smallest < one.min_rows:
+        elif smallest < one.min_rows and not (name == "k" and found):  # the target's tree asks for fewer than k
             few = f"fewer than {FEWEST}" if published and smallest < FEWEST else str(smallest)
             rows = "1 row" if few == "1" else f"{few} rows"
             all_of_it = ", the whole table" if len(sizes) == 1 else ""

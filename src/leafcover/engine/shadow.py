@@ -125,7 +125,8 @@ def shadow_of(compared: Comparison) -> Shadow:
     """The same for a release of this program, by its own recipe and settings; trees or cells are granted."""
     if compared.known is None:
         raise TableError(
-            "A shadow run repeats the release, so it needs the plan. Give plan=..., or for another program use "
+            "A shadow run repeats the release, so it needs the plan. Measure a release with its internal manifest beside it, "
+            "or for another program use "
             "leafcover.shadow(make, table) with a function that makes a release."
         )
     plan = compared.known.plan
@@ -311,7 +312,10 @@ class _Together:
 def two_releases_of(compared: Comparison) -> TwoReleases | None:
     """Repeat a release of two thirds of the rows with two keys, then without single people; the rest is the control."""
     if compared.known is None:
-        raise TableError("Two releases are attacked by repeating the release, which needs the plan. Give plan=...")
+        raise TableError(
+            "Two releases are attacked by repeating the release, which needs the plan. "
+            "Measure a release with its internal manifest beside it."
+        )
     table = compared.known.table.take(sample_rows(len(compared.known.table), MOST_ROWS))
     order = np.random.default_rng(SEED).permutation(len(table))
     rows = np.sort(order[: 2 * len(table) // 3])

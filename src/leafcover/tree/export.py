@@ -317,8 +317,8 @@ def _share(errors: int, forest: ForestExport) -> str:
 
 # A tree as an SVG image: an outline that is legible on a wide screen and on a phone. Each line is a node: the branch
 # that leads to it, the attribute it tests or the class it predicts, and on the right the class distribution. Nodes
-# below ``depth`` tests are summarised in one line. Nodes can be marked as differing from those of another tree, to compare
-# two images side by side.
+# below ``depth`` tests are summarised in one line. Nodes can be marked as differing from those of another tree, to
+# compare two images side by side.
 
 
 # The outline: one line per node, from the root down, with deeper nodes summarised.
