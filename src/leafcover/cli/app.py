@@ -86,6 +86,7 @@ GIVEN = (
         "manifest",
         "pairs",
         "control",
+        "plan",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )

@@ -16,7 +16,6 @@ from leafcover.cells import Cells, Range
 from leafcover.engine.attacker import Known, in_codes_of
 from leafcover.engine.cells_model import candidates_of, log_sum
 from leafcover.engine.run import whole_part
-from leafcover.metrics.disclosure.informed_inference import MOST_PEOPLE
 from leafcover.metrics.pair import sample_rows
 from leafcover.perturb.base import Chunk, Perturbation, Summary
 from leafcover.recipes.plan import Step
@@ -29,7 +28,7 @@ MOST_CANDIDATES = 128  # values of a number among which the attacker chooses
 REFERENCE = 150  # released rows that stand for other people, for membership
 WORK = 24_000_000  # people times released rows
 AT_ONCE = 3_000_000  # people times released rows computed at once
-FEWEST_PEOPLE = 150  # on either side of a test
+FEWEST_PEOPLE, MOST_PEOPLE = 150, 1_000  # on either side of a test
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,8 @@ class Averaged(Law):
         new = self.shown[rows]
         if own.dtype.kind != "f":
             return np.where(own == new, self.same, 1 - self.same)
-        apart = np.abs(own - new) / max(self.spread, 1e-300)
+        with np.errstate(over="ignore"):
+            apart = np.abs(own / 2 - new / 2) / max(self.spread / 2, 1e-300)
         return np.where(np.isnan(own) & np.isnan(new), 1.0, np.nan_to_num(np.exp(-0.5 * np.minimum(apart, 30.0) ** 2)))
 
 
@@ -147,7 +147,7 @@ class Perturbed(Law):
         part = replace(part, columns=(replace(part.columns[0], values=own),))
         if self.own_cell and cell is not None:
             part = replace(part, cells=replace(part.cells, label=cell))
-        with np.errstate(invalid="ignore", divide="ignore"):  # a cell of people without a value says nothing of it
+        with np.errstate(all="ignore"):  # a cell of people without a value says nothing of it; 1e308 overflows
             found = np.nan_to_num(self.perturb.likelihood(part, {self.name: self.shown[rows]}, self.summary))
         return np.asarray(found * _inside(part, own) if self.perturb.keeps_boxes else found)
 
@@ -466,7 +466,9 @@ def _averaged(column: Column, shown: Array) -> Averaged:
     if column.is_category:
         same = float((column.values[there] == shown[there]).mean()) if there.any() else 1.0
         return Averaged(column.name, shown, *_keys([shown]), 0.0, same)
-    spread = float(np.sqrt(np.nanmean((column.values[there] - shown[there]) ** 2))) if there.any() else 0.0
+    apart = np.abs(column.values[there] / 2 - shown[there] / 2) if there.any() else np.zeros(1)  # 1e308 overflows
+    largest = max(float(np.nanmax(apart)), 1e-300)
+    spread = min(2 * largest * float(np.sqrt(np.nanmean((apart / largest) ** 2))), float(np.finfo(np.float64).max))
     return Averaged(column.name, shown, *_keys([shown]), spread, 1.0)
 
 
