@@ -125,9 +125,8 @@ def shadow_of(compared: Comparison) -> Shadow:
     """The same for a release of this program, by its own recipe and settings; trees or cells are granted."""
     if compared.known is None:
         raise TableError(
-            "A shadow run repeats the release, so it needs the plan. Measure a release with its internal manifest beside it, "
-            "or for another program use "
-            "leafcover.shadow(make, table) with a function that makes a release."
+            "A shadow run repeats the release, so it needs the plan. Measure a release with its internal manifest, "
+            "or for another program use leafcover.shadow(make, table) with a function that makes a release."
         )
     plan = compared.known.plan
 
