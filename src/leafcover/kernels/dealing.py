@@ -233,29 +233,39 @@ def relate_pairs(
     order, starts = rows_by_cell(taking, nodes)
     before = np.column_stack(groups)  # row by row: two takers are two places in memory
     offsets, more, counts = _offsets(excess), np.concatenate(excess), np.concatenate(weight)
+    error, limit = np.add.reduceat(more**2 * counts, offsets), np.array(limits, np.float64)
     for sweep in range(SWEEPS):
-        active = np.add.reduceat(more**2 * counts, offsets) > np.array(limits)
-        if not active.any():
+        if (error <= limit).all():
             return
         swapped = _relate(
-            order, starts, taking, source, value, before, offsets, more, counts, active, words, np.int64(levels),
+            order, starts, taking, source, value, before, offsets, more, counts, error, limit, words, np.int64(levels),
             np.int64(sweep),
         )  # fmt: skip
         if swapped < LAST * len(source):
             return
 
 
+@njit(**INNER)
+def _change(one: int, two: int, mine: int, theirs: int, more: Floats, weight: Floats) -> float:
+    """How an exchange changes the error of a column, a sum of weighted squares; nothing if both are in one group."""
+    if one == two:
+        return 0.0
+    first = (1 - 2 * more[one + mine]) * weight[one + mine] + (1 + 2 * more[one + theirs]) * weight[one + theirs]
+    return first + (1 + 2 * more[two + mine]) * weight[two + mine] + (1 - 2 * more[two + theirs]) * weight[two + theirs]
+
+
 @njit(**ENTRY)
 def _relate(
     order: Rows, starts: Rows, taking: Rows, source: Rows, value: Rows, before: Codes, offsets: Rows, more: Floats,
-    weight: Floats, active: Bools, words: Words, levels: int, sweep: int,
+    weight: Floats, error: Floats, limit: Floats, words: Words, levels: int, sweep: int,
 ) -> int:  # fmt: skip
     """Offer each taker the value of another one, chosen by its word; returns how many accept."""
     swapped = 0
     for taker in range(len(source)):
         mine, too_many = value[source[taker]], False
         for column in range(len(offsets)):
-            too_many = too_many or more[offsets[column] + before[taker, column] * levels + mine] > 0
+            if error[column] > limit[column]:
+                too_many = too_many or more[offsets[column] + before[taker, column] * levels + mine] > 0
         if not too_many:  # an exchange with somebody who has too many is tried in another turn
             continue
         begin = starts[taking[taker]]
@@ -264,25 +274,19 @@ def _relate(
         theirs = value[source[other]]
         if mine == theirs:
             continue
-        change = 0.0  # of the error, which is a sum of weighted squares
+        change = 0.0  # of the errors that are too large
         for column in range(len(offsets)):
-            if active[column] and before[taker, column] != before[other, column]:
-                one, two = (
-                    offsets[column] + before[taker, column] * levels,
-                    offsets[column] + before[other, column] * levels,
-                )
-                change += (1 - 2 * more[one + mine]) * weight[one + mine]
-                change += (1 + 2 * more[one + theirs]) * weight[one + theirs]
-                change += (1 + 2 * more[two + mine]) * weight[two + mine]
-                change += (1 - 2 * more[two + theirs]) * weight[two + theirs]
+            if error[column] > limit[column]:
+                one = offsets[column] + before[taker, column] * levels
+                two = offsets[column] + before[other, column] * levels
+                change += _change(one, two, mine, theirs, more, weight)
         if change < 0:
             source[taker], source[other] = source[other], source[taker]
             swapped += 1
             for column in range(len(offsets)):
-                one, two = (
-                    offsets[column] + before[taker, column] * levels,
-                    offsets[column] + before[other, column] * levels,
-                )
+                one = offsets[column] + before[taker, column] * levels
+                two = offsets[column] + before[other, column] * levels
+                error[column] += _change(one, two, mine, theirs, more, weight)
                 more[one + mine] -= 1
                 more[one + theirs] += 1
                 more[two + mine] += 1

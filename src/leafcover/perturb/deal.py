@@ -7,7 +7,6 @@ is a permutation of itself, and no released row descends from one person.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -25,7 +24,6 @@ MOST_SHARE = 1_000_000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 FAR = 2.0  # standard errors
 NEGLIGIBLE = 0.0001  # the square of an effect (Cohen's w) that is left
-OFTEN = 5.0  # rows that should share a pair by chance, for its count to be compared
 
 
 @perturbation("deal")
@@ -43,10 +41,13 @@ class Deal(Perturbation):
     avoid : float, default 0.25
         A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance.
         Rarer pairs are not: avoiding them would show which pairs exist.
-    relate : float, default 0.5
+    relate : float, default 0.1
         Where the counts of pairs with a column released before are further from the original's than those of a new
-        sample, rows of a leaf exchange values until the squared error is this many times that of a new sample. Pairs
-        that fewer than five rows should share by chance are not compared. inf exchanges none.
+        sample, rows of a leaf exchange values until the squared error is this many times that of a new sample. inf
+        exchanges none.
+    often : float, default 5
+        Only pairs that at least so many rows should share by chance are compared, so that no rare pair is kept on
+        purpose. At least 1.
 
     Examples
     --------
@@ -64,7 +65,8 @@ class Deal(Perturbation):
     moves_rows: ClassVar[bool] = True
     share: int = 5
     avoid: float = 0.25
-    relate: float = 0.5
+    relate: float = 0.1
+    often: float = 5.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.share <= MOST_SHARE:
@@ -73,6 +75,8 @@ class Deal(Perturbation):
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
         if not self.relate >= 0:
             raise ValueOutOfRange("Deal.relate", self.relate, "a number of at least 0; inf exchanges no values")
+        if not self.often >= 1:
+            raise ValueOutOfRange("Deal.often", self.often, "a number of rows of at least 1")
 
     @property
     def scope(self) -> Scope:
@@ -153,11 +157,12 @@ class Deal(Perturbation):
             if pairs is None:
                 continue
             more = count_pairs(after, stage.code[source], count, size) - pairs.rows
-            if pairs.is_further(more):
+            inverse = pairs.weight(self.often)
+            if pairs.is_further(more, inverse):
                 groups.append(after)
                 excess.append(more.ravel())
-                weight.append(pairs.weight.ravel())
-                limits.append(self.relate * np.count_nonzero(pairs.weight))
+                weight.append(inverse.ravel())
+                limits.append(self.relate * np.count_nonzero(inverse))
         if groups:
             relate_pairs(taking, len(stage.trees), source, stage.code, groups, excess, weight, limits, size, words)
 
@@ -174,7 +179,7 @@ class Deal(Perturbation):
                 if self.avoid < np.inf and levels is not None:
                     bits += levels.bits_of_empty(levels.avoided(self.avoid))
                 if self.relate < np.inf and number == 0 and groups is not None:
-                    bits += groups.bits_of_counts
+                    bits += groups.bits_of_counts(groups.chance >= self.often)
         return Described(trees, counts, bits, own)
 
     def shared(self, column: Column) -> Array:
@@ -223,25 +228,23 @@ class _Pairs:
     rows: Floats  # (levels, codes) original rows that have both
     chance: Floats  # (levels, codes) the same if the columns were unrelated: a matter of each column's own values
 
-    @cached_property
-    def weight(self) -> Floats:
-        """What the square of an error counts; 0 for pairs that are rare by chance, so that none is kept on purpose."""
-        counted = self.chance >= OFTEN
-        return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=counted)
+    def weight(self, often: float) -> Floats:
+        """What the square of an error counts; 0 for pairs that fewer rows should share by chance."""
+        return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=self.chance >= often)
 
-    def is_further(self, more: Floats) -> bool:
+    def is_further(self, more: Floats, weight: Floats) -> bool:
         """Whether counts are further from the original's than a new sample's, in all or along the association.
 
         The error of a new sample is about chi-squared with as many degrees of freedom as cells, and normal along the
         original's own departure from independence: an association that was lost is found there. In a large table an
         error of negligible size is left, however significant.
         """
-        cells, association = np.count_nonzero(self.weight), self.rows - self.chance
-        along = (more * association * self.weight).sum() ** 2
+        cells, association = np.count_nonzero(weight), self.rows - self.chance
+        along = (more * association * weight).sum() ** 2
         small = NEGLIGIBLE * self.rows.sum()
         return bool(
-            (more**2 * self.weight).sum() > max(cells + FAR * np.sqrt(2 * cells), small)
-            or along > max(FAR**2, small) * (association**2 * self.weight).sum()
+            (more**2 * weight).sum() > max(cells + FAR * np.sqrt(2 * cells), small)
+            or along > max(FAR**2, small) * (association**2 * weight).sum()
         )
 
     def avoided(self, often: float) -> Bools:
@@ -257,14 +260,12 @@ class _Pairs:
         empty = SURPRISE + (1 - SURPRISE) * np.exp(-self.chance[counted])
         return float(-np.log2(np.where(self.rows[counted] == 0, empty, 1 - empty)).sum())
 
-    @property
-    def bits_of_counts(self) -> float:
+    def bits_of_counts(self, counted: Bools) -> float:
         """The bits that describe the counts that are compared.
 
         The code of a count has the probabilities of a Cauchy distribution around what chance gives, with the standard
         deviation of a sample as its scale, between half a row below and half a row above.
         """
-        counted = self.weight > 0
         middle, scale = np.rint(self.chance[counted]), np.sqrt(self.chance[counted])
         low, high = ((self.rows[counted] - middle + half) / scale for half in (-0.5, 0.5))
         # The difference of two arc tangents, accurate far from the middle.

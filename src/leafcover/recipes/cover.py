@@ -9,6 +9,7 @@ an attacker learns is bounded on average (``engine/statement.py``) and measured.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from leafcover.perturb.deal import Deal
 from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Column, Table, column_name
+from leafcover.tree.binary import codings
 from leafcover.tree.histogram import Binned
 from leafcover.tree.tree import classes_to_predict
 
@@ -29,6 +31,7 @@ LEAST_K, USUAL_K = 10, 50  # but no fewer than the first and no more than the se
 # What a leaf reveals of a person grows with the shares it holds for each of its rows. On nine tables the area of
 # membership inference was below 0.65, and inference less than 0.1 above control, up to a quarter of a share a row.
 BUDGET = 0.25
+LEAST_OFTEN = 5.0
 RAISE, MOST_PRICE = 1.15, 50.0
 
 
@@ -91,7 +94,7 @@ def cover(
     fixed = [c.name for c in columns if c not in free]
     ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, target)
     grown = ways.within_budget() if price is None else ways.grown(price)
-    deal = Deal(share=share)
+    deal = Deal(share=share, often=_often([table[block[0]] for block in blocks]))
     steps = (Step(block, within=cells, perturb=deal) for block, (cells, _) in zip(blocks, grown, strict=True))
     return Plan(*steps, made=Made(table, {cells: part for cells, part in grown if part is not None}))
 
@@ -142,6 +145,19 @@ class _Chain:
             if shares <= BUDGET * len(self.table) or price > MOST_PRICE:
                 return found
             price = round(price * RAISE, 3)
+
+
+def _often(columns: Sequence[Column]) -> float:
+    """How many rows should share a pair by chance for its count to be compared: as few as the budget permits.
+
+    Each count that is compared is disclosed nearly exactly, so there are no more of them than shares in the leaves.
+    """
+    codes = [codings(column)[0].codes(column) for column in columns]
+    shares = [np.bincount(code) / len(code) for code in codes]
+    both = [(one[:, None] * two).ravel() for one, two in combinations(shares, 2)]
+    chance = np.sort(np.concatenate([np.zeros(1), *both]) * len(columns[0]))[::-1]
+    allowed = int(BUDGET * len(columns[0]))
+    return max(LEAST_OFTEN, float(np.ceil(chance[allowed]) + 1) if allowed < len(chance) else LEAST_OFTEN)
 
 
 def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table) -> list[tuple[str, ...]]:

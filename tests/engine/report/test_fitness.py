@@ -63,6 +63,7 @@ def risks_of(
             risks.informed_attacks,
             granted=informed_attack(risks.informed_attacks.granted, granted, member),
             regrown=informed_attack(risks.informed_attacks.regrown, regrown, 0.0),
+            trained=None,
         ),
         membership=replace(
             risks.membership,
