@@ -69,8 +69,8 @@ HOW = """## How it was measured
 - **Membership**: *plan known* and *regrown* by likelihood ratio; *distance* to the nearest row; *values*: how often the
   values of a person occur in the release and in a reference sample; *classifier*: trained on some members and others.
 - **Copies**: people whose record, near-unique columns left out, occurs in the release, above the same share of
-  people outside it; the same for records that only one person of both has. The next column names what occurs so often among members that chance does not explain it
-  (exact tests, p < 0.001 after correction, in any split).
+  people outside it; the same for records that one person alone has. The next column names what occurs so often among
+  members that chance does not explain it (exact tests, p < 0.001 after correction, in any split).
 - **Linkage**: the attacker knows the fourteen columns but `income` of a person and picks one released row. *Plan
   known*, as above; *probabilistic*: the attacker has seen what the method did to half of the people, and weights every
   column accordingly (Fellegi and Sunter).

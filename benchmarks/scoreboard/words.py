@@ -76,8 +76,7 @@ def sentences(rows: Sequence[Summary]) -> list[str]:
     for utility, words in (("agreement", "income"), ("others", "the six other targets")):
         names = [row.name for row in front(_tables(rows), utility)]
         found.append(
-            f"Pareto front for {words} (no other table has a smaller largest inference and more agreement): "
-            f"{_listed(names)}."
+            f"Pareto front for {words} (no other table has a smaller risk and more agreement): {_listed(names)}."
         )
     for family, words in (("ours", "Our own recipes"), ("others", "Other methods")):
         shown = [row for row in _tables(rows) if (row.contender.family == "ours") == (family == "ours")]
