@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.scoreboard.score import Kind
-from benchmarks.scoreboard.summary import RISK_MARGIN, UTILITY_MARGIN, Summary
+from benchmarks.scoreboard.summary import RISK_MARGIN, UNMEASURED, UTILITY_MARGIN, Summary
 from benchmarks.scoreboard.words import OURS, copied_text, estimate_text, sentences, strongest_text, verdicts
 
 SPLITS = 2  # default number of splits
@@ -22,7 +22,7 @@ HEAD = """# Scoreboard
 
 Leafcover's recipes next to other programs that can be installed today, on one table. `make scoreboard` writes this
 page: figures, sentences and picture. Adult (32,561 people of the 1994 US census, 15 columns); 22,000 rows are released
-and the others are set aside for testing; {splits} random splits.
+and the others are set aside for testing; {splits}.
 
 ![Risk against utility: the upper left corner is best. The tables below have the same figures.](scoreboard.svg)
 
@@ -34,7 +34,7 @@ axis: trees of a fresh sample, and the best differentially private model, which 
 AGAINST = f"""## Where a rival is as good
 
 Every rival against `{OURS}`. "As good" means a difference of at most {UTILITY_MARGIN} for utility and {RISK_MARGIN} for
-risks, in the mean of the splits; two splits do not show smaller ones.
+risks, in the mean of the splits. So few splits do not show smaller ones.
 
 """
 
@@ -77,9 +77,9 @@ HOW = """## How it was measured
 - These are the risks that `--max-risk` compares. Not run here: attackers who know other people's rows, shadow runs and
   two releases together. No attacker here was made for one rival, so the figures of rivals are lower limits.
 - **CPU**: seconds of the method itself on one thread, with tables read and kernels compiled already.
-- In brackets: for utility, the lowest and the highest split; for risks, 95% intervals over all people attacked,
-  Wilson's for membership and linkage, Newcombe's for inference and copies. They are a little too narrow, because a
-  person may be in several splits.
+- In brackets: for utility, the lowest and the highest split, if there are several; for risks, 95% intervals over all
+  people attacked, Wilson's for membership and linkage, Newcombe's for inference and copies. They are a little too
+  narrow if there are several splits, because a person may be in more than one.
 - The default is {default} splits: five would take more than 20 minutes of CPU time.{fewer}
 - Rivals run in an environment of their own (`.venv-scoreboard`) with {pins}. Attacks never use the order of rows.
 - Each rival is shown at one or two strengths: its defaults or what textbooks use, and a stronger one where it hides
@@ -90,15 +90,16 @@ HOW = """## How it was measured
 
 def page(rows: Sequence[Summary], splits: int) -> str:
     """The whole of docs/results/scoreboard.md."""
-    attacked = [row for row in rows if row.releases or row.trouble or _is_model(row)]
+    measured = [row for row in rows if row.trouble != UNMEASURED]
+    attacked = [row for row in measured if row.releases or row.trouble or _is_model(row)]
     parts = [
-        HEAD.format(splits=splits),
+        HEAD.format(splits="one random split" if splits == 1 else f"{splits} random splits"),
         "## Summary\n\n" + "\n".join(f"- {line}" for line in sentences(rows)) + "\n",
         AGAINST + verdicts(rows),
-        "## Utility\n\n" + _table(rows, UTILITY),
+        "## Utility\n\n" + _table(measured, UTILITY),
         INFERENCE_HEAD + _table(attacked, INFERENCE),
         MEMBERSHIP_HEAD + _table([row for row in attacked if not _is_model(row)], MEMBERSHIP),
-        "## The methods\n\n" + _list(rows),
+        "## The methods\n\n" + _list(measured),
         HOW.format(
             default=SPLITS,
             fewer=_fewer(rows, splits),

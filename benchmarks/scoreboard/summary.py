@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,8 @@ from benchmarks.scoreboard.contenders import Contender
 from benchmarks.scoreboard.score import Attempt, Kind, Score, Share
 
 from leafcover.metrics.estimates import Estimate, Risk, difference, wilson
+
+UNMEASURED = "was not measured"
 
 
 @dataclass(frozen=True)
@@ -39,9 +42,10 @@ class Summary:
         return bool(self.scores) and bool(self.scores[0].attempts)
 
     def estimate(self, figure: str) -> Estimate:
-        """A mean over splits, between the lowest and the highest of them."""
+        """A mean over splits, between the lowest and the highest of them; one split has no range."""
         found = [float(getattr(score, figure)) for score in self.scores]
-        return Estimate(float(np.mean(found)), min(found), max(found), len(found))
+        low, high = (min(found), max(found)) if len(found) > 1 else (nan, nan)
+        return Estimate(float(np.mean(found)), low, high, len(found))
 
     def strongest(self, kind: Kind, column: str | None = None) -> Strongest | None:
         """The strongest attack, on one column or on any; None if there is none.
@@ -73,7 +77,7 @@ def summarised(contender: Contender, found: Sequence[Score | str | None]) -> Sum
         if isinstance(one, str):
             return Summary(contender, (), one)
     scores = tuple(one for one in found if isinstance(one, Score))
-    return Summary(contender, scores, "" if scores else "was not measured")
+    return Summary(contender, scores, "" if scores else UNMEASURED)
 
 
 def pooled(shares: Sequence[Share]) -> Risk:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from benchmarks.scoreboard.summary import FIGURES, Strongest, Summary, front, verdict
+from benchmarks.scoreboard.summary import FIGURES, UNMEASURED, Strongest, Summary, front, verdict
 
 from leafcover.metrics.estimates import Estimate, Risk
 
@@ -84,7 +84,9 @@ def sentences(rows: Sequence[Summary]) -> list[str]:
         found.append(f"{words} with a column inferred more than {MUCH} above control: {_listed(named)}.")
     named = _listed([row.name for row in _tables(rows) if not row.copied])
     found.append(f"Methods without copies that chance does not explain: {named}.")
-    found += [f"**{row.name}** {row.trouble}." for row in rows if row.trouble]
+    found += [f"**{row.name}** {row.trouble}." for row in rows if row.trouble not in ("", UNMEASURED)]
+    if later := [row.name for row in rows if row.trouble == UNMEASURED]:
+        found.append(f"Not measured yet, and left out of the tables: {_listed(later)}.")
     return found
 
 

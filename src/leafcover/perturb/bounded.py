@@ -329,7 +329,7 @@ class _Rail(NamedTuple):
         below = np.concatenate([[0], np.cumsum(counts)])
         first = below[np.searchsorted(distinct, low, side="right")]
         last = below[np.searchsorted(distinct, high, side="right")]
-        at = np.searchsorted(distinct, values)
+        at = np.minimum(np.searchsorted(distinct, values), len(distinct) - 1)  # others' values may exceed all
         middle = np.floor((below[at] + below[at + 1] - 1) / 2.0)  # the middle of the ranks that share the value
         size = (last - first).astype(np.float64)
         return cls(middle - first, size, spread * (size - 1), first.astype(np.float64), last, None, (distinct, below))
