@@ -18,7 +18,7 @@ MARKER = 4  # points from the middle of a marker to its edge
 CLEAR = 9  # clearance in points around a marker that no other name may enter
 HALO = 2.5  # points of white around a name, so that lines do not cross it
 OVERLAP = 100  # cost of an overlap, in steps down the list of positions
-CROSSED = 12  # cost of a name across a horizontal line
+CROSSED = 5  # cost of a name across a horizontal line
 STARTS = 200  # random starts, of which the cheapest result is used
 
 

@@ -48,7 +48,7 @@ class Summary:
         return Estimate(float(np.mean(found)), low, high, len(found))
 
     def strongest(self, kind: Kind, column: str | None = None) -> Strongest | None:
-        """The strongest attack, on one column or on any; None if there is none.
+        """The strongest attack, on one column or on any; None if no attack applies.
 
         Every attack is pooled over all splits first; then the largest is chosen.
         """

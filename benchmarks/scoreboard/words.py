@@ -80,7 +80,7 @@ def sentences(rows: Sequence[Summary]) -> list[str]:
         )
     for family, words in (("ours", "Our own recipes"), ("others", "Other methods")):
         shown = [row for row in _tables(rows) if (row.contender.family == "ours") == (family == "ours")]
-        named = [f"{row.name} ({row.value('inference'):.2f})" for row in shown if row.value("inference") > MUCH]
+        named = [f"{row.name} ({row.value('inference'):.3f})" for row in shown if row.value("inference") > MUCH]
         found.append(f"{words} with a column inferred more than {MUCH} above control: {_listed(named)}.")
     named = _listed([row.name for row in _tables(rows) if not row.copied])
     found.append(f"Methods without copies that chance does not explain: {named}.")
