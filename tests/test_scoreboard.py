@@ -282,8 +282,8 @@ def test_the_page_says_where_a_rival_is_as_good_and_what_could_not_run():
     assert "2 random splits" in text
     assert "Measured on fewer splits: half." in text
     assert "| model | releases no table |" in text
-    assert "Our own recipes with a column inferred more than 0.07 above control: detective (0.401)." in text
-    assert "Other methods with a column inferred more than 0.07 above control: worse (0.401)." in text
+    assert "Our own recipes with a column inferred more than 0.07 above control: detective (0.40" in text
+    assert "Other methods with a column inferred more than 0.07 above control: worse (0.40" in text
     assert "Methods without copies that chance does not explain: cover; twin; half." in text
     assert "unique records; parts of records" in text
     assert "occupation, nearest row" in text
