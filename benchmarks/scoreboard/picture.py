@@ -15,7 +15,7 @@ LOOKS = {  # colours that colour-blind people can distinguish, and shapes for pr
 }
 PANELS = (("agreement", "agreement, income"), ("others", "agreement, six other targets"))
 LEAST = 0.01  # a smaller risk is drawn at the left edge
-SMALL = 8.5  # font size of names, in points
+SMALL = 8  # font size of names, in points
 
 
 def picture(rows: Sequence[Summary], path: Path) -> None:
@@ -26,7 +26,7 @@ def picture(rows: Sequence[Summary], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     with mpl.rc_context({"svg.hashsalt": "scoreboard", "font.size": 10}):
-        figure, panels = plt.subplots(2, 1, figsize=(5.3, 10.2), sharex=True)
+        figure, panels = plt.subplots(2, 1, figsize=(7.2, 11.6), sharex=True)
         for panel, (utility, words) in zip(panels, PANELS, strict=True):
             _axes(panel, words)
             _points(panel, rows, utility)
