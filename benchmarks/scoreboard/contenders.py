@@ -123,7 +123,7 @@ CONTENDERS: tuple[Contender, ...] = (
         "ARF",
         "installed",
         "PyPI `arfpy`, adversarial random forests: a synthetic table. Limited to 10 trees, at least 50 rows per leaf "
-        "and two rounds, because its defaults (30, 5 and 10) take too long; numbers are rounded and kept in range.",
+        "and two rounds, to keep the run short (defaults: 30, 5 and 10); numbers are rounded and kept in range.",
         works.rival("arf", paired=False),
     ),
     Contender(

@@ -80,7 +80,7 @@ HOW = """## How it was measured
 - In brackets: for utility, the lowest and the highest split, if there are several; for risks, 95% intervals over all
   people attacked, Wilson's for membership and linkage, Newcombe's for inference and copies. They are a little too
   narrow if there are several splits, because a person may be in more than one.
-- The default is {default} splits: five would take more than 20 minutes of CPU time.{fewer}
+- The default is {default} splits: each takes about 15 minutes of CPU time.{fewer}
 - Rivals run in an environment of their own (`.venv-scoreboard`) with {pins}. Attacks never use the order of rows.
 - Each rival is shown at one or two strengths: its defaults or what textbooks use, and a stronger one where it hides
   little. Another strength moves it along its own curve. One table does not generalise to others.
