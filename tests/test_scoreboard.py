@@ -7,9 +7,17 @@ import numpy as np
 import pytest
 from benchmarks.scoreboard import labels, methods, outside, page, picture, rivals, summary, words, works
 from benchmarks.scoreboard.contenders import CONTENDERS, Contender
-from benchmarks.scoreboard.methods import additive_noise, group_means, mdav, post_randomise, rank_swap, standardised
+from benchmarks.scoreboard.methods import (
+    additive_noise,
+    group_means,
+    mdav,
+    post_randomise,
+    rank_swap,
+    sequential_cart,
+    standardised,
+)
 from benchmarks.scoreboard.outcome import CouldNot, Outcome, Split
-from benchmarks.scoreboard.score import Score, Share
+from benchmarks.scoreboard.score import Attempt, Score, Share
 from benchmarks.scoreboard.scoring import OTHERS, Judge
 from benchmarks.scoreboard.store import Store
 from benchmarks.scoreboard.summary import FIGURES, Summary, front, summarised, verdict
@@ -89,6 +97,37 @@ def test_post_randomising_keeps_frequencies_and_changes_its_share():
     assert (post_randomise(codes, 0.0, np.random.default_rng(0)) == codes).all()
 
 
+def test_sequential_cart_keeps_what_a_tree_of_the_columns_before_explains():
+    """The second column is the first one's sign, the third their sum: leaves of five rows at least keep both."""
+    rng = np.random.default_rng(0)
+    first = rng.normal(size=4_000)
+    second = (first > 0).astype(np.int32)
+    columns = sequential_cart([first, second, first + second, rng.normal(size=4_000)], [False, True, False, False], rng)
+    assert (columns[1] == (columns[0] > 0)).all()
+    assert np.corrcoef(columns[2], columns[0] + columns[1])[0, 1] > 0.99
+    assert abs(np.corrcoef(columns[3], columns[0])[0, 1]) < 0.1
+    assert set(columns[0]) <= set(first)
+    assert len(set(columns[0])) / 4_000 == pytest.approx(1 - np.exp(-1), abs=0.02)  # drawn with replacement
+
+
+def test_sequential_cart_draws_from_leaves_of_five_rows_at_least():
+    """Five rows a level are one leaf: every value of it is drawn, and no other."""
+    first = np.repeat(np.arange(40, dtype=np.int32), 5)
+    second = np.arange(200.0)
+    made = sequential_cart([first, second], [True, False], np.random.default_rng(1))
+    apart = np.abs(made[1] // 5 - made[0])
+    assert apart.mean() < 1.5  # leaves may hold several neighbouring levels
+    assert len(np.unique(made[1])) > 100
+
+
+def test_synthesised_rows_are_nobodys_and_look_like_the_table():
+    split = adult(600)
+    made = works.synthesised(split, False)
+    assert not made.paired
+    assert made.table.names == split.train.names
+    assert set(made.table["occupation"].values) <= set(split.train["occupation"].values)
+
+
 def test_a_generalised_value_is_mined_by_what_is_published():
     rng = np.random.default_rng(0)
     assert rivals.middle_or_any(np.array([1, 2, 7]), True, rng) == 4
@@ -114,17 +153,41 @@ def test_a_judge_gives_the_original_full_marks_and_apart_columns_none():
     judge = Judge(split)
     same = judge.score(works.by_column(works.as_it_is, works.as_it_is)(split, False))
     assert same.agreement == same.others == 1
-    assert same.gower.value > 0.99
-    assert same.learned.value > 0.99
+    copy = Summary(Contender("copy", "yardstick", "", None), (same,))
+    assert copy.value("linkage") > 0.99
+    assert copy.value("inference") > 0.5
+    assert copy.value("area") > 0.99
+    assert copy.value("found") > 0.9
+    assert copy.value("copies") > 0.5
+    assert "unique" in copy.copied
     apart = judge.score(works.by_column(works.permuted, works.permuted)(split, False))
     assert apart.agreement < same.agreement
     assert apart.others < 0.8
-    assert apart.gower.value < 0.02
-    assert apart.learned.value < 0.02
-    assert apart.occupation[0].value - apart.occupation[1].value < 0.1 < same.occupation[0].value
+    shuffled = Summary(Contender("apart", "yardstick", "", None), (apart,))
+    assert shuffled.value("linkage") < 0.02
+    assert shuffled.value("inference", "occupation") < 0.1
+    assert shuffled.value("copies") < 0.02
     model = judge.score(Outcome(1.0, answers=split.test.select(("income", *OTHERS))))  # the truth as a model
     assert model.accuracy == 1
-    assert model.gower is None
+    assert model.attempts == ()
+
+
+def test_a_judge_attacks_our_recipes_with_the_plan_and_synthetic_tables_without_pairs():
+    split = adult(800)
+    judge = Judge(split)
+    ours = judge.score(works.ours("cover")(split, False))
+    assert {"plan known", "regrown", "nearest row", "forest"} <= attacks(ours, "inference")
+    assert {"plan known", "regrown", "distance", "values", "classifier"} == attacks(ours, "area")
+    assert not attacks(ours, "linkage")  # nobody's row
+    synthetic = judge.score(works.synthesised(split, False))
+    assert {"regrown", "nearest row", "forest"} == attacks(synthetic, "inference")
+    assert not attacks(synthetic, "linkage")
+    assert not judge.score(works.resampled(split, False)).attempts
+    assert Score.of(ours.plain()) == ours
+
+
+def attacks(score, kind):
+    return {one.attack for one in score.attempts if one.kind == kind}
 
 
 def test_microaggregated_numbers_are_shared_by_twenty_rows():
@@ -133,28 +196,41 @@ def test_microaggregated_numbers_are_shared_by_twenty_rows():
     assert np.unique(numbers, axis=0, return_counts=True)[1].min() >= works.K
 
 
-def score(agreement, linkage, cpu=1.0, **more):
-    risk = {"gower": Share(linkage, 100), "learned": Share(linkage, 100)}
-    risk |= {name: (Share(0.5, 100), Share(0.4, 100)) for name in ("occupation", "income")}
-    return Score(0.8, agreement, agreement, cpu, **(risk | more))
+def score(agreement, risk, cpu=1.0, copied=(), **more):
+    """Everybody is attacked twice: `risk` above control by the nearest row, half of it by a forest."""
+    attempts = [
+        Attempt("inference", attack, Share(0.3 + above, 100), Share(0.3, 100), column)
+        for column in ("occupation", "income")
+        for attack, above in (("forest", risk / 2), ("nearest row", risk))
+    ]
+    attempts += [Attempt(kind, "distance", Share(0.5 + risk / 2, 100)) for kind in ("area", "found")]
+    attempts.append(Attempt("copies", "whole records", Share(0.1 + risk, 100), Share(0.1, 100)))
+    return replace(Score(0.8, agreement, agreement, cpu, 0.0, tuple(attempts), copied), **more)
 
 
 def row(name, family, *scores):
     return Summary(Contender(name, family, "About it.", None), scores)
 
 
-def test_a_verdict_needs_a_difference_in_every_direction():
-    ours = row("ours", "ours", score(0.9, 0.02), score(0.91, 0.03), score(0.92, 0.02))
-    good = row("good", "textbook", score(0.95, 0.01), score(0.955, 0.015), score(0.97, 0.01))
-    noisy = row("noisy", "textbook", score(0.8, 0.5), score(1.0, 0.5), score(0.93, 0.5))
+def test_a_verdict_needs_a_difference_beyond_the_margin():
+    ours = row("ours", "ours", score(0.9, 0.05), score(0.91, 0.06))
+    good = row("good", "textbook", score(0.95, 0.01), score(0.955, 0.015))
+    near = row("near", "textbook", score(0.9, 0.06), score(0.92, 0.07))
     assert verdict(good, ours, FIGURE["agreement"]) == "better"
     assert verdict(ours, good, FIGURE["agreement"]) == "worse"
-    assert verdict(good, ours, FIGURE["maximum-knowledge linkage"]) == "better"
-    assert verdict(noisy, ours, FIGURE["agreement"]) == "alike"
-    assert verdict(noisy, ours, FIGURE["Gower linkage"]) == "worse"
+    assert verdict(good, ours, FIGURE["largest inference"]) == "better"
+    assert verdict(ours, good, FIGURE["inference of income"]) == "worse"
+    assert verdict(near, ours, FIGURE["agreement"]) == "alike"
+    assert verdict(near, ours, FIGURE["largest inference"]) == "alike"
     assert verdict(ours, ours, FIGURE["accuracy"]) == "alike"
-    model = row("model", "installed", *(replace(one, gower=None, learned=None) for one in ours.scores))
-    assert verdict(model, ours, FIGURE["Gower linkage"]) is None
+    model = row("model", "installed", *(replace(one, attempts=()) for one in ours.scores))
+    assert verdict(model, ours, FIGURE["largest inference"]) is None
+    assert verdict(row("nothing", "installed"), ours, FIGURE["agreement"]) is None
+
+
+def test_a_verdict_uses_the_splits_that_both_have():
+    ours = row("ours", "ours", score(0.9, 0.05), score(0.8, 0.05))
+    assert verdict(row("short", "textbook", score(0.9, 0.05)), ours, FIGURE["agreement"]) == "alike"
 
 
 def test_the_front_holds_those_that_nobody_beats_twice():
@@ -163,50 +239,73 @@ def test_the_front_holds_those_that_nobody_beats_twice():
     assert [one.name for one in front(rows, "agreement")] == ["c", "a", "b"]
 
 
-def test_the_informed_figure_is_the_better_attackers():
-    found = row("a", "ours", score(0.9, 0.02, by_plan=Share(0.1, 50)), score(0.9, 0.02, by_plan=Share(0.2, 50)))
-    assert found.informed.value == pytest.approx(0.15)
-    assert found.informed.tries == 100
-    assert found.above_control("income").value == pytest.approx(0.1)
+def test_attacks_are_averaged_over_splits_before_the_largest_is_taken():
+    def one(column, above):
+        return Attempt("inference", "forest", Share(0.3 + above, 100), Share(0.3, 100), column)
+
+    first, second = ((one("sex", 0.3), one("race", 0.1)), (one("sex", -0.1), one("race", 0.15)))
+    found = row("a", "ours", score(0.9, 0.1, attempts=first), score(0.9, 0.1, attempts=second))
+    assert found.strongest("inference").column == "race"
+    assert found.value("inference") == pytest.approx(0.125)
+    assert found.value("inference", "sex") == pytest.approx(0.1)
+    assert found.strongest("linkage") is None
+    assert row("b", "ours", score(0.9, 0.2)).strongest("inference").attack == "nearest row"
 
 
 def board():
-    ours = [score(0.94 + x, 0.02 + x, by_plan=Share(0.02 + x, 100)) for x in (0.0, 0.002, 0.001)]
-    worse = [score(0.85 + x, 0.4 + x, cpu=9.0) for x in (0.0, 0.001, 0.002)]
-    model = [Score(0.75, 0.8, 0.6, 2.0)] * 3
+    ours = [score(0.94 + x, 0.02 + x) for x in (0.0, 0.002)]
+    worse = [score(0.85 + x, 0.4 + x, cpu=9.0, copied=("unique", "block")) for x in (0.0, 0.001)]
+    model = [Score(0.75, 0.8, 0.6, 2.0)] * 2
     return [
-        row("cover, k = 20", "ours", *ours),
+        row("cover", "ours", *ours),
         row("detective", "ours", *worse),
         row("twin", "textbook", *ours),
         row("worse", "installed", *worse),
         row("model", "installed", *model),
-        summarised(Contender("broken", "installed", "About it.", None), [ours[0], "could not be installed", ours[0]]),
+        summarised(Contender("broken", "installed", "About it.", None), [ours[0], "could not be installed"]),
+        summarised(Contender("later", "installed", "About it.", None), [None, None]),
+        row("half", "textbook", ours[0]),
         row("a fresh sample", "yardstick", *model),
     ]
 
 
 def test_the_page_says_where_a_rival_is_as_good_and_what_could_not_run():
-    text = page.page(board(), 3)
-    assert "| twin | *as good* | *as good* | *as good* | *as good* | *as good* |" in text
-    assert "| worse | *as good* | worse | worse | worse | worse | *as good* | *as good* | worse |" in text
-    assert "| model | worse | worse | worse | – | – | – | – | worse |" in text
-    assert "maximum-knowledge linkage at once: twin." in text
+    text = page.page(board(), 2)
+    assert "| twin |" + " *as good* |" * len(FIGURES) in text
+    assert "| worse | *as good* |" + " worse |" * (len(FIGURES) - 1) in text
+    assert "| model | worse | worse | worse | – | – | – | – | – | – |" in text
+    assert "largest inference at once: twin; half." in text
     assert "| broken | could not be installed |" in text
     assert "**broken** could not be installed." in text
+    assert "Not measured yet, and left out of the tables: later." in text
+    assert "| later |" not in text
+    assert "2 random splits" in text
+    assert "Measured on fewer splits: half." in text
     assert "| model | releases no table |" in text
-    assert "| worse | 0.800 (0.800 to 0.800) | 0.851 (0.849 to 0.853) |" in text
-    assert "finds more than 5 % of the people: detective (0.40)" in text
+    assert "Our own recipes with a column inferred more than 0.07 above control: detective (0.40" in text
+    assert "Other methods with a column inferred more than 0.07 above control: worse (0.40" in text
+    assert "Methods without copies that chance does not explain: cover; twin; half." in text
+    assert "unique records; parts of records" in text
+    assert "occupation, nearest row" in text
     assert "(floor 0.800)" in text
 
 
 def test_no_rival_is_said_to_be_as_good_when_none_is():
-    text = page.page([one for one in board() if one.name != "twin"], 3)
-    assert "No rival is as good as `cover, k = 20`" in text
+    text = page.page([one for one in board() if one.name not in ("twin", "half")], 2)
+    assert "No rival is as good as `cover`" in text
+
+
+def test_every_kind_of_copies_has_words():
+    from typing import get_args
+
+    from leafcover.metrics.disclosure.copies import Kind
+
+    assert set(words.COPIES) == set(get_args(Kind))
 
 
 def test_tables_have_as_many_cells_in_every_line():
-    blocks = [block.splitlines() for block in page.page(board(), 3).split("\n\n") if block.startswith("| ")]
-    assert len(blocks) == 3
+    blocks = [block.splitlines() for block in page.page(board(), 2).split("\n\n") if block.startswith("| ")]
+    assert len(blocks) == 4
     for block in blocks:
         assert len({line.count("|") for line in block}) == 1
 
@@ -229,12 +328,12 @@ def test_names_find_places_where_they_do_not_overlap():
 
 def test_scores_are_kept_by_method_and_split(tmp_path):
     contender = Contender("a", "ours", "About it.", None)
-    Store(tmp_path / "scores.json").put(contender, 0, score(0.9, 0.1, by_plan=Share(0.1, 5)))
+    Store(tmp_path / "scores.json").put(contender, 0, score(0.9, 0.2, copied=("unique",)))
     Store(tmp_path / "scores.json").put(contender, 1, "could not be installed")
     again = Store(tmp_path / "scores.json")
     again.put(contender, 3, score(0.9, 0.1))
     assert again.get(contender, 3) == score(0.9, 0.1)  # before it went through the file, too
-    assert again.get(contender, 0) == score(0.9, 0.1, by_plan=Share(0.1, 5))
+    assert again.get(contender, 0) == score(0.9, 0.2, copied=("unique",))
     assert again.get(contender, 1) == "could not be installed"
     assert again.get(contender, 2) is None
     assert again.get(replace(contender, about="Otherwise."), 0) is None
@@ -259,7 +358,7 @@ def test_the_command_writes_page_and_picture(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.argv", ["run.py", "--splits", "2"])
     monkeypatch.setattr(run, "DOCS", tmp_path)
     monkeypatch.setattr(run.os, "nice", lambda by: None)
-    monkeypatch.setattr(run, "scores", lambda contenders, splits, fresh: [(splits, fresh)])
+    monkeypatch.setattr(run, "scores", lambda contenders, splits, fresh, stored: [(splits, fresh)])
     monkeypatch.setattr(run, "picture", lambda found, path: path.write_text("drawn", "utf-8"))
     monkeypatch.setattr(run, "page", lambda found, splits: f"{found} {splits}")
     run.main()

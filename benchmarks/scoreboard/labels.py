@@ -18,6 +18,7 @@ MARKER = 4  # points from the middle of a marker to its edge
 CLEAR = 9  # clearance in points around a marker that no other name may enter
 HALO = 2.5  # points of white around a name, so that lines do not cross it
 OVERLAP = 100  # cost of an overlap, in steps down the list of positions
+CROSSED = 5  # cost of a name across a horizontal line
 STARTS = 200  # random starts, of which the cheapest result is used
 
 
@@ -41,7 +42,12 @@ def label(figure: Any, panel: Any, points: Sequence[Point], size: float) -> None
     words = overlaps(boxes, np.array([text.get_window_extent(renderer).extents for text in panel.texts]))
     frame = panel.get_window_extent(renderer).extents
     leaves = (boxes[..., :2] < frame[:2]).any(axis=-1) | (boxes[..., 2:] > frame[2:]).any(axis=-1)
+    heights = panel.transData.transform([(1.0, float(line.get_ydata()[0])) for line in panel.lines]).reshape(-1, 2)[
+        :, 1
+    ]
+    crossed = (boxes[..., 1, None] < heights) & (heights < boxes[..., 3, None])
     own = np.arange(len(PLACES)) + OVERLAP * (near.sum(axis=-1) + words.sum(axis=-1) + leaves)
+    own = own + CROSSED * crossed.sum(axis=-1)
     for point, place in zip(points, chosen(boxes, own), strict=True):
         _written(panel, point, PLACES[place], size)
 

@@ -1,7 +1,9 @@
-"""Textbook methods, a few lines each: microaggregation, additive noise, rank swapping, post-randomisation.
+"""Textbook methods, a few lines each: microaggregation, noise, rank swapping, post-randomisation, sequential CART.
 
 Arrays in, arrays out. They are baselines, written as in the literature.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -107,4 +109,38 @@ def post_randomise(codes: Codes, share: float, rng: np.random.Generator) -> Code
     """
     redrawn = rng.random(len(codes)) < share
     found: Codes = np.where(redrawn, codes[rng.integers(len(codes), size=len(codes))], codes)
+    return found
+
+
+def sequential_cart(
+    columns: Sequence[Array], is_category: Sequence[bool], rng: np.random.Generator, *, least: int = 5
+) -> list[Array]:
+    """A synthetic table: every column drawn from a tree of the columns before it (Reiter 2005).
+
+    The first column is a bootstrap sample. For each later one a tree with at least ``least`` rows per leaf is grown on
+    the original; each synthetic row gets the value of a random original row of the leaf that it falls into.
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    drawn = [columns[0][rng.integers(len(columns[0]), size=len(columns[0]))]]
+    for place in range(1, len(columns)):
+        grow = DecisionTreeClassifier if is_category[place] else DecisionTreeRegressor
+        tree = grow(min_samples_leaf=least, random_state=int(rng.integers(2**31)))
+        before = [_features(columns[p], columns[p], is_category[p]) for p in range(place)]
+        leaves = tree.fit(np.hstack(before), columns[place]).apply(np.hstack(before))
+        reached = tree.apply(np.hstack([_features(columns[p], drawn[p], is_category[p]) for p in range(place)]))
+        drawn.append(columns[place][_donors(leaves, reached, rng)])
+    return drawn
+
+
+def _features(seen: Array, values: Array, is_category: bool) -> Floats:
+    """A number as it is; a category as one indicator for each level that was seen."""
+    return (values[:, None] == np.unique(seen) if is_category else values[:, None]).astype(np.float32)
+
+
+def _donors(leaves: Rows, reached: Rows, rng: np.random.Generator) -> Rows:
+    """For every leaf that is reached, a random one of the rows in it, with replacement."""
+    order = np.argsort(leaves, kind="stable")
+    first, last = (np.searchsorted(leaves[order], reached, side=side) for side in ("left", "right"))
+    found: Rows = order[rng.integers(first, last)]
     return found

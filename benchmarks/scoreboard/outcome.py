@@ -23,6 +23,7 @@ class Outcome:
     release: Release | None = None  # our release, with known plan
     table: Table | None = None  # table from another method
     paired: bool = True  # row i of the table is the person in row i of the training rows
+    attacked: bool = True  # whether its disclosure risk is measured
     answers: Table | None = None  # predictions for the test rows, one column per target; no table is released
     gigabytes: float = 0.0  # peak memory of a separate process
 

@@ -14,8 +14,8 @@ LOOKS = {  # colours that colour-blind people can distinguish, and shapes for pr
     "yardstick": ("#666666", "x", "yardsticks"),
 }
 PANELS = (("agreement", "agreement, income"), ("others", "agreement, six other targets"))
-LEAST = 0.002  # smaller linkage is drawn at the left edge
-SMALL = 8.5  # font size of names, in points
+LEAST = 0.01  # a smaller risk is drawn at the left edge
+SMALL = 8  # font size of names, in points
 
 
 def picture(rows: Sequence[Summary], path: Path) -> None:
@@ -26,7 +26,7 @@ def picture(rows: Sequence[Summary], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     with mpl.rc_context({"svg.hashsalt": "scoreboard", "font.size": 10}):
-        figure, panels = plt.subplots(2, 1, figsize=(5.3, 10.2), sharex=True)
+        figure, panels = plt.subplots(2, 1, figsize=(7.2, 11.6), sharex=True)
         for panel, (utility, words) in zip(panels, PANELS, strict=True):
             _axes(panel, words)
             _points(panel, rows, utility)
@@ -34,7 +34,7 @@ def picture(rows: Sequence[Summary], path: Path) -> None:
         panels[0].legend(
             loc="lower center", bbox_to_anchor=(0.45, 1.0), ncols=4, frameon=False, handletextpad=0, columnspacing=1
         )
-        panels[1].set_xlabel("maximum-knowledge linkage: people whose own row is found")
+        panels[1].set_xlabel("largest inference above control, any column")
         figure.tight_layout()
         for panel, (utility, _) in zip(panels, PANELS, strict=True):
             label(figure, panel, [_point(row, utility) for row in rows if row.releases], SMALL)
@@ -44,8 +44,8 @@ def picture(rows: Sequence[Summary], path: Path) -> None:
 
 def _axes(panel: Any, words: str) -> None:
     panel.set_xscale("log")
-    panel.set_xlim(LEAST / 1.6, 3)
-    panel.set_xticks([LEAST, 0.01, 0.1, 1], [f"{100 * LEAST:g} % or less", "1 %", "10 %", "100 %"])
+    panel.set_xlim(LEAST / 1.3, 1.6)
+    panel.set_xticks([LEAST, 0.03, 0.1, 0.3, 1], [f"{LEAST} or less", "0.03", "0.1", "0.3", "1"])
     panel.minorticks_off()
     panel.set_ylabel(words)
     panel.grid(color="#dddddd", linewidth=0.6)
@@ -56,11 +56,8 @@ def _axes(panel: Any, words: str) -> None:
 
 
 def _point(row: Summary, utility: str) -> Point:
-    linkage, name = (
-        max(row.informed.value, LEAST),
-        row.name.removeprefix("anonypyx "),
-    )  # short, because the colour shows the group
-    return Point(linkage, row.estimate(utility).value, name, LOOKS[row.contender.family][0])
+    risk, name = max(row.value("inference"), LEAST), row.name.removeprefix("anonypyx ").split(" (")[0]
+    return Point(risk, row.estimate(utility).value, name, LOOKS[row.contender.family][0])
 
 
 def _points(panel: Any, rows: Sequence[Summary], utility: str) -> None:

@@ -104,7 +104,24 @@ def coded(frame, levels):
     return np.column_stack(columns).astype(float)
 
 
+def adversarial_forest(train, _, seed, **settings):
+    """A synthetic table of as many rows, numbers rounded as the original has them; its rows are nobody's."""
+    from arfpy import arf
+
+    vars(np).setdefault("in1d", np.isin)  # the package calls it, and NumPy 2.4 has it no more
+    np.random.seed(seed)  # the package uses NumPy's global random state
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = arf.arf(train, verbose=False, random_state=seed, **settings)
+        model.forde()
+        made = model.forge(n=len(train))
+    for name in numbers_of(train):  # all numbers of the table are integers
+        made[name] = made[name].astype(float).round().clip(train[name].min(), train[name].max()).astype(int)
+    return made[list(train)]
+
+
 METHODS = {
+    "arf": (adversarial_forest, {"num_trees": 10, "min_node_size": 50, "max_iters": 2}),
     "pram": (post_randomised, {"m": 0.8, "alpha": 0.5}),
     "pram-strong": (post_randomised, {"m": 0.5, "alpha": 1.0}),
     "anonypyx-mondrian": (k_anonymous, {"algorithm": "Mondrian", "representative": middle_or_any}),

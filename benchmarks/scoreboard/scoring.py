@@ -4,27 +4,29 @@ Predictions come from a tree that guides no recipe: scikit-learn's, on one-hot c
 leaf.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from benchmarks.scoreboard.outcome import Outcome, Split
-from benchmarks.scoreboard.score import Score, Share
+from benchmarks.scoreboard.score import Attempt, Score, Share
 from benchmarks.scoreboard.works import TARGET
 
 from leafcover.arrays import MISSING, Codes
 from leafcover.engine.evaluate import Comparison, compared_to
-from leafcover.metrics.disclosure.attribute_inference import inference
+from leafcover.metrics.disclosure.attribute_inference import inferences
+from leafcover.metrics.disclosure.copies import Copies, copies
+from leafcover.metrics.disclosure.informed_inference import informed_attacks
+from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
-from leafcover.metrics.disclosure.record_linkage import informed, linkage
+from leafcover.metrics.disclosure.record_linkage import informed
 from leafcover.metrics.estimates import Risk
 from leafcover.metrics.models import ClassLabels, Features, Prepared, answers, classes_for, features_of, prepared
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.table.table import Table
 
 OTHERS = ("sex", "marital_status", "education", "occupation", "relationship", "workclass")
-CONFIDENTIAL = ("occupation", TARGET)
-COMPARISONS = 40_000_000  # linkage of a person with a released row, by Gower distance
 MIN_LEAF = 50
 
 
@@ -71,7 +73,7 @@ class Judge:
             return self._utility(outcome, {name: found.of(given[name]) for name, found in self.classes.items()})
         compared = _compared(self.split, outcome)
         utility = self._utility(outcome, self.of(compared.pair.released))
-        return _with_risk(utility, compared) if outcome.paired else utility
+        return _attacked(utility, compared) if outcome.attacked else utility
 
     def _utility(self, outcome: Outcome, given: dict[str, Codes]) -> Score:
         alike = {name: float((given[name] == own).mean()) for name, own in self.own.items()}
@@ -93,25 +95,61 @@ def _recoded(like: Table, table: Table) -> Table:
 def _compared(split: Split, outcome: Outcome) -> Comparison:
     if outcome.release is not None:
         return compared_to(split.train, outcome.release, split.test)
-    rows = np.arange(len(split.train))
+    rows = np.arange(len(split.train)) if outcome.paired else None
     return Comparison(pair_of(split.train, outcome.table, rows, target=TARGET, control=split.test))
 
 
-def _with_risk(utility: Score, compared: Comparison) -> Score:
-    pair, evidence = compared.pair, compared.evidence
-    learned = learned_linkage(pair)
-    return replace(
-        utility,
-        gower=_share(linkage(pair, comparisons=COMPARISONS)),
-        by_plan=None if evidence is None else _share(informed(evidence).first),
-        learned=None if learned is None else _share(learned.first),
-        **{name: _inferred(pair, name) for name in CONFIDENTIAL},
-    )
+def _attacked(utility: Score, compared: Comparison) -> Score:
+    """The score with every attack that a limit on the risk compares; nobody of them knows other people's rows."""
+    copied = copies(compared.pair)
+    attempts = (*_linked(compared), *_inferred(compared.pair), *_informed(compared), *_members(compared.pair))
+    found = tuple(dict.fromkeys(one.kind for one in copied.findings))
+    return replace(utility, attempts=(*attempts, *_copied(copied)), copied=found)
 
 
-def _inferred(pair: Pair, column: str) -> tuple[Share, Share]:
-    found = inference(pair, column).strongest
-    return _share(found.main), _share(found.control)
+def _linked(compared: Comparison) -> Iterator[Attempt]:
+    if compared.evidence is not None:
+        yield Attempt("linkage", "plan known", _share(informed(compared.evidence).first))
+    learned = learned_linkage(compared.pair) if compared.descends and compared.pair.paired else None
+    if learned is not None:
+        yield Attempt("linkage", "probabilistic", _share(learned.first))
+
+
+def _inferred(pair: Pair) -> Iterator[Attempt]:
+    for one in inferences(pair):
+        for name, attack in (("nearest row", one.nearest), ("stable columns", one.trusted), ("forest", one.learned)):
+            if attack is not None:
+                yield Attempt("inference", name, _share(attack.main), _share(attack.control), one.column)
+
+
+def _informed(compared: Comparison) -> Iterator[Attempt]:
+    """Attackers who know the method, by its plan or by what is regrown from the release, and a trained classifier."""
+    found = informed_attacks(compared.attackers(), background=())
+    for name, attack in (("plan known", found.granted), ("regrown", found.regrown)):
+        if attack is not None:
+            for one in attack.inferences:
+                yield Attempt("inference", name, _share(one.attack.main), _share(one.attack.control), one.column)
+            yield from _membership(name, attack.membership.area, attack.membership.found)
+    if found.trained is not None:
+        yield from _membership("classifier", found.trained.area, found.trained.found)
+
+
+def _members(pair: Pair) -> Iterator[Attempt]:
+    found = membership(pair)
+    yield from _membership("distance", found.area, found.alarms)
+    if found.presence is not None:
+        yield from _membership("values", found.presence.area, found.presence.found)
+
+
+def _membership(name: str, area: Risk, found: Risk) -> Iterator[Attempt]:
+    yield Attempt("area", name, _share(area))
+    yield Attempt("found", name, _share(found))
+
+
+def _copied(found: Copies) -> Iterator[Attempt]:
+    for kind, match in (("copies", found.records), ("unique", found.unique)):
+        if match is not None:
+            yield Attempt(kind, "whole records", _share(match.attack.main), _share(match.attack.control))
 
 
 def _share(risk: Risk) -> Share:

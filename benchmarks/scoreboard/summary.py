@@ -1,14 +1,26 @@
-"""The figures of a method over all splits, with their intervals, and how two methods compare split by split."""
+"""The figures of a method over all splits, and how two methods compare."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import nan
 from typing import Literal
 
 import numpy as np
 from benchmarks.scoreboard.contenders import Contender
-from benchmarks.scoreboard.score import Score, Share
+from benchmarks.scoreboard.score import Attempt, Kind, Score, Share
 
-from leafcover.metrics.estimates import Estimate, Risk, difference, mean_of, wilson
+from leafcover.metrics.estimates import Estimate, Risk, difference, wilson
+
+UNMEASURED = "was not measured"
+
+
+@dataclass(frozen=True)
+class Strongest:
+    """The attack that succeeds most, and how far."""
+
+    risk: Risk | Estimate  # inference and copies: above control
+    attack: str
+    column: str
 
 
 @dataclass(frozen=True)
@@ -26,30 +38,37 @@ class Summary:
 
     @property
     def releases(self) -> bool:
-        """Whether a table is released, so that people can be linked."""
-        return bool(self.scores) and self.scores[0].learned is not None
+        """Whether a table is released and attacked."""
+        return bool(self.scores) and bool(self.scores[0].attempts)
 
     def estimate(self, figure: str) -> Estimate:
-        """A mean over splits with Student's interval."""
-        return mean_of(np.array([getattr(score, figure) for score in self.scores]))
+        """A mean over splits, between the lowest and the highest of them; one split has no range."""
+        found = [float(getattr(score, figure)) for score in self.scores]
+        low, high = (min(found), max(found)) if len(found) > 1 else (nan, nan)
+        return Estimate(float(np.mean(found)), low, high, len(found))
 
-    def risk(self, figure: str) -> Risk | None:
-        """The share of all people attacked in all splits, with Wilson's interval."""
-        shares = [getattr(score, figure) for score in self.scores]
-        return None if not shares or None in shares else pooled(shares)
+    def strongest(self, kind: Kind, column: str | None = None) -> Strongest | None:
+        """The strongest attack, on one column or on any; None if no attack applies.
 
-    def above_control(self, figure: str) -> Estimate | None:
-        """Inference of the released less inference of others, with Newcombe's interval."""
-        both = [getattr(score, figure) for score in self.scores]
-        if not both or None in both:
-            return None
-        return difference(pooled([main for main, _ in both]), pooled([control for _, control in both]))
+        Every attack is pooled over all splits first; then the largest is chosen.
+        """
+        found: dict[tuple[str, str], list[Attempt]] = {}
+        for one in (one for score in self.scores for one in score.attempts):
+            if one.kind == kind and column in (None, one.column):
+                found.setdefault((one.attack, one.column), []).append(one)
+        risks = [Strongest(_risk(attempts), *names) for names, attempts in found.items()]
+        return max(risks, key=lambda one: one.risk.value, default=None)
+
+    def value(self, kind: Kind, column: str | None = None) -> float | None:
+        """The success of the strongest attack."""
+        found = self.strongest(kind, column)
+        return None if found is None else found.risk.value
 
     @property
-    def informed(self) -> Risk | None:
-        """Maximum-knowledge linkage: the better of the attack with the plan known and the probabilistic attack."""
-        found = [risk for risk in (self.risk("by_plan"), self.risk("learned")) if risk is not None]
-        return max(found, key=lambda risk: risk.value) if found else None
+    def copied(self) -> dict[str, int]:
+        """The kinds of copies that chance does not explain, and in how many splits."""
+        kinds = [kind for score in self.scores for kind in score.copied]
+        return {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
 
 
 def summarised(contender: Contender, found: Sequence[Score | str | None]) -> Summary:
@@ -57,7 +76,8 @@ def summarised(contender: Contender, found: Sequence[Score | str | None]) -> Sum
     for one in found:
         if isinstance(one, str):
             return Summary(contender, (), one)
-    return Summary(contender, tuple(one for one in found if isinstance(one, Score)))
+    scores = tuple(one for one in found if isinstance(one, Score))
+    return Summary(contender, scores, "" if scores else UNMEASURED)
 
 
 def pooled(shares: Sequence[Share]) -> Risk:
@@ -69,57 +89,60 @@ def pooled(shares: Sequence[Share]) -> Risk:
     return wilson(sum(one.value * one.tries for one in shares), sum(one.tries for one in shares))
 
 
+def _risk(attempts: Sequence[Attempt]) -> Risk | Estimate:
+    main = pooled([one.main for one in attempts])
+    control = [one.control for one in attempts if one.control is not None]
+    return difference(main, pooled(control)) if control else main
+
+
 @dataclass(frozen=True)
 class Figure:
     """A figure that methods are compared by."""
 
     words: str
-    of: Callable[[Score], float | None]
-    more_is_better: bool
+    of: Callable[[Summary], float | None]
+    margin: float  # a smaller difference does not count
+    more_is_better: bool = False
 
 
-def _informed(score: Score) -> float | None:
-    found = [one.value for one in (score.by_plan, score.learned) if one is not None]
-    return max(found, default=None)
+def _mean(figure: str) -> Callable[[Summary], float | None]:
+    return lambda row: row.estimate(figure).value
 
 
-def _beyond(both: tuple[Share, Share] | None) -> float | None:
-    return None if both is None else both[0].value - both[1].value
-
-
+UTILITY_MARGIN, RISK_MARGIN = 0.01, 0.02
 FIGURES = (
-    Figure("accuracy", lambda score: score.accuracy, True),
-    Figure("agreement", lambda score: score.agreement, True),
-    Figure("agreement for other targets", lambda score: score.others, True),
-    Figure("Gower linkage", lambda score: None if score.gower is None else score.gower.value, False),
-    Figure("maximum-knowledge linkage", _informed, False),
-    Figure("inference of occupation", lambda score: _beyond(score.occupation), False),
-    Figure("inference of income", lambda score: _beyond(score.income), False),
-    Figure("CPU seconds", lambda score: score.cpu, False),
+    Figure("accuracy", _mean("accuracy"), UTILITY_MARGIN, True),
+    Figure("agreement", _mean("agreement"), UTILITY_MARGIN, True),
+    Figure("agreement for other targets", _mean("others"), UTILITY_MARGIN, True),
+    Figure("largest inference", lambda row: row.value("inference"), RISK_MARGIN),
+    Figure("inference of occupation", lambda row: row.value("inference", "occupation"), RISK_MARGIN),
+    Figure("inference of income", lambda row: row.value("inference", "income"), RISK_MARGIN),
+    Figure("membership, area", lambda row: row.value("area"), RISK_MARGIN),
+    Figure("members found at 1%", lambda row: row.value("found"), RISK_MARGIN),
+    Figure("copies", lambda row: row.value("copies"), RISK_MARGIN),
 )
 
-FEWEST = 3  # minimum number of splits for a verdict
 Verdict = Literal["better", "alike", "worse"]
 
 
 def verdict(one: Summary, other: Summary, figure: Figure) -> Verdict | None:
-    """How one method compares with another, split by split: "alike" when Student's interval holds 0.
+    """How one method compares with another on the splits that both have: "alike" within the margin.
 
-    None when one of them has no such figure, or there are too few splits to say.
+    None when one of them has no such figure.
     """
-    pairs = [(figure.of(ours), figure.of(theirs)) for ours, theirs in zip(one.scores, other.scores, strict=False)]
-    if len(pairs) < FEWEST or any(a is None or b is None for a, b in pairs):
+    both = min(len(one.scores), len(other.scores))
+    a, b = (figure.of(replace(row, scores=row.scores[:both])) if both else None for row in (one, other))
+    if a is None or b is None:
         return None
-    found = mean_of(np.array([a - b for a, b in pairs], float))
-    if found.low <= 0 <= found.high:
+    if abs(a - b) <= figure.margin:
         return "alike"
-    return "better" if (found.value > 0) == figure.more_is_better else "worse"
+    return "better" if (a > b) == figure.more_is_better else "worse"
 
 
 def front(rows: Sequence[Summary], utility: str) -> list[Summary]:
-    """The Pareto front: rows that no other beats in both maximum-knowledge linkage and utility, safest first."""
-    shown = [row for row in rows if row.informed is not None]
-    shown.sort(key=lambda row: (row.informed.value, -row.estimate(utility).value))
+    """The Pareto front: rows that no other beats in both the largest inference and utility, safest first."""
+    shown = [row for row in rows if row.releases]
+    shown.sort(key=lambda row: (row.value("inference"), -row.estimate(utility).value))
     best, found = -np.inf, []
     for row in shown:
         if row.estimate(utility).value > best:

@@ -6,7 +6,14 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
-from benchmarks.scoreboard.methods import additive_noise, group_means, mdav, post_randomise, rank_swap
+from benchmarks.scoreboard.methods import (
+    additive_noise,
+    group_means,
+    mdav,
+    post_randomise,
+    rank_swap,
+    sequential_cart,
+)
 from benchmarks.scoreboard.outcome import Outcome, Split
 from benchmarks.scoreboard.outside import outside
 
@@ -24,7 +31,7 @@ Change: TypeAlias = Callable[[Column, np.random.Generator], Column]
 
 def ours(recipe: str, **settings: Any) -> Work:
     def work(split: Split, _: bool) -> Outcome:
-        first = split.train.take(np.arange(1_000))
+        first = split.train.take(np.arange(min(1_000, len(split.train))))
         _release(first, recipe, split.seed, settings)  # compile first, so that compilation is not timed
         began = time.process_time()
         found = _release(split.train, recipe, split.seed, settings)
@@ -38,8 +45,8 @@ def _release(table: Table, recipe: str, seed: int, settings: dict[str, Any]) -> 
     return run(table, plan, key=Key.from_seed(seed))
 
 
-def rival(name: str, *, model: bool = False) -> Work:
-    return lambda split, fresh: outside(split, name, model=model, fresh=fresh)
+def rival(name: str, *, model: bool = False, paired: bool = True) -> Work:
+    return lambda split, fresh: replace(outside(split, name, model=model, fresh=fresh), paired=paired)
 
 
 def by_column(number: Change, category: Change) -> Work:
@@ -86,6 +93,14 @@ def microaggregated(split: Split, _: bool) -> Outcome:
     return Outcome(time.process_time() - began, table=split.train.replace(changed))
 
 
+def synthesised(split: Split, _: bool) -> Outcome:
+    began = time.process_time()
+    rng = np.random.default_rng([split.seed, 3])
+    drawn = sequential_cart([one.values for one in split.train], [one.is_category for one in split.train], rng)
+    changed = [_with(column, values) for column, values in zip(split.train, drawn, strict=True)]
+    return Outcome(time.process_time() - began, table=split.train.replace(changed), paired=False)
+
+
 def resampled(split: Split, _: bool) -> Outcome:
     rows = np.random.default_rng([split.seed, 2]).integers(0, len(split.train), len(split.train))
-    return Outcome(0.0, table=split.train.take(rows), paired=False)
+    return Outcome(0.0, table=split.train.take(rows), paired=False, attacked=False)

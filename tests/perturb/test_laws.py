@@ -197,3 +197,18 @@ def test_a_category_kept_in_the_leaves_of_another_tree_stays_there():
     assert allowed[np.flatnonzero(known), after["job"][known]].all()
     free = changed(noise, replace(part, keep=()))[0]["job"]
     assert not allowed[np.flatnonzero(known), free[known]].all()  # without keep the same noise does leave
+
+
+def test_a_person_outside_the_table_may_have_a_larger_value_than_everybody_in_it():
+    """Ranked as the highest: an attacker asks for the likelihood of people who are not in the table."""
+    noise = Bounded(scale="rank")
+    part = part_of(noise, ("pay",), Whole())
+    after, summary = changed(noise, part)
+    highest = float(np.nanmax(part.columns[0].values))
+    found = [
+        noise.likelihood(
+            replace(part, columns=(replace(part.columns[0], values=np.full(len(part), own)),)), after, summary
+        )
+        for own in (highest, 10 * highest)
+    ]
+    np.testing.assert_array_equal(*found)
