@@ -263,7 +263,7 @@ def test_a_kept_order_and_a_limit_do_not_go_together(folder, tmp_path):
 
 
 def test_a_limit_counts_inference_above_control(tmp_path):
-    # Where age and pay move together, whoever knows the pay of a person in the release knows the age.
+    # Where age and pay move together, an attacker with the pay of a person in the release infers the age.
     (tmp_path / "in.csv").write_text(rows_of(rows=240))
     within, roles = 'within = { method = "whole" }\nperturb = { method = "shuffle" }\n', ("--quasi-identifier", "job")
     given = ("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", *roles)

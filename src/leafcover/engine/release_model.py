@@ -41,11 +41,22 @@ class Factor:
         """The start cells of values."""
         return np.zeros(len(column), np.int64) if self.before is None else self.before.codes(column)
 
+    @property
+    def prior(self) -> Floats:
+        """(nodes, codes) the share of each code in the start cell of each node."""
+        found: Floats = (self.roots + RARE) / (self.roots.sum(axis=1, keepdims=True) + RARE * self.coding.count)
+        return found[self.trees.root]
+
+    def placed(self, people: Table) -> tuple[Rows, Rows]:
+        """The leaf that each person reaches, and the code of the person's value there."""
+        column = people[self.name]
+        leaves = self.trees.place(self.trees.codes(people), self.starts(column))
+        return leaves, self.coding.codes(column)
+
     def log_shares(self, smoothing: float) -> Floats:
         """(nodes, codes) the log share of each code in each leaf, smoothed by its share in the start cell."""
-        prior = (self.roots + RARE) / (self.roots.sum(axis=1, keepdims=True) + RARE * self.coding.count)
         rows = self.counts.sum(axis=1, keepdims=True)
-        found: Floats = np.log((self.counts + smoothing * prior[self.trees.root]) / (rows + smoothing))
+        found: Floats = np.log((self.counts + smoothing * self.prior) / (rows + smoothing))
         return found
 
     def log_references(self, reference: Table) -> list[Floats]:
@@ -59,8 +70,7 @@ class Factor:
             if parent[node] >= 0:
                 below[parent[node]] += below[node]
         around = np.where((parent >= 0)[:, None], below[parent] - below, 0.0)
-        prior = (self.roots + RARE) / (self.roots.sum(axis=1, keepdims=True) + RARE * self.coding.count)
-        near = (around + prior[self.trees.root]) / (around.sum(axis=1, keepdims=True) + 1)
+        near = (around + self.prior) / (around.sum(axis=1, keepdims=True) + 1)
         rows = counts.sum(axis=1, keepdims=True)
         return [np.log((counts + weight * near) / (rows + weight)) for weight in TOWARDS]
 
@@ -93,13 +103,10 @@ class Factor:
         for number, table in enumerate(shares):
             total[number] += table[leaves, codes[:, None]][:, group.ravel()]
 
-    def against_wide(self, people: Table, smoothing: Sequence[float]) -> Floats:
+    def against_wide(self, placed: tuple[Rows, Rows], smoothing: Sequence[float]) -> Floats:
         """(smoothings, people) the log share of the person's value in its leaf, against that in a wider one."""
-        column = people[self.name]
-        codes = self.coding.codes(column)
-        leaves = self.trees.place(self.trees.codes(people), self.starts(column))
-        wide = self.log_shares(WIDE)[leaves, codes]
-        return np.array([self.log_shares(one)[leaves, codes] - wide for one in smoothing])
+        wide = self.log_shares(WIDE)[placed]
+        return np.array([self.log_shares(one)[placed] - wide for one in smoothing])
 
     def without(self, known: Table) -> "Factor":
         """The same without the counts of rows that the attacker knows."""
@@ -189,19 +196,17 @@ class DealtModel:
         """
         total = np.zeros((len(smoothing) + (0 if reference is None else len(TOWARDS)), len(people)))
         for factor in self.factors:
-            total[: len(smoothing)] += factor.against_wide(people, smoothing)
+            placed = factor.placed(people)
+            total[: len(smoothing)] += factor.against_wide(placed, smoothing)
             if reference is not None:
-                column = people[factor.name]
-                codes = factor.coding.codes(column)
-                leaves = factor.trees.place(factor.trees.codes(people), factor.starts(column))
-                own = factor.log_shares(smoothing[0])[leaves, codes]
+                own = factor.log_shares(smoothing[0])[placed]
                 for number, table in enumerate(factor.log_references(reference), start=len(smoothing)):
-                    total[number] += own - table[leaves, codes]
+                    total[number] += own - table[placed]
         return total
 
     def evidence(self, people: Table) -> Floats:
         """The share of each value in its leaf against its share in the start cell."""
-        return np.column_stack([factor.against_wide(people, (0.3,))[0] for factor in self.factors])
+        return np.column_stack([factor.against_wide(factor.placed(people), (0.3,))[0] for factor in self.factors])
 
 
 def _bins(trees: BinaryTrees, at: int, candidates: Column) -> Rows:
