@@ -52,22 +52,7 @@ class DisclosureRules:
             return _fine(value)
         if self.suppressed:
             return HIDDEN
-        least = self._least_percent()
-        side = self._censored(value)
-        if side < 0:
-            return under(f"{least}%")
-        return over(f"{100 - least}%") if side > 0 else f"{round(100 * value)}%"
-
-    def _least_percent(self) -> int:
-        """The smallest whole percent of the rows that is at least five of them."""
-        return max(1, ceil(100 * FEWEST / self.rows))
-
-    def _censored(self, value: float) -> int:
-        """-1 for a share published only as under a limit, 1 for one published as over a limit, else 0."""
-        least, percent = self._least_percent(), round(100 * value)
-        if percent < least or value * self.rows < FEWEST:
-            return -1
-        return 1 if percent > 100 - least or (1 - value) * self.rows < FEWEST else 0
+        return _percent(value, self.rows)
 
     def kept(self, value: float) -> str:
         """A share that the method may guarantee to be 100%."""
@@ -75,7 +60,7 @@ class DisclosureRules:
 
     def bar(self, value: float) -> int:
         """A share in whole percents for a bar; 0 or 100 where the share itself is not published."""
-        side = 0 if not self.strict else -1 if self.suppressed else self._censored(value)
+        side = 0 if not self.strict else -1 if self.suppressed else _censored(value, self.rows)
         return 0 if side < 0 else 100 if side > 0 else round(100 * value)
 
     def count(self, value: int) -> str:
@@ -96,12 +81,7 @@ class DisclosureRules:
         """A share and its interval in whole percents; fewer than five successes are written as if they were five."""
         low, high = self.interval_of(figure, tries)
         interval = "" if isnan(low) else span(f"{round(100 * low)}%", f"{round(100 * high)}%")
-        percent = round(100 * figure.value)
-        if figure.value * tries < FEWEST:
-            return under(f"{max(1, ceil(100 * FEWEST / tries))}%"), interval
-        if (1 - figure.value) * tries < FEWEST:
-            return over(f"{min(99, floor(100 - 100 * FEWEST / tries))}%"), interval
-        return under("1%") if percent < 1 else over("99%") if percent > 99 else f"{percent}%", interval
+        return _percent(figure.value, tries), interval
 
     def interval_of(self, figure: Risk | Estimate, tries: int) -> tuple[float, float]:
         """The interval as it is published, so that a conclusion never rests on figures that are not."""
@@ -235,6 +215,29 @@ def over(value: str) -> str:
 def span(low: str, high: str) -> str:
     """An interval."""
     return say("interval", low=low, high=high)
+
+
+def _least_percent(tries: int) -> int:
+    """The smallest whole percent of so many tries that is at least five of them."""
+    return max(1, ceil(100 * FEWEST / tries))
+
+
+def _censored(value: float, tries: int) -> int:
+    """-1 for a share published only as under a limit, 1 for one published as over a limit, else 0."""
+    least, percent = _least_percent(tries), round(100 * value)
+    if percent < least or value * tries < FEWEST:
+        return -1
+    return 1 if percent > 100 - least or (1 - value) * tries < FEWEST else 0
+
+
+def _percent(value: float, tries: int) -> str:
+    """A share in whole percents, from which no count under five follows.
+
+    >>> _percent(5 / 120, 120), _percent(6 / 120, 120), _percent(116 / 120, 120)
+    ('under 5%', '5%', 'over 95%')
+    """
+    side, least = _censored(value, tries), _least_percent(tries)
+    return under(f"{least}%") if side < 0 else over(f"{100 - least}%") if side > 0 else f"{round(100 * value)}%"
 
 
 def _fine(value: float) -> str:
