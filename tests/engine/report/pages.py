@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from html import unescape
 from html.parser import HTMLParser
 
@@ -15,8 +16,9 @@ from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import verdicts
 from leafcover.reporting.html_page import report
-from tests.tables import category, number, table
+from tests.tables import category, mixed, number, table
 
+KEY = Key(Key.from_seed(1).secret)  # fixed, and may be published
 RARE, EXTREME, MIDDLE = "Zyx-unheard-of", 987654.0, 43.217
 RECIPES = [
     "cover",
@@ -31,7 +33,7 @@ RECIPES = [
 ]
 
 
-def planted(rows=400, seed=5):
+def planted(rows=200, seed=5):
     """A table in which one person has a rare category, one an extreme number, one a number nobody else has."""
     rng = np.random.default_rng(seed)
     age = rng.integers(18, 80, rows).astype(float)
@@ -48,11 +50,19 @@ def planted(rows=400, seed=5):
 
 
 def released(original, recipe="cover", *, target="good", key=None, keep_order=False):
-    return run(original, plan_for(original, recipe, target=target), key=key or Key.fresh(), keep_order=keep_order)
+    return run(original, plan_for(original, recipe, target=target), key=key or KEY, keep_order=keep_order)
 
 
 def measured(original, release, control=None):
     return measure_all(compared_to(original, release, control))
+
+
+@lru_cache
+def mixed_case(recipe):
+    """A release of a table of every kind, and everything that can be measured of it."""
+    original = mixed(1, rows=300)
+    release = released(original, recipe, target="class")
+    return original, release, measured(original, release, mixed(2, rows=120))
 
 
 def page(original, release, audience="internal", *, publish_tree=False, measures=None, **more):

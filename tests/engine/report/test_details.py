@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from leafcover.engine.evaluate import compared_to, measure_all, pair_from
-from leafcover.keyed_random import Key
+from leafcover.engine.evaluate import compared_to, pair_from
 from leafcover.messages import ENGLISH, catalogue
 from leafcover.reporting import columns, informed, risks, trees
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from tests.engine.report.pages import released
+from tests.engine.report.pages import mixed_case, released
 from tests.tables import mixed
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report_details.txt"
@@ -47,7 +46,7 @@ def test_every_message_of_the_catalogue_exists_and_is_used():
 
 def test_every_attack_stands_with_control_baseline_and_difference(mixed_release):
     original, release, measures = mixed_release
-    subject = ReportContext(pair_from(original, release), release, measures, DisclosureRules(600, False), True)
+    subject = ReportContext(pair_from(original, release), release, measures, DisclosureRules(300, False), True)
     say = catalogue("report_details")
     heads = [say(f"attacks-head-{name}") for name in ("members", "control", "baseline", "difference")]
     found = [part for part in flat(risks.risks_section(subject).parts) if heads[0] in getattr(part, "head", ())]
@@ -119,13 +118,11 @@ def masked(text):
 
 def golden_text():
     """The sections of small releases: dealt, by cells, made elsewhere, and by a forest without any measures."""
-    say, key, original = catalogue("report_details"), Key.from_seed(1), mixed(1, rows=300)
-    dealt, release, forest = (
-        released(original, recipe, target="class", key=key) for recipe in ("cover", "cells", "forest")
-    )
+    say, lines = catalogue("report_details"), []
+    original, dealt, measures_of_chain = mixed_case("cover")
+    _, release, measures = mixed_case("cells")
+    forest = released(original, "forest", target="class")
     chain, compared = (compared_to(original, one, mixed(2, rows=120)) for one in (dealt, release))
-    measures, lines = measure_all(compared), []
-    measures_of_chain = measure_all(chain)
 
     def say_without_figures(message, **values):
         return say(message, **{name: masked(one) if isinstance(one, str) else one for name, one in values.items()})
