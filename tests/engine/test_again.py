@@ -61,13 +61,13 @@ def test_units_are_left_out_of_release_and_control():
 @pytest.mark.parametrize("recipe", ["cover", "cells"])
 @pytest.mark.parametrize("hold_out", [None, 0.3])
 def test_a_release_with_a_unit_is_measured(hold_out, recipe):
-    original = mixed(2)
-    with_unit = lc.Table((*original.columns, number("who", np.arange(300) // 3)), roles={"who": "unit"})
+    original = mixed(2, rows=120)
+    with_unit = lc.Table((*original.columns, number("who", np.arange(120) // 3)), roles={"who": "unit"})
     release = lc.release(with_unit, recipe, target="class", seed=1, hold_out=hold_out)
     assert release.table.names == original.names
     held = release.held_out
     figures = lc.measure(with_unit, release)
-    assert figures.rows == len(release.table) == 300 - (0 if held is None else len(held))
+    assert figures.rows == len(release.table) == 120 - (0 if held is None else len(held))
     assert "who" not in figures.quasi_identifiers
     if held is not None:  # the same as a control that is given, of a table whose plan is not known
         assert figures.control == "rows that were held out"

@@ -144,13 +144,13 @@ def test_independent_columns_reveal_nobody():
 
 def test_a_copy_with_its_target_permuted_reveals_members():
     """All columns but the target move as one block in cells: an attacker who regrows trees finds the members."""
-    some = mixed(9, rows=3000, missing=0.0)
-    rows = np.arange(1800)
+    some = mixed(9, rows=1200, missing=0.0)
+    rows = np.arange(720)
     part = some.take(rows)
     rng = np.random.default_rng(0)
     shuffled = part["class"].take(rng.permutation(len(part)))
     made = part.replace([shuffled]).take(rng.permutation(len(part)))
-    pair = pair_of(part, made, target="class", control=some.take(np.arange(1800, 3000)))
+    pair = pair_of(part, made, target="class", control=some.take(np.arange(720, 1200)))
     label = np.zeros(len(part), np.int64)
     blocks = [("class",), tuple(n for n in part.names if n != "class")]
     attacks = informed_attacks([Test(pair, cells_model(pair.released, blocks, label), None)], background=())
@@ -210,8 +210,8 @@ def test_people_are_placed_in_the_cells_of_the_original():
 
 
 def test_noise_that_leaves_categories_unchanged_reveals_them_and_great_noise_does_not():
-    some = mixed(9, rows=3000, missing=0.0)
-    weak, strong = (released(some, np.arange(1800), recipe, **settings) for recipe, settings in
+    some = mixed(9, rows=1200, missing=0.0)
+    weak, strong = (released(some, np.arange(720), recipe, **settings) for recipe, settings in
                     (("additive", {"spread": 0.05}), ("random", {})))  # fmt: skip
     attacks = [
         informed_attacks([attacker_of(pair, known, regrow=False)], background=()) for _, pair, known in (weak, strong)
@@ -223,10 +223,10 @@ def test_noise_that_leaves_categories_unchanged_reveals_them_and_great_noise_doe
 
 
 def test_a_trained_attack_finds_members_of_a_weak_release_and_none_of_a_harmless_one():
-    some = mixed(9, rows=3000, missing=0.0)
-    rows = np.arange(1800)
+    weak = released(mixed(9, rows=1200, missing=0.0), np.arange(720), "cells", k=3)
+    harmless = released(independent(3000, 1), np.arange(1800))
     found = {}
-    for name, made in (("cells", released(some, rows, "cells", k=3)), ("cover", released(independent(3000, 1), rows))):
+    for name, made in (("cells", weak), ("cover", harmless)):
         found[name] = informed_attacks([attacker_of(made[1], made[2], regrow=True)], background=()).trained
     assert found["cells"].area.value > 0.8
     assert abs(found["cover"].area.value - 0.5) < 0.04
