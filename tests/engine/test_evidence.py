@@ -122,9 +122,9 @@ def test_the_joint_weight_is_bayes_for_two_people():
 
 
 def test_knowing_the_law_beats_distance_on_a_framework_release_of_adult():
-    original = read(table_path("adult"))
+    original = read(table_path("adult")).take(np.arange(0, 32_561, 4))
     pair, found = attacked(original, plan_for(original, "framework", target="income"), most=800)
-    assert found.first.low > linkage(pair, comparisons=30_000_000).high
+    assert found.first.low > linkage(pair, comparisons=8_000_000).high  # of 982 people, about as many as above
 
 
 def test_cells_hides_people_of_adult_from_the_informed_attacker():
