@@ -34,10 +34,10 @@ RECIPES = {
 CASES = [(recipe, settings) for recipe, several in RECIPES.items() for settings in several]
 
 
-@given(original=mixed_tables(), k=st.integers(2, 4))
-def test_every_released_average_rests_on_k_values(original, k):
-    """Every case on each table: drawing the tables anew for each would take longer than releasing them."""
-    for recipe, settings in CASES:
+@given(original=mixed_tables(), k=st.integers(2, 4), first=st.integers(0, 2))
+def test_every_released_average_rests_on_k_values(original, k, first):
+    """A third of the cases on each table: drawing tables for each case would take longer than releasing them."""
+    for recipe, settings in CASES[first::3]:
         note(f"{recipe} {settings}")
         try:
             plan = lc.recipes.plan_for(original, recipe, settings={"k": k, **settings})
