@@ -96,8 +96,7 @@ def test_the_release_verifies(released):
     checks = python(
         plugin,
         "-c",
-        "import leafcover as lc, sys\n"
-        "for c in lc.verify('out.csv', original='in.csv'): print(c.holds, c.what)",
+        "import leafcover as lc, sys\nfor c in lc.verify('out.csv', original='in.csv'): print(c.holds, c.what)",
     )
     assert "step 1" in checks
     assert [line for line in checks.splitlines() if line.startswith("False")] == [

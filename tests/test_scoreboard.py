@@ -149,7 +149,7 @@ def adult(rows):
 
 
 def test_a_judge_gives_the_original_full_marks_and_apart_columns_none():
-    split = adult(1_500)
+    split = adult(800)
     judge = Judge(split)
     same = judge.score(works.by_column(works.as_it_is, works.as_it_is)(split, False))
     assert same.agreement == same.others == 1
@@ -173,7 +173,7 @@ def test_a_judge_gives_the_original_full_marks_and_apart_columns_none():
 
 
 def test_a_judge_attacks_our_recipes_with_the_plan_and_synthetic_tables_without_pairs():
-    split = adult(800)
+    split = adult(400)
     judge = Judge(split)
     ours = judge.score(works.ours("cover")(split, False))
     assert {"plan known", "regrown", "nearest row", "forest"} <= attacks(ours, "inference")

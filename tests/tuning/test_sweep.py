@@ -24,7 +24,7 @@ from tests.tuning.made import Counted
 SECRET_LEVEL, SECRET_NUMBER = "Zyx-unheard-of", 98765.25
 
 
-def planted(rows=600):
+def planted(rows=300):
     original = mixed(4, rows=rows, missing=0.05)
     jobs = [None if c < 0 else original["job"].levels[c] for c in original["job"].values]
     pay = original["pay"].values.copy()
@@ -55,7 +55,7 @@ def test_a_real_sweep_puts_cover_on_the_safe_side(alone):
     assert open_.risk.kind == "linkage"
     assert safe.risk.risk.high < open_.risk.risk.low
     assert safe.deciding.bound < open_.deciding.bound
-    assert (found.released_rows, found.rows, found.table_rows, found.runs) == (400, 600, 600, 2)
+    assert (found.released_rows, found.rows, found.table_rows, found.runs) == (200, 300, 300, 2)
     for point in found.points:
         assert all(
             0 <= one.low <= one.value <= one.high <= 1
