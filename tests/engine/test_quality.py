@@ -1,5 +1,7 @@
 """How well `cover` and `cells` serve trees that did not guide them, and what they reveal, against what was asked."""
 
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
@@ -19,12 +21,17 @@ SMALL = {
 }
 
 
+@lru_cache
+def split_adult(seed):
+    """One split for both recipes, whose trees of the original are grown once."""
+    return halves(read(table_path("adult")), 22_000, seed)
+
+
 def test_cover_on_adult():
     """22,000 rows released, the others for testing; three splits with a key each."""
-    table = read(table_path("adult"))
     found, floors, attacks = [], [], []
     for seed in range(3):
-        train, test = halves(table, 22_000, seed)
+        train, test = split_adult(seed)
         found.append(measured(train, test, "income", seed, min_leaf=50, others=OTHERS))
         fresh = bootstrap(train, np.random.default_rng(seed))
         floors.append([agreement(train, fresh, test, name, 50)[0] for name in ("income", *OTHERS)])
@@ -57,10 +64,9 @@ def test_cover_on_small_tables(name):
 
 def test_cells_on_adult():
     """22,000 rows released, the others for testing; three splits with a key each."""
-    table = read(table_path("adult"))
     found = []
     for seed in range(3):
-        train, test = halves(table, 22_000, seed)
+        train, test = split_adult(seed)
         options = {"recipe": "cells", "others": OTHERS, "comparisons": 40_000_000}
         found.append(measured(train, test, "income", seed, min_leaf=50, **options))
     assert np.mean([q.agreement for q in found]) >= 0.935

@@ -133,7 +133,7 @@ def test_independent_columns_reveal_nobody():
     for seed in range(6):
         some = independent(4000, seed)
         _, pair, known = released(some, np.arange(2500), seed=seed)
-        attacks = informed_attacks([attacker_of(pair, known, regrow=True)], background=(0.5,))
+        attacks = informed_attacks([attacker_of(pair, known, regrow=True)], background=(0.5,), trained=False)
         for attack in (attacks.granted, attacks.regrown, *attacks.background):
             # the marginals are exact, and a sample of the population shows where they are off
             assert abs(attack.membership.area.value - 0.5) < 0.09
@@ -153,7 +153,8 @@ def test_a_copy_with_its_target_permuted_reveals_members():
     pair = pair_of(part, made, target="class", control=some.take(np.arange(720, 1200)))
     label = np.zeros(len(part), np.int64)
     blocks = [("class",), tuple(n for n in part.names if n != "class")]
-    attacks = informed_attacks([Test(pair, cells_model(pair.released, blocks, label), None)], background=())
+    test = Test(pair, cells_model(pair.released, blocks, label), None)
+    attacks = informed_attacks([test], background=(), trained=False)
     assert attacks.granted.membership.found.value > 0.9
     assert max(one.above_control.value for one in attacks.granted.inferences) > 0.2
 
@@ -214,7 +215,8 @@ def test_noise_that_leaves_categories_unchanged_reveals_them_and_great_noise_doe
     weak, strong = (released(some, np.arange(720), recipe, **settings) for recipe, settings in
                     (("additive", {"spread": 0.05}), ("random", {})))  # fmt: skip
     attacks = [
-        informed_attacks([attacker_of(pair, known, regrow=False)], background=()) for _, pair, known in (weak, strong)
+        informed_attacks([attacker_of(pair, known, regrow=False)], background=(), trained=False)
+        for _, pair, known in (weak, strong)
     ]
     above = [max(one.above_control.value for one in attack.granted.inferences) for attack in attacks]
     assert above[0] > 0.3 > 3 * max(above[1], 0.0)
