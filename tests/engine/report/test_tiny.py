@@ -103,8 +103,8 @@ def test_an_external_page_of_ten_rows_or_fewer_tells_no_share_of_them(rows):
 
 
 def test_an_external_page_tells_no_accuracy_of_few_rows():
-    original = plain(400)
-    pair = pair_of(original, original, np.arange(400), target="y", control=plain(8))
+    original = plain(100)
+    pair = pair_of(original, original, np.arange(100), target="y", control=plain(8))
     measures = measure_all(Comparison(pair))
     inward, outward = (
         text_of(report(pair, release=None, measures=measures, audience=face, publish_tree=False))
