@@ -2,9 +2,19 @@
 
 import pytest
 
+from leafcover.metrics import models
 from leafcover.survey.results import export
 from tests.survey.people import people, reported
 from tests.survey.surveys import HABITS, habits
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_models():
+    """Forests of few trees and short training: commands are tested here, and half of a measurement goes into these."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in {"FOREST": 3, "SYSFOR": 2, "ROUNDS": 2}.items():
+            patch.setattr(models, name, size)
+        yield
 
 
 @pytest.fixture
