@@ -1,6 +1,7 @@
 # Every command a contributor needs. Each sets up .venv by itself.
 PYTHON ?= python3
 BIN := .venv/bin
+SITE := .venv/site
 
 .PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard clustering forests response reconstruction collector pictures clean
 
@@ -36,7 +37,7 @@ check: .venv/developer .venv/docs ## style, types, layers, and links in the docu
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir .venv/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir $(SITE)
 
 browser:         ## chromium for the tests of pages, where it may be installed
 	@sh tests/browser.sh
@@ -45,10 +46,10 @@ postgresql:      ## PostgreSQL for the tests of survey storage, where it may be 
 	@sh tests/postgresql.sh
 
 test: check browser postgresql ## make check and all tests, within ten minutes on two cores
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	LEAFCOVER_SITE=$(SITE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: check browser postgresql ## the slow tests too
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	LEAFCOVER_SITE=$(SITE) $(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: .venv/benchmark ## speed, next to other programs; writes benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py

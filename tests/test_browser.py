@@ -3,6 +3,8 @@
 They need Debian's chromium (``make browser`` installs it where it may) or any other named in $LEAFCOVER_BROWSER.
 """
 
+from contextlib import ExitStack
+
 import pytest
 
 from leafcover.engine.evaluate import compared_to, measure_all
@@ -37,25 +39,44 @@ def pages(tmp_path_factory):
     return {name: (folder / f"{name}.html").as_uri() for name in texts}
 
 
+@pytest.fixture(scope="module")
+def tab(browser):
+    """One page for all tests: opening a new one takes most of the time of a visit."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def opened(browser, pages):
-    """Open a page at a width; gives it together with all it asked for and complained of."""
-    contexts = []
+def opened(browser, tab, pages):
+    """Open a page at a width; gives it together with all it asked for and complained of.
 
-    def open_page(face, width=1280, **settings):
-        context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
-        contexts.append(context)
-        page = context.new_page()
-        seen = {"requests": [], "complaints": []}
-        page.on("request", lambda request: seen["requests"].append(request.url))
-        page.on("console", lambda message: seen["complaints"].append(message.text))
-        page.on("pageerror", lambda error: seen["complaints"].append(str(error)))
-        page.goto(pages[face])
-        return page, seen
+    With settings it is in a context of its own.
+    """
+    with ExitStack() as closing:
 
-    yield open_page
-    for context in contexts:
-        context.close()
+        def open_page(face, width=1280, **settings):
+            page = tab
+            if settings:
+                context = browser.new_context(**settings)
+                closing.callback(context.close)
+                page = context.new_page()
+            seen = {"requests": [], "complaints": []}
+
+            def listen(event, told):
+                page.on(event, told)
+                closing.callback(page.remove_listener, event, told)
+
+            listen("request", lambda request: seen["requests"].append(request.url))
+            listen("console", lambda message: seen["complaints"].append(message.text))
+            listen("pageerror", lambda error: seen["complaints"].append(str(error)))
+            page.set_viewport_size({"width": width, "height": 900})
+            page.goto(pages[face])
+            return page, seen
+
+        yield open_page
+    tab.emulate_media(media="null")
+    tab.goto("about:blank")
 
 
 def unfold(page):

@@ -2,9 +2,30 @@
 
 import pytest
 
+from leafcover.metrics import models
 from leafcover.survey.results import export
+from tests.cli.helpers import leafcover, rows_of
 from tests.survey.people import people, reported
 from tests.survey.surveys import HABITS, habits
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_models():
+    """Forests of few trees and short training: commands are tested here, and half of a measurement goes into these."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, size in {"FOREST": 3, "SYSFOR": 2, "ROUNDS": 2}.items():
+            patch.setattr(models, name, size)
+        yield
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """Kernels that a release needs, compiled here, where tests wait for each other, and not by processes of tests."""
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "in.csv").write_text(rows_of())
+    for recipe in ("cover", "cells"):
+        words = ("release", folder / "in.csv", "-o", folder / f"{recipe}.csv", "--target", "class", "--recipe", recipe)
+        assert leafcover(*words).exit_code == 0
 
 
 @pytest.fixture

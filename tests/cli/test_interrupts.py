@@ -11,7 +11,10 @@ import leafcover.api  # before a test replaces what it imports
 from leafcover.messages import catalogue
 from tests.cli.helpers import leafcover, rows_of
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to a process.")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to a process."),
+    pytest.mark.usefixtures("compiled"),
+]
 
 PRESS = "os.kill(os.getpid(), signal.SIGINT)"
 

@@ -33,7 +33,7 @@ def arrive(visit_address, collector):
     def opened(mine):
         visit = visit_address(f"http://127.0.0.1:{collector.port}/#token={mine}")
         visit.sent = []
-        visit.page.on("request", lambda request: visit.sent.append(request.post_data_json))
+        visit.on("request", lambda request: visit.sent.append(request.post_data_json))
         visit.answer(*TRUTH)
         return visit
 

@@ -82,7 +82,7 @@ def test_a_page_that_the_browser_keeps_whole_is_emptied(visit, moment: str) -> N
 def test_with_the_network_cut_it_can_be_answered_and_sends_the_same_bytes_later(visit) -> None:
     visited = visit(habits())
     tried = []
-    visited.page.on("request", lambda request: tried.append(request.post_data_buffer))
+    visited.on("request", lambda request: tried.append(request.post_data_buffer))
     visited.page.context.set_offline(True)
     visited.answer(*TRUTH)
     visited.send()
@@ -161,7 +161,7 @@ def test_the_file_sends_to_its_collector_and_nowhere_else(visit, tmp_path) -> No
     assert hashlib.sha256(file.read_bytes()).hexdigest() == digest
     recorder.requests.clear()
     asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    visited.on("request", lambda request: asked.append(request.url))
     page.goto(file.as_uri())
     assert page.locator(".address strong").inner_text() == f"{recorder.address}/answers"
     visited.answer(*TRUTH)

@@ -1,5 +1,7 @@
 """A survey's page in a real browser, with everything that it complains of written down."""
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +16,14 @@ class Visit:
     """One open page: the browser's page, what was complained of, and the collector behind it where it is a test's."""
 
     page: Any
+    closing: ExitStack
     complaints: list[str] = field(default_factory=list)
     recorder: Collector | None = None
+
+    def on(self, event: str, told: Callable[[Any], object]) -> None:
+        """Tell of each event of the page, until the visit ends."""
+        self.page.on(event, told)
+        self.closing.callback(self.page.remove_listener, event, told)
 
     def send(self) -> None:
         self.page.get_by_role("button", name="Send", exact=True).click()
@@ -39,14 +47,18 @@ class Visit:
         )
 
 
-def visited(context: Any, address: str, before: str = "") -> Visit:
-    """Open an address; ``before`` runs ahead of the page's own script."""
-    context.set_default_timeout(PATIENCE)
-    visit = Visit(context.new_page())
-    visit.page.add_init_script(WATCH)
-    if before:
-        visit.page.add_init_script(before)
-    visit.page.on("console", lambda message: visit.complaints.append(message.text))
-    visit.page.on("pageerror", lambda error: visit.complaints.append(str(error)))
-    visit.page.goto(address)
+def visited(page: Any, address: str, closing: ExitStack) -> Visit:
+    """Open an address in a page; when ``closing`` ends, nothing of the visit listens to the page any more."""
+    visit = Visit(page, closing)
+    visit.on("console", lambda message: visit.complaints.append(message.text))
+    visit.on("pageerror", lambda error: visit.complaints.append(str(error)))
+    page.goto(address)
     return visit
+
+
+def new_page(context: Any) -> Any:
+    """A page that tells of whatever its policy refuses."""
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    return page
