@@ -61,15 +61,17 @@ def two_sided_splits(codes, target, is_number):
     return sorted(found, key=lambda code: (share(code), code)), float(len(found) - 1)
 
 
-def best_two_sided(table, target, is_number, floor):
+def best_two_sided(table, target, is_number, floor, one_level=False):
     """(value, gain, attribute, first side) of the best split of these rows, or None."""
     best = None
     for a in range(table.shape[1]):
         codes = list(table[:, a])
         order, price = two_sided_splits(codes, target, is_number[a])
+        firsts = [set(order[: i + 1]) for i in range(len(order) - 1)]
+        if one_level and not is_number[a]:
+            firsts, price = [{code} for code in sorted(set(codes))], None
         options = []
-        for i in range(len(order) - 1):
-            first = set(order[: i + 1])
+        for i, first in enumerate(firsts):
             left = Counter(t for c, t in zip(codes, target, strict=True) if c in first)
             right = Counter(t for c, t in zip(codes, target, strict=True) if c not in first)
             if min(sum(left.values()), sum(right.values())) >= floor:
@@ -84,14 +86,14 @@ def best_two_sided(table, target, is_number, floor):
     return best
 
 
-def refine(table, target, labels, is_number, floor, min_gain_bits):
+def refine(table, target, labels, is_number, floor, min_gain_bits, one_level=False):
     """New labels and the bits gained."""
     gains = np.zeros(table.shape[1])
 
     def cells_of(rows):
         split = None
         if len(rows) >= 2 * floor:
-            split = best_two_sided(table[rows], [int(t) for t in target[rows]], is_number, floor)
+            split = best_two_sided(table[rows], [int(t) for t in target[rows]], is_number, floor, one_level)
         if split is None:
             return [rows]
         value, gain, a, first = split

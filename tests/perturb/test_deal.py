@@ -12,10 +12,12 @@ from scipy.stats import chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.kernels.dealing import deal, relate_pairs, swap_new_pairs
-from leafcover.perturb.deal import _Pairs, shared_values
+from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, swap_new_pairs
+from leafcover.kernels.histogram_refine import Splits
+from leafcover.perturb.base import Earlier, standard_scores
+from leafcover.perturb.deal import STEP, _bits_of_steps, _is_further, _Pairs, shared_values
 from leafcover.table.table import Grid
-from leafcover.tree.binary import codings, grow_binary, stages_of
+from leafcover.tree.binary import _pruned, codings, grow_binary, stages_of
 from leafcover.tree.histogram import bin_columns
 from leafcover.tree.tree import Attribute
 from tests.tables import category, mixed, mixed_tables, number, table
@@ -103,6 +105,19 @@ def excesses(groups, source, value, original):
     return found
 
 
+def pair_counts(groups, more, weight):
+    size = len(more[0]) if more else 0
+    rows = np.column_stack(groups) if groups else np.empty((0, 0), np.int32)
+    flat = [np.concatenate([np.empty(0), *one]) for one in (more, weight)]
+    return PairCounts(rows, size * np.arange(len(more)), *flat)
+
+
+def score_sums(groups=(), scores=(), more=(), weight=(), of_codes=()):
+    found = pair_counts(groups, more, weight)
+    rows = np.column_stack(scores) if len(scores) else np.empty((0, 0))
+    return ScoreSums(*found, rows, np.array(of_codes, float))
+
+
 @given(st.integers(0, 30))
 def test_exchanges_bring_pair_counts_nearer_and_keep_the_counts_of_leaves(seed):
     rng = np.random.default_rng(seed)
@@ -112,11 +127,43 @@ def test_exchanges_bring_pair_counts_nearer_and_keep_the_counts_of_leaves(seed):
     source = rng.permutation(rows)
     before = [excesses(now, source, value, old) for now, old in columns]
     dealt = source.copy()
-    weight = [np.full(12, 0.1)] * 2
-    more = [one.ravel().copy() for one in before]
-    relate_pairs(taking, 3, dealt, value, [now for now, _ in columns], more, weight, [0.0, 0.0], 4, words(seed, rows))
+    pairs = pair_counts([now for now, _ in columns], [one.ravel() for one in before], [np.full(12, 0.1)] * 2)
+    relate_pairs(taking, 3, dealt, value, pairs, score_sums(), np.zeros(2), 4, words(seed, rows))
     after = [excesses(now, dealt, value, old) for now, old in columns]
     assert sum((one**2).sum() for one in after) < sum((one**2).sum() for one in before)
+    assert np.concatenate([one.ravel() for one in after]).tolist() == pairs.more.tolist()
+    for leaf in range(3):
+        assert sorted(value[source[taking == leaf]]) == sorted(value[dealt[taking == leaf]])
+
+
+def sums_of(groups, scores, code, of_codes):
+    """(2, 4) sums of two columns by adding up row by row."""
+    found = np.zeros((2, 4))
+    for column in range(2):
+        for row, one in enumerate(code):
+            by_code = not len(of_codes)
+            at = one if by_code else groups[column][row]
+            found[column, at] += scores[column][row] * (1.0 if by_code else of_codes[one])
+    return found
+
+
+@pytest.mark.parametrize("of_codes", [(), (-1.5, -0.2, 0.3, 2.0)])
+@given(st.integers(0, 30))
+def test_exchanges_bring_sums_of_scores_nearer(of_codes, seed):
+    """Two columns: a number (one group, scores), and groups with scores of one, or another number."""
+    rng = np.random.default_rng(seed)
+    rows = 120
+    taking, value, source = rng.integers(0, 3, rows), rng.integers(0, 4, rows), rng.permutation(rows)
+    groups = [np.zeros(rows, np.int32), rng.integers(0, 4 if of_codes else 1, rows).astype(np.int32)]
+    scores = [rng.normal(size=rows), np.ones(rows) if of_codes else rng.normal(size=rows)]
+    wanted = sums_of(groups, scores, value[source], of_codes) + rng.normal(scale=20, size=(2, 4))
+    before = sums_of(groups, scores, value[source], of_codes) - wanted
+    dealt, limit = source.copy(), np.full(2, 0.01)
+    sums = score_sums(groups, scores, list(before.copy()), [np.full(4, 1 / rows)] * 2, of_codes)
+    relate_pairs(taking, 3, dealt, value, pair_counts([], [], []), sums, limit, 4, words(seed, rows))
+    after = sums_of(groups, scores, value[dealt], of_codes) - wanted
+    assert sums.more.reshape(2, 4) == pytest.approx(after)  # kept up to date, exchange by exchange
+    assert (after**2).sum() < (before**2).sum()
     for leaf in range(3):
         assert sorted(value[source[taking == leaf]]) == sorted(value[dealt[taking == leaf]])
 
@@ -124,11 +171,14 @@ def test_exchanges_bring_pair_counts_nearer_and_keep_the_counts_of_leaves(seed):
 def test_columns_near_enough_are_left_alone():
     rng = np.random.default_rng(1)
     source, value = rng.permutation(50), rng.integers(0, 2, 50)
-    dealt, group = source.copy(), rng.integers(0, 2, 50).astype(np.int32)
+    dealt, group, score = source.copy(), rng.integers(0, 2, 50).astype(np.int32), rng.normal(size=50)
     more = excesses(group, source, value, group)[:2, :2].ravel()
-    error = float((more**2).sum())
-    for limit, same in ((error, True), (0.0, False)):
-        relate_pairs(np.zeros(50, np.int64), 1, dealt, value, [group], [more], [np.ones(4)], [limit], 2, words(1, 50))
+    error, one, two = float((more**2).sum()), np.ones(4), np.ones(2)
+    for limits, same in (((error, 2.0), True), ((0.0, 2.0), False), ((error, 0.0), False)):
+        dealt = source.copy()
+        pairs = pair_counts([group], [more], [one])
+        sums = score_sums([np.zeros(50, np.int32)], [score], [np.array([1.0, -1.0])], [two])
+        relate_pairs(np.zeros(50, np.int64), 1, dealt, value, pairs, sums, np.array(limits), 2, words(1, 50))
         assert (dealt == source).all() == same
 
 
@@ -195,6 +245,60 @@ def test_codes_go_from_coarse_to_fine():
     assert (coarse[~known] == 8).all()
     many = category("many", [f"v{i % 40:02d}" for i in range(3000)])
     assert [coding.count for coding in codings(many)] == [16, 41]
+
+
+def test_the_few_values_that_decide_a_correlation_have_a_group_of_their_own():
+    gain = number("gain", [0.0] * 9200 + list(range(10, 15_010, 20)) + [99_999.0] * 50)
+    coarse, fine = (coding.codes(gain) for coding in codings(gain))
+    assert len(set(coarse[-50:])) == len(set(coarse[:9200])) == 1
+    assert not {*coarse[-50:]} & {*coarse[:-50]}
+    assert len(set(fine[9200:-50])) > 10
+
+
+def test_classes_of_a_numeric_target_have_parts():
+    some = mixed(4, rows=3000)
+    classes, parts = (coding.codes(some["pay"]) for coding in codings(some["pay"], bins=4))
+    known = ~some["pay"].missing
+    assert np.bincount(classes[known]).tolist() == pytest.approx([known.sum() / 4] * 4, abs=40)
+    assert len(np.unique(parts)) > 40
+    for part in np.unique(parts):
+        assert len(np.unique(classes[parts == part])) == 1
+
+
+@given(st.integers(0, 200), st.integers(1, 3))
+def test_branches_are_kept_if_their_splits_pay_together(seed, cells):
+    rng = np.random.default_rng(seed)
+    test, first = [-1] * cells, [-1] * cells
+    for node in rng.integers(0, 12, 8):
+        if node < len(test) and test[node] < 0:
+            test[node], first[node] = 0, len(test)
+            test, first = [*test, -1, -1], [*first, -1, -1]
+    net = np.where(np.array(test) >= 0, rng.normal(size=len(test)), 0.0)
+    side = np.arange(len(test), dtype=np.uint64)[:, None]  # marks each node
+    splits = Splits(np.array(test, np.int32), np.array(first, np.int32), side, net)
+
+    def worth(node):
+        return 0.0 if test[node] < 0 else max(0.0, net[node] + worth(first[node]) + worth(first[node] + 1))
+
+    kept = _pruned(splits, cells)
+    assert kept.side[:cells, 0].tolist() == list(range(cells))
+    assert kept.net[kept.test >= 0].sum() == pytest.approx(sum(worth(cell) for cell in range(cells)))
+    for node in np.flatnonzero(kept.test >= 0):
+        old = int(kept.side[node, 0])
+        assert worth(old) > 0
+        assert kept.side[kept.first[node] : kept.first[node] + 2, 0].tolist() == [first[old], first[old] + 1]
+    assert len(kept.test) == cells + 2 * (kept.test >= 0).sum()
+
+
+def test_a_branch_that_pays_only_below_its_first_split_is_grown():
+    """Two columns decide together: neither explains anything alone."""
+    rng = np.random.default_rng(1)
+    one, two = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
+    columns = [category(name, v.astype(str).tolist()) for name, v in (("one", one), ("two", two))]
+    both = category("both", (one ^ two).astype(str).tolist())
+    for one_level, leaves in ((False, 1), (True, 4)):
+        stage = stages_of(both, binned_of(*columns), given=["one", "two"], floor=10, price=1.0, one_level=one_level)[0]
+        assert stage.trees.leaves == leaves
 
 
 def chain_of(some, *names, **settings):
@@ -284,7 +388,53 @@ def test_the_counts_that_are_compared_are_described_by_a_prefix_code():
         assert 0.98 - 2 / np.sqrt(chance) < sum(2.0**-one for one in bits) <= 1.0
     rare = _Pairs(np.array([[3.0]]), np.array([[4.9]]))
     assert rare.bits_of_counts(rare.chance >= 5) == 0
-    assert not rare.is_further(np.array([[50.0]]), rare.weight(5.0))
+    assert not _is_further(np.array([[50.0]]), np.array([[9.0]]), rare.weight(5.0), 100)
+
+
+def test_sums_of_scores_are_described_by_a_prefix_code():
+    steps = np.arange(-40_000, 40_001)
+    assert 0.999 < sum(2.0 ** -_bits_of_steps(np.array([STEP * one]), STEP) for one in steps) <= 1.0
+
+
+def test_no_single_person_decides_on_a_score():
+    plain = np.arange(1000.0)
+    rich = np.where(plain == 999, 1e9, plain)
+    earlier = Earlier(number("pay", rich), number("pay", shared_values(number("pay", rich), 5)))
+    original, released = earlier.scores
+    assert np.abs(original).max() <= 4.0
+    assert np.abs(released).max() <= 4.0
+    assert standard_scores(np.array([1.0, np.nan]), np.array([1.0, 1.0])).tolist() == [0.0, 0.0]
+    assert Earlier(category("a", ["x", "y"]), category("a", ["x", "y"])).scores is None
+
+
+def test_numbers_are_related_as_in_a_new_sample_where_no_tree_is_grown():
+    """Of three numbers and a category in a small table, no split pays; the sums of their scores are kept."""
+
+    def sample(seed):
+        rng = np.random.default_rng(seed)
+        first = rng.normal(size=300)
+        second, third = (0.6 * first + 0.8 * rng.normal(size=300) for _ in range(2))
+        kind = np.where(first + rng.normal(size=300) > 0, "a", "b").tolist()
+        return table(
+            category("kind", kind), *(number(n, v, 4) for n, v in zip("xyz", (first, second, third), strict=True))
+        )
+
+    def figures(some):
+        values = np.array([some["kind"].values, *(some[n].values for n in "xyz")])
+        return np.corrcoef(values)[np.triu_indices(4, 1)]
+
+    some = sample(1)
+
+    def dealt(relate):
+        steps, names = [lc.Step("kind", lc.Whole(), lc.Deal())], some.names
+        for at, name in enumerate(names[1:], 1):
+            blind = lc.Conditional(of=name, given=names[:at], price=1000.0)
+            steps.append(lc.Step(name, blind, lc.Deal(relate=relate, often=150)))
+        return lc.release(some, lc.Plan(*steps), seed=3).table
+
+    new = np.abs(figures(sample(2)) - figures(some)).mean()
+    assert np.abs(figures(dealt(np.inf)) - figures(some)).mean() > 4 * new
+    assert np.abs(figures(dealt(0.1)) - figures(some)).mean() < new
 
 
 def test_new_pairs_are_avoided_only_where_absence_is_no_chance():

@@ -126,14 +126,17 @@ def test_quantile_codes_keep_equal_values_together():
     floor=st.integers(1, 6),
     missing=st.sampled_from([0.0, 0.2]),
     least=st.sampled_from([-np.inf, -4.0, 0.0]),
+    one_level=st.booleans(),
 )
 @slow_enough
-def test_refining_equals_its_twin(seed, rows, classes, cells, floor, missing, least):
+def test_refining_equals_its_twin(seed, rows, classes, cells, floor, missing, least, one_level):
     attributes, columns, target = mixed(seed, rows, classes=classes, missing=missing)
     binned = bin_columns(attributes, columns)
     labels = np.random.default_rng(seed).integers(0, cells, rows)
-    refined = refine_labels(binned, target, classes, labels, cells, floor=floor, min_gain_bits=least)
-    expected, gains = naive.refine(codes_of(binned), target, labels, binned.is_number, floor, least)
+    refined = refine_labels(
+        binned, target, classes, labels, cells, floor=floor, min_gain_bits=least, one_level=one_level
+    )
+    expected, gains = naive.refine(codes_of(binned), target, labels, binned.is_number, floor, least, one_level)
     assert refined.labels.tolist() == expected.tolist()
     assert refined.gain_by_attribute == pytest.approx(gains)
     assert refined.n_labels == expected.max() + 1

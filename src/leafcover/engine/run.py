@@ -17,7 +17,7 @@ from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
-from leafcover.perturb.base import Changed, Chunk, Earlier
+from leafcover.perturb.base import Changed, Chunk, Described, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
@@ -194,7 +194,8 @@ def run(
     made = None if plan.made is None else plan.made.of(table)
     table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
-    if keep_order and is_dealt(plan, table):
+    dealt = is_dealt(plan, table)
+    if keep_order and dealt:
         raise PlanError(
             "keep_order was given, but the plan deals every column: no released row descends from one original row, so "
             "there is no order to keep. Leave it out, or use another recipe."
@@ -211,6 +212,7 @@ def run(
     after: dict[str, Changed] = {}
     fixed: dict[str, float] = {}
     so_far = {c.name: Earlier(c, c) for c in table}
+    blocks: list[tuple[Column, Described | None]] = []
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
         whole = whole_part(table, step, partitions, so_far)
@@ -221,6 +223,9 @@ def run(
         after.update(changed)
         so_far |= {n: Earlier(c := table[n], replace(c, values=changed[n].values, stored=None)) for n in changed}
         fixed.update(fixed_shares)
+        if dealt:
+            described = step.perturb.described(whole, step.within.min_rows)
+            blocks.append((so_far[step.columns[0]].released, described))
 
     tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)
@@ -245,19 +250,8 @@ def run(
         kept_order=keep_order,
         unprotected=_not_written(table, plan),
         partitions=partitions,
-        statement=_statement(table, plan, partitions, so_far),
+        statement=statement(blocks, len(table)) if dealt else None,
     )
-
-
-def _statement(
-    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], so_far: Mapping[str, Earlier]
-) -> Statement | None:
-    """What is proved of a plan that deals every column."""
-    if not is_dealt(plan, table):
-        return None
-    parts = ((step, whole_part(table, step, partitions, so_far)) for step in plan.steps)
-    blocks = ((so_far[p.columns[0].name].released, s.perturb.described(p, s.within.min_rows)) for s, p in parts)
-    return statement(blocks, len(table))
 
 
 def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:

@@ -40,6 +40,7 @@ class RefineSettings(NamedTuple):
     min_gain_bits: float
     max_depth: int
     price: float  # factor of the cost of a split
+    one_level: bool  # a split of a category separates one level from the others
 
 
 class RefineScratch(NamedTuple):
@@ -66,6 +67,7 @@ class Splits(NamedTuple):
     test: Codes  # (nodes,) index of the attribute among the tests, -1 at a leaf
     first: Codes  # (nodes,) the child of the first side; the next node is the other child
     side: Array  # (nodes, words) uint64: bit set of the codes on the first side
+    net: Floats  # (nodes,) bits gained by the split, less its cost; 0 at a leaf
 
 
 class BestSplit(NamedTuple):
@@ -142,6 +144,34 @@ def _best_cut(
 
 
 @njit(**INNER)
+def _best_level(
+    counts: Codes, offset: int, classes: int, ordered: Codes, filled: int, floor: int, rows: Rows, table: Floats
+) -> tuple[float, int, int, int, int]:
+    """The best level to separate from the others, moved to the front; returns the same as `_best_cut`."""
+    total, present = 0, 0
+    for k in range(classes):
+        total += rows[_TOTAL, k]
+        present += rows[_TOTAL, k] > 0
+    least, at, first_rows, tries = np.inf, -1, 0, 0
+    for i in range(filled):
+        begin = offset + ordered[i] * classes
+        inside, left_sum, right_sum = 0, 0.0, 0.0
+        for k in range(classes):
+            here = counts[begin + k]
+            inside += here
+            left_sum += log_term(here, table)
+            right_sum += log_term(rows[_TOTAL, k] - here, table)
+        if inside >= floor and total - inside >= floor:
+            tries += 1
+            score = log_term(inside, table) - left_sum + log_term(total - inside, table) - right_sum
+            if score < least:
+                least, at, first_rows = score, i, inside
+    if at > 0:
+        ordered[0], ordered[at] = ordered[at], ordered[0]
+    return least, min(at, 0), first_rows, tries, present
+
+
+@njit(**INNER)
 def _order_levels(
     counts: Codes, offset: int, classes: int, levels: int, bins: Codes, ordered: Codes, share: Floats, rows: Rows
 ) -> None:
@@ -175,11 +205,17 @@ def _better_split(
     bins, ordered, rows = scratch.bins, scratch.ordered, scratch.rows
     for i in range(filled):
         ordered[i] = bins[i]
-    levels = 0 if settings.is_number[test] else filled
+    single = settings.one_level and not settings.is_number[test]
+    levels = 0 if settings.is_number[test] or single else filled
     _order_levels(counts, offset, classes, levels, bins, ordered, scratch.share, rows)
-    least, at, below, tries, present = _best_cut(
-        counts, offset, classes, ordered, filled, settings.floor, rows, scratch.table
-    )
+    if single:
+        least, at, below, tries, present = _best_level(
+            counts, offset, classes, ordered, filled, settings.floor, rows, scratch.table
+        )
+    else:
+        least, at, below, tries, present = _best_cut(
+            counts, offset, classes, ordered, filled, settings.floor, rows, scratch.table
+        )
     gain = spread - least
     # A cut is one of ``tries``; a set of levels is one of 2^(levels - 1) - 1.
     value = gain - settings.price * (float(filled - 1) if levels else math.log2(max(tries, 1)))
@@ -340,9 +376,10 @@ def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bo
     cells = len(starts) - 1
     most = cells + 2 * (rows // settings.floor)
     words = (int(settings.sizes.max(initial=1)) + 63) // 64
-    splits = Splits(np.full(most, -1, np.int32), np.full(most, -1, np.int32), np.zeros((most, words), np.uint64))
+    none = np.full(most, -1, np.int32)
+    splits = Splits(none, none.copy(), np.zeros((most, words), np.uint64), np.zeros(most))
     split_cells, nodes = _refine(records, starts, settings, scratch, counts, large, begins, gains, nets, splits)
-    return begins, gains, nets, int(split_cells), Splits(*(part[:nodes] for part in splits))
+    return begins, gains, nets, int(split_cells), Splits(*(part[:nodes] for part in splits))  # type: ignore[arg-type]
 
 
 @njit(**ENTRY)
@@ -389,6 +426,7 @@ def _refine(
             middle = _partition_node(records, start, stop, settings.tests[best.test], best.firsts, scratch)
             first_is_rest = middle - start > stop - middle
             _record(splits, node, best, nodes, first_is_rest, settings, scratch)
+            splits.net[node] = net
             low, high = (start, middle) if first_is_rest else (middle, stop)
             keeps = is_large and high - low >= large and depth + 1 < settings.max_depth
             rest, other = (_REMAINDER, _COUNT_AND_SUBTRACT) if keeps else (_COUNT, _COUNT)

@@ -309,7 +309,10 @@ class Conditional(PartitionMethod):
         The number of groups of a number, and of parts of each group. A category is first predicted as one of twice as
         many levels, the last of which stands for all rarer ones.
     bins : int, optional
-        For a numeric target: predict this many groups of about equal size instead.
+        For a numeric target: first predict one of this many groups of about equal size.
+    one_level : bool, default False
+        Separate one level of a category from the others in a split, and prune branches that do not pay, as programs
+        that grow decision trees do. By default a split separates any two sets of levels and must pay for itself.
 
     Examples
     --------
@@ -328,6 +331,7 @@ class Conditional(PartitionMethod):
     price: float = PRICE
     groups: int = NUMBER_GROUPS
     bins: int | None = None
+    one_level: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", column_names("Conditional.given", self.given))
@@ -376,13 +380,21 @@ class Conditional(PartitionMethod):
     def grown(self, column: Column, binned: Binned) -> Partition:
         """Grow the trees from columns that are already binned."""
         stages = stages_of(
-            column, binned, given=self.given, floor=self.min_cell, price=self.price, groups=self.groups, bins=self.bins
+            column,
+            binned,
+            given=self.given,
+            floor=self.min_cell,
+            price=self.price,
+            groups=self.groups,
+            bins=self.bins,
+            one_level=self.one_level,
         )
         leaf = stages[0].leaf
-        label = np.unique(leaf, return_inverse=True)[1].ravel().astype(np.int64)
+        held = np.bincount(leaf, minlength=1) > 0
+        label = (np.cumsum(held) - 1)[leaf]
         one = f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} rows form one cell."
         notes = (one,) if len(column) < 2 * self.min_cell else ()
-        return Partition(Cells(label, int(label.max(initial=-1)) + 1), notes=notes, stages=stages)
+        return Partition(Cells(label, int(np.count_nonzero(held))), notes=notes, stages=stages)
 
 
 MOST_LEVELS = 1000  # of a category that is tested

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, TypeGuard, TypeVar, get_args
 
@@ -20,8 +20,13 @@ from leafcover.tree.binary import Stage, codings
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
 FIXED_PROBABILITY = 0.95  # a value released unchanged with at least this probability counts as fixed (disclosed)
 ALL_KINDS: frozenset[Kind] = frozenset(get_args(Kind))
+LOOKED_AT = 10_000  # rows that may show already that a number has more distinct values than these:
 FEW_VALUES = 20  # distinct values up to which a number is treated as levels
+Result = TypeVar("Result")
 Summary: TypeAlias = Any  # summary of the chunks; only the perturbation that made it reads it
+
+
+MOST_SCORE = 4.0  # so that no single person decides on a sum of scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +44,20 @@ class Earlier:
         return before, after, coding.count
 
     @cached_property
+    def group_sizes(self) -> Rows:
+        """The original rows of each group."""
+        before, _, count = self.groups
+        return np.bincount(before, minlength=count)
+
+    @cached_property
+    def scores(self) -> tuple[Floats, Floats] | None:
+        """Both as standard scores by the released values; None for a category."""
+        if self.original.is_category:
+            return None
+        values = self.released.values
+        return standard_scores(self.original.values, values), standard_scores(values, values)
+
+    @cached_property
     def levels(self) -> tuple[Codes, Codes, int]:
         """The same by levels of a category, or of a number with few distinct values, with one for missing."""
         both = (self.original, self.released)
@@ -46,12 +65,35 @@ class Earlier:
             size = len(self.original.levels)
             before, after = (np.where(c.values < 0, size, c.values).astype(np.int32) for c in both)
         else:
-            distinct = np.unique(self.original.values[~self.original.missing])
+            values = self.original.values
+            if len(np.unique(values[:LOOKED_AT])) > FEW_VALUES + 1:  # nan is one value
+                return self.groups
+            distinct = np.unique(values[~self.original.missing])
             size = len(distinct)
             if size > FEW_VALUES:
                 return self.groups
             before, after = (np.searchsorted(distinct, c.values).astype(np.int32) for c in both)  # nan sorts last
         return before, after, size + 1
+
+
+def standard_scores(values: Floats, reference: Floats) -> Floats:
+    """How many standard deviations of a reference values are above its mean, at most 4 either way; 0 for missing.
+
+    >>> standard_scores(np.array([2.0, np.nan, 90.0]), np.array([0.0, 2.0])).tolist()
+    [1.0, 0.0, 4.0]
+    """
+    from leafcover.kernels.dealing import score_values
+
+    scale = float(np.nanmax(np.abs(reference), initial=0.0))  # squares of large numbers would overflow
+    if scale == 0.0:
+        return np.zeros(len(values))
+    known = reference / scale
+    missing = np.isnan(known)
+    known = known[~missing] if missing.any() else known
+    scores, mean, spread = np.zeros(len(values)), float(known.mean()), float(known.std())
+    if spread > 0:
+        score_values(values, scale, mean, spread, MOST_SCORE, scores)
+    return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +106,14 @@ class Chunk:
     keep: tuple[Cells, ...] = ()  # further cells whose boxes the new values must stay inside
     stages: tuple[Stage, ...] = ()  # trees that place released rows, for a perturbation that deals
     before: tuple[Earlier, ...] = ()  # columns released before
+    known: dict[Any, Any] = field(default_factory=dict, repr=False)  # what was computed from the rows above
+
+    def remembered(self, key: Any, compute: Callable[[], Result]) -> Result:
+        """A result that several methods of a perturbation need, computed from these rows once."""
+        if key not in self.known:
+            self.known[key] = compute()
+        found: Result = self.known[key]
+        return found
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -5,8 +5,9 @@ Inside a leaf the assignment is uniform; what one side has too many of is dealt 
 is a permutation of itself, and no released row descends from one person.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,17 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.perturb.base import Changed, Chunk, Described, Perturbation, Scope, Summary, methods, perturbation
+from leafcover.perturb.base import (
+    Changed,
+    Chunk,
+    Described,
+    Perturbation,
+    Scope,
+    Summary,
+    methods,
+    perturbation,
+    standard_scores,
+)
 from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.table import Column, Table
 from leafcover.tree.binary import Stage
@@ -23,6 +34,8 @@ MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are co
 MOST_SHARE = 1_000_000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 FAR = 2.0  # standard errors
+NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
+STEP = 0.25  # sums of scores are rounded to this many standard deviations of a new sample
 NEGLIGIBLE = 0.0001  # the square of an effect (Cohen's w) that is left
 
 
@@ -104,7 +117,7 @@ class Deal(Perturbation):
         source = self._dealt(part, draws)
         found = {}
         for column in part.columns:
-            values = self.shared(column)
+            values = self._shared(part, column)
             replaced = None if values is column.values else values
             found[column.name] = Changed(values[source], part.rows[source], replaced)
         return found
@@ -119,52 +132,101 @@ class Deal(Perturbation):
         released = Table(tuple(one.released for one in part.before))
         code = np.zeros(len(rows), np.int64)
         source = np.arange(len(rows))
+        was_whole = False
         for number, stage in enumerate(part.stages):
-            trees = stage.trees
-            taking = trees.place(trees.codes(released), code)
-            words = draws.words(rows, number)
-            source, _ = deal(stage.leaf, taking, trees.parent, words)
-            if number == 0:
-                self._relate(part, stage, taking, source, words)
+            trees, words = stage.trees, lru_cache(lambda at=number: draws.words(rows, at))
+            taking, is_whole = trees.place(trees.codes(released), code), not trees.attributes
+            if not (is_whole and was_whole):  # dealt over the whole cell before: inside it all is random already
+                source, _ = deal(stage.leaf, taking, trees.parent, words())
+            self._relate(part, number, taking, source, words)
             if _decides(part, number):
-                self._avoid(part, stage, taking, source, words)
-            code = stage.code[source]
+                self._avoid(part, number, taking, source, words)
+            code, was_whole = stage.code[source], is_whole
         return source
 
-    def _avoid(self, part: Chunk, stage: Stage, taking: Rows, source: Rows, words: Words) -> None:
+    def _avoid(self, part: Chunk, number: int, taking: Rows, source: Rows, words: Callable[[], Words]) -> None:
         """Exchange values between released rows that have a pair of levels which no original row has."""
         from leafcover.kernels.dealing import swap_new_pairs
 
+        stage = part.stages[number]
         levels, tables = [], []
-        for one in part.before if self.avoid < np.inf else ():
-            before, after, count = one.levels
-            pairs = _pairs(before, count, stage)
+        for at, one in enumerate(part.before if self.avoid < np.inf else ()):
+            _, after, _ = one.levels
+            pairs = _pairs(part, number, at, by_levels=True)
             if pairs is not None and (new := pairs.avoided(self.avoid) & (pairs.rows == 0)).any():
                 levels.append(after)
                 tables.append(new.ravel())
         if levels:
             trees, size = stage.trees, stage.coding.count
-            swap_new_pairs(taking, trees.parent, trees.first, source, stage.code, levels, tables, size, words)
+            swap_new_pairs(taking, trees.parent, trees.first, source, stage.code, levels, tables, size, words())
 
-    def _relate(self, part: Chunk, stage: Stage, taking: Rows, source: Rows, words: Words) -> None:
-        """Exchange values inside leaves where pairs of columns are further from the original than a new sample's."""
-        from leafcover.kernels.dealing import count_pairs, relate_pairs
+    def _relate(self, part: Chunk, number: int, taking: Rows, source: Rows, words: Callable[[], Words]) -> None:
+        """Exchange values inside leaves where pairs of columns are further from the original than a new sample's.
 
+        Pairs are compared by the counts of their groups at the first stage, and by sums of scores at every stage.
+        """
+        from leafcover.kernels.dealing import PairCounts, ScoreSums, count_pairs, relate_pairs
+
+        if self.relate == np.inf:
+            return
+        stage, code = part.stages[number], part.stages[number].code[source]
+        counted: list[tuple[Array, Array, Array]] = []
+        for at, (_, after, groups) in enumerate(one.groups for one in part.before) if number == 0 else ():
+            pairs = _pairs(part, number, at)
+            if pairs is not None:
+                more, weight = (
+                    count_pairs(after, code, groups, stage.coding.count) - pairs.rows,
+                    pairs.weight(self.often),
+                )
+                if _is_further(more, pairs.rows - pairs.chance, weight, len(part)):
+                    counted.append((after, more.ravel(), weight.ravel()))
+        summed: list[tuple[_Sums, Array]] = []
+        for one in (compared := self._sums(part, number)):
+            more = one.of(one.groups, one.scores, code) - one.wanted
+            if _is_further(more, one.wanted, one.weight, len(part)):
+                summed.append((one, more))
+        if not counted and not summed:
+            return
+        weights = [weight for _, _, weight in counted], [one.weight for one, _ in summed]
+        none, ones = np.zeros(len(part), np.int32), np.ones(len(part))
+        counts = PairCounts(
+            _rows_of([after for after, _, _ in counted], np.int32),
+            *_figures([more for _, more, _ in counted]),
+            _figures(weights[0])[1],
+        )
+        sums = ScoreSums(
+            _rows_of([one.groups if len(one.groups) else none for one, _ in summed], np.int32),
+            *_figures([more for _, more in summed]),
+            _figures(weights[1])[1],
+            _rows_of([one.scores if len(one.scores) else ones for one, _ in summed], np.float64),
+            compared[0].of_codes if compared else NO_SCORES,
+        )
+        limits = self.relate * np.array([np.count_nonzero(weight) for weight in weights[0] + weights[1]], np.float64)
         size = stage.coding.count
-        groups, excess, weight, limits = [], [], [], []
-        for before, after, count in (one.groups for one in part.before) if self.relate < np.inf else ():
-            pairs = _pairs(before, count, stage)
-            if pairs is None:
-                continue
-            more = count_pairs(after, stage.code[source], count, size) - pairs.rows
-            inverse = pairs.weight(self.often)
-            if pairs.is_further(more, inverse):
-                groups.append(after)
-                excess.append(more.ravel())
-                weight.append(inverse.ravel())
-                limits.append(self.relate * np.count_nonzero(inverse))
-        if groups:
-            relate_pairs(taking, len(stage.trees), source, stage.code, groups, excess, weight, limits, size, words)
+        relate_pairs(taking, len(stage.trees), source, stage.code, counts, sums, limits, size, words())
+
+    def _sums(self, part: Chunk, number: int) -> "Sequence[_Sums]":
+        """The sums of scores that are compared at a stage; none where the values of a code are dealt."""
+        if part.stages[number].code is part.stages[number].start:
+            return ()
+        return part.remembered(("sums", number), lambda: list(self._summed(part, part.stages[number])))
+
+    def _summed(self, part: Chunk, stage: Stage) -> "Iterator[_Sums]":
+        of_codes = NO_SCORES
+        rows = np.bincount(stage.code, minlength=stage.coding.count)
+        if not part.columns[0].is_category:
+            values = self._shared(part, part.columns[0])
+            scores = part.remembered("scores", lambda: standard_scores(values, values))
+            of_codes = np.bincount(stage.code, scores, stage.coding.count) / np.maximum(rows, 1)
+        variance = (of_codes**2 * rows).sum() / len(part) if len(of_codes) else 1.0
+        for earlier in part.before:
+            scores_of = earlier.scores
+            if not len(of_codes) and scores_of is None:
+                continue  # two categories: their counts say it all
+            before, after, _ = (NO_GROUPS, NO_GROUPS, 1) if scores_of is not None else earlier.groups
+            first, second = scores_of or (NO_SCORES, NO_SCORES)
+            support = rows if not len(of_codes) else earlier.group_sizes if scores_of is None else np.array([len(part)])
+            yield _Sums(before, first, after, second, stage, of_codes, support, np.sqrt(support * variance), self.often)
 
     def described(self, part: Chunk, floor: int) -> Described | None:
         """The trees of each stage, the counts in their leaves, and the pairs that are avoided or compared."""
@@ -174,12 +236,14 @@ class Deal(Perturbation):
         for number, stage in enumerate(part.stages):
             of_trees, of_counts = stage.described(given, floor)
             trees, counts, own = trees + of_trees, counts + of_counts, own + stage.own_share
-            for one in part.before if _decides(part, number) else ():
-                levels, groups = (_pairs(before, count, stage) for before, _, count in (one.levels, one.groups))
+            for at in range(len(part.before)) if _decides(part, number) else ():
+                levels, groups = _pairs(part, number, at, by_levels=True), _pairs(part, number, at)
                 if self.avoid < np.inf and levels is not None:
                     bits += levels.bits_of_empty(levels.avoided(self.avoid))
                 if self.relate < np.inf and number == 0 and groups is not None:
                     bits += groups.bits_of_counts(groups.chance >= self.often)
+            if self.relate < np.inf:
+                bits += sum(one.bits for one in self._sums(part, number))
         return Described(trees, counts, bits, own)
 
     def shared(self, column: Column) -> Array:
@@ -188,13 +252,16 @@ class Deal(Perturbation):
             return column.values
         return shared_values(column, self.share)
 
+    def _shared(self, part: Chunk, column: Column) -> Array:
+        return part.remembered(("shared", column.name), lambda: self.shared(column))
+
     def violations(self, before: Chunk, after: Mapping[str, Array]) -> tuple[str, ...]:
         """Sentences about columns that are no permutation of themselves."""
         whole = np.zeros(len(before), np.int64)
         return tuple(
             f"column {c.name!r}: values were lost or gained"
             for c in before.columns
-            if not same_values(whole, self.shared(c), after[c.name])
+            if not same_values(whole, self._shared(before, c), after[c.name])
         )
 
     def fixed(self, part: Chunk, summary: Summary) -> Mapping[str, Bools]:
@@ -232,21 +299,6 @@ class _Pairs:
         """What the square of an error counts; 0 for pairs that fewer rows should share by chance."""
         return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=self.chance >= often)
 
-    def is_further(self, more: Floats, weight: Floats) -> bool:
-        """Whether counts are further from the original's than a new sample's, in all or along the association.
-
-        The error of a new sample is about chi-squared with as many degrees of freedom as cells, and normal along the
-        original's own departure from independence: an association that was lost is found there. In a large table an
-        error of negligible size is left, however significant.
-        """
-        cells, association = np.count_nonzero(weight), self.rows - self.chance
-        along = (more * association * weight).sum() ** 2
-        small = NEGLIGIBLE * self.rows.sum()
-        return bool(
-            (more**2 * weight).sum() > max(cells + FAR * np.sqrt(2 * cells), small)
-            or along > max(FAR**2, small) * (association**2 * weight).sum()
-        )
-
     def avoided(self, often: float) -> Bools:
         """The pairs that are frequent enough by chance to be avoided where no row has both."""
         found: Bools = self.chance >= often
@@ -261,23 +313,100 @@ class _Pairs:
         return float(-np.log2(np.where(self.rows[counted] == 0, empty, 1 - empty)).sum())
 
     def bits_of_counts(self, counted: Bools) -> float:
-        """The bits that describe the counts that are compared.
-
-        The code of a count has the probabilities of a Cauchy distribution around what chance gives, with the standard
-        deviation of a sample as its scale, between half a row below and half a row above.
-        """
+        """The bits that describe the counts that are compared; a count is a step of one row."""
         middle, scale = np.rint(self.chance[counted]), np.sqrt(self.chance[counted])
-        low, high = ((self.rows[counted] - middle + half) / scale for half in (-0.5, 0.5))
-        # The difference of two arc tangents, accurate far from the middle.
-        return float(-np.log2(np.arctan2(high - low, 1 + high * low) / np.pi).sum())
+        return _bits_of_steps((self.rows[counted] - middle) / scale, 1 / scale)
 
 
-def _pairs(before: Codes, count: int, stage: Stage) -> _Pairs | None:
+class _Sums:
+    """Sums of scores over rows: what two columns have in common that needs few figures.
+
+    For two numbers it is the sum of the products of their scores; for a category and a number the sum of the number's
+    scores over the rows of each level or group. The score of a code is the mean of its values.
+    """
+
+    def __init__(
+        self,
+        before: Codes,
+        before_scores: Floats,
+        groups: Codes,
+        scores: Floats,
+        stage: Stage,
+        of_codes: Floats,
+        support: Rows,
+        deviation: Floats,
+        often: float,
+    ) -> None:
+        self.groups, self.scores, self.of_codes, self.size = groups, scores, of_codes, len(support)
+        counted = (support >= often) & (deviation > 0)
+        self.weight = np.divide(1.0, deviation**2, out=np.zeros(self.size), where=counted)
+        self.steps = np.zeros(self.size)
+        exact = self.of(before, before_scores, stage.code)
+        self.steps[counted] = np.rint(exact[counted] / (STEP * deviation[counted]))
+        self.wanted = self.steps * STEP * deviation  # the original's, rounded
+
+    def of(self, groups: Codes, scores: Floats, code: Rows) -> Floats:
+        """The sums, for rows with these groups, scores and codes."""
+        from leafcover.kernels.dealing import sum_scores
+
+        return sum_scores(groups, scores, code, self.of_codes, self.size)
+
+    @property
+    def bits(self) -> float:
+        """The bits that describe the sums that are compared."""
+        return _bits_of_steps(STEP * self.steps[self.weight > 0], STEP)
+
+
+def _is_further(more: Floats, association: Floats, weight: Floats, rows: int) -> bool:
+    """Whether figures are further from the original's than a new sample's, in all or along the association.
+
+    The error of a new sample is about chi-squared with as many degrees of freedom as figures, and normal along the
+    original's own departure from independence: an association that was lost is found there. In a large table an error
+    of negligible size is left, however significant.
+    """
+    figures, small = np.count_nonzero(weight), NEGLIGIBLE * rows
+    along = (more * association * weight).sum() ** 2
+    return bool(
+        (more**2 * weight).sum() > max(figures + FAR * np.sqrt(2 * figures), small)
+        or along > max(FAR**2, small) * (association**2 * weight).sum()
+    )
+
+
+def _bits_of_steps(middle: Floats, step: Floats | float) -> float:
+    """The bits that describe figures in steps; both in standard deviations of a new sample from what chance gives.
+
+    The code of a figure has the probabilities of a standard Cauchy distribution, between half a step below and half a
+    step above.
+    """
+    low, high = middle - step / 2, middle + step / 2
+    # The difference of two arc tangents, accurate far from the middle.
+    return float(-np.log2(np.arctan2(high - low, 1 + high * low) / np.pi).sum())
+
+
+def _figures(parts: Sequence[Array]) -> tuple[Rows, Floats]:
+    """Where the figures of each column begin, and all of them."""
+    offsets = np.cumsum([0, *(len(one) for one in parts)])[:-1]
+    return offsets, np.concatenate([np.empty(0), *parts])
+
+
+def _rows_of(parts: Sequence[Array], kind: type) -> Array:
+    """(rows, columns) in memory row by row."""
+    return np.column_stack(parts) if parts else np.empty((0, 0), kind)
+
+
+def _pairs(part: Chunk, number: int, at: int, *, by_levels: bool = False) -> _Pairs | None:
     """How often each level or group of a column released before meets each code of a stage; None if they are many."""
-    from leafcover.kernels.dealing import count_pairs
-
+    earlier, stage = part.before[at], part.stages[number]
+    before, _, count = earlier.levels if by_levels else earlier.groups
     if count * stage.coding.count > MOST_PAIRS:
         return None
+    is_same = before is earlier.groups[0]
+    return part.remembered(("pairs", number, at, is_same), lambda: _counted(before, count, stage))
+
+
+def _counted(before: Codes, count: int, stage: Stage) -> _Pairs:
+    from leafcover.kernels.dealing import count_pairs
+
     rows = count_pairs(before, stage.code, count, stage.coding.count)
     return _Pairs(rows, rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(before), 1))[None])
 

@@ -8,7 +8,7 @@ an attacker learns is bounded on average (``engine/statement.py``) and measured.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -32,7 +32,9 @@ LEAST_K, USUAL_K = 10, 50  # but no fewer than the first and no more than the se
 # membership inference was below 0.65, and inference less than 0.1 above control, up to a quarter of a share a row.
 BUDGET = 0.25
 LEAST_OFTEN = 5.0
+STAGES = 2  # in which sums of scores are compared: groups of a number, and their parts
 RAISE, MOST_PRICE = 1.15, 50.0
+TARGET_LESS, TARGET_MOST = 0.3, 1.0  # what the target's own tree pays less, and at most: its rules come first
 
 
 @recipe("cover")
@@ -56,12 +58,12 @@ def cover(
         The column whose rules the release preserves best: its tree may use every other column. It may be left out if a
         column has the role "target".
     k : int, optional
-        The minimum number of rows in a leaf. Default: 50, or one in 400 rows of a smaller table, at least 10. The
-        target's own tree may have leaves half as large, but not below 10.
+        The minimum number of rows in a leaf. Default: 50, or one in 400 rows of a smaller table, at least 10.
     price : float, optional
         What a split must gain, as a multiple of its cost: the bits to choose it, and what fitting both sides gains by
         chance. Larger values protect more and keep less. Default: 0.6, or more until the leaves have no more than one
-        share to every four rows of the table.
+        share to every four rows of the table. The target's own tree pays up to 0.3 less (in proportion
+        to k, up to 50), and at most 1.
     share : int, default 5
         The minimum number of rows that hold a number in the release.
     order : str or list of str, optional
@@ -111,14 +113,6 @@ class _Chain:
     bins: int | None
     target: str
 
-    @property
-    def target_k(self) -> int:
-        """The minimum number of rows in a leaf of the target's own tree, which may be finer: its rules come first.
-
-        On Adult, agreement with the original rises by half a percentage point, inference of the target by 0.3.
-        """
-        return max(min(self.k, LEAST_K), self.k // 2)
-
     def grown(self, price: float) -> list[tuple[PartitionMethod, Partition | None]]:
         """The partition of each block, and its cells; the first block has none."""
         tested = {attribute.name for attribute in self.binned.attributes}
@@ -128,8 +122,9 @@ class _Chain:
             given = tuple(name for name in before if name in tested)
             if given:
                 last = block[0] == self.target
-                least, rows = (min(price, PRICE), self.target_k) if last else (price, self.k)
-                own = Conditional(block[0], given, min_cell=rows, price=least, bins=self.bins if last else None)
+                own = Conditional(block[0], given, min_cell=self.k, price=price)
+                if last:
+                    own = replace(own, price=target_price(price, self.k), bins=self.bins, one_level=True)
                 found.append((own, own.grown(self.table[block[0]], self.binned)))
             else:
                 found.append((Whole(), None))
@@ -147,17 +142,34 @@ class _Chain:
             price = round(price * RAISE, 3)
 
 
-def _often(columns: Sequence[Column]) -> float:
-    """How many rows should share a pair by chance for its count to be compared: as few as the budget permits.
+def target_price(price: float, k: int) -> float:
+    """The price of a split in the target's own tree: 0.3 less in leaves of 50 rows, which reveal little of a person.
 
-    Each count that is compared is disclosed nearly exactly, so there are no more of them than shares in the leaves.
+    >>> [round(target_price(price, k), 2) for price, k in ((0.2, 50), (0.6, 50), (0.6, 10), (3.0, 10))]
+    [0.1, 0.3, 0.54, 1.0]
     """
-    codes = [codings(column)[0].codes(column) for column in columns]
-    shares = [np.bincount(code) / len(code) for code in codes]
-    both = [(one[:, None] * two).ravel() for one, two in combinations(shares, 2)]
-    chance = np.sort(np.concatenate([np.zeros(1), *both]) * len(columns[0]))[::-1]
-    allowed = int(BUDGET * len(columns[0]))
-    return max(LEAST_OFTEN, float(np.ceil(chance[allowed]) + 1) if allowed < len(chance) else LEAST_OFTEN)
+    less = TARGET_LESS * min(k / USUAL_K, 1.0)
+    return min(max(price / 2, price - less), TARGET_MOST)
+
+
+def _often(columns: Sequence[Column]) -> float:
+    """How many rows must share a figure of two columns for it to be compared: as few as the budget permits.
+
+    A figure is the count of a pair of groups, or a sum of a number's scores over the rows of a group or over all. Each
+    one that is compared is disclosed nearly exactly, so there are no more of them than shares in the leaves.
+    """
+    rows = [np.bincount((coding := codings(column)[0]).codes(column), minlength=coding.count) for column in columns]
+    total = len(columns[0])
+    support = [np.zeros(1)]
+    for (one, first), (two, second) in combinations(zip(columns, rows, strict=True), 2):
+        support.append((first[:, None] * second / total).ravel())
+        numbers = 2 - one.is_category - two.is_category
+        if numbers == 2:
+            support.append(np.full(STAGES, float(total)))
+        elif numbers == 1:
+            support.append(np.tile(first if one.is_category else second, STAGES).astype(np.float64))
+    found, allowed = np.sort(np.concatenate(support))[::-1], int(BUDGET * total)
+    return max(LEAST_OFTEN, float(np.ceil(found[allowed]) + 1) if allowed < len(found) else LEAST_OFTEN)
 
 
 def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table) -> list[tuple[str, ...]]:

@@ -7,14 +7,18 @@ or people whom an attacker asks about.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb, log2
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from leafcover.arrays import Array, Codes, Floats, Rows, Words
 from leafcover.table.table import Column, Table
-from leafcover.tree.histogram import MAX_BINS, Binned, code_columns, quantile_edges, refine_labels
+from leafcover.tree.histogram import MAX_BINS, Binned, code_columns, quantile_edges, refine_labels, sample_values
 from leafcover.tree.predict import column_for
 from leafcover.tree.tree import Attribute
+
+if TYPE_CHECKING:
+    from leafcover.kernels.histogram_refine import Splits
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,13 +67,13 @@ class BinaryTrees:
         A number is cut after one of its bins. A set of levels and the rest are one choice: the size of the smaller one,
         and which of the sets of that size. ``given`` says which levels occur.
         """
-        codes, bits = self.codes(given), 0.0
+        bits = 0.0
         for at, attribute in enumerate(self.attributes):
             nodes = np.flatnonzero(self.tested == at)
             if attribute.is_number:
                 bits += len(nodes) * log2(max(len(self.edges[at]), 1))
                 continue
-            levels = np.flatnonzero(np.bincount(codes[:, at]))
+            levels = np.flatnonzero(np.bincount(_codes_of(attribute, given[attribute.name]) + 1))  # 0 is missing
             on_first = (self.side[nodes][:, levels >> 6] >> (levels & 63).astype(np.uint64)) & np.uint64(1)
             for first in on_first.sum(axis=1).tolist():
                 less = min(int(first), len(levels) - int(first))
@@ -103,17 +107,25 @@ def grow_binary(
     given: Sequence[str],
     floor: int,
     price: float,
+    one_level: bool = False,
 ) -> BinaryTrees:
     """Grow a tree for the target inside each start cell; no leaf has fewer than ``floor`` rows (smaller cells stay).
 
     The gain of a split, in bits, must exceed ``price`` times its cost: the bits to choose the split, and what fitting
-    the shares of the classes on both sides gains by chance.
+    the shares of the classes on both sides gains by chance. With ``one_level`` a split of a category separates one
+    level from the others, and a branch is kept if all its splits together pay.
     """
     testable = np.array([attribute.name in given for attribute in binned.attributes])
     if not testable.any() or classes < 2:
         return no_trees(cells)
-    grown = refine_labels(binned, target, classes, start, cells, floor=floor, testable=testable, price=price)
+    least = -np.inf if one_level else 0.0
+    grown = refine_labels(
+        binned, target, classes, start, cells, floor=floor, testable=testable, price=price, one_level=one_level,
+        min_gain_bits=least,
+    )  # fmt: skip
     tests, splits = np.flatnonzero(testable), grown.splits
+    if one_level:
+        splits = _pruned(splits, cells)
     inner = np.flatnonzero(splits.test >= 0)
     used = np.unique(splits.test[inner])
     number = np.full(len(tests) + 1, -1, np.int32)  # the last entry is for leaves
@@ -130,12 +142,36 @@ def grow_binary(
     )
 
 
+def _pruned(splits: "Splits", cells: int) -> "Splits":
+    """The same trees without branches whose splits together do not pay."""
+    first, worth = splits.first, splits.net.copy()
+    for node in range(len(first) - 1, -1, -1):  # children come after their parent
+        if first[node] >= 0:
+            worth[node] += np.maximum(worth[first[node] : first[node] + 2], 0.0).sum()
+    is_split = (splits.test >= 0) & (worth > 0)
+    kept = list(range(cells))
+    for node in kept:  # grows as children are found
+        if is_split[node]:
+            kept += [int(first[node]), int(first[node]) + 1]
+    old = np.array(kept, np.int64)
+    number = np.full(len(first), -1, np.int32)
+    number[old] = np.arange(len(old), dtype=np.int32)
+    inner = is_split[old]
+    return splits._replace(
+        test=np.where(inner, splits.test[old], -1).astype(np.int32),
+        first=np.where(inner, number[first[old]], -1).astype(np.int32),
+        side=splits.side[old],
+        net=splits.net[old],
+    )
+
+
 # A column is dealt in stages, from coarse to fine: a number first as one of a few groups of neighbouring ranks, then as
 # a part of its group, then as a value; a category with many levels first as a common level or "a rarer one". Each stage
 # has trees of its own, whose splits must pay. So a leaf holds the counts of a few groups, not of every value.
 
 NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
 MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
+TINY = np.finfo(np.float64).tiny
 CODES_AT_ONCE = 64  # codes that are counted in every node at a time
 
 
@@ -192,7 +228,7 @@ class Stage:
             return 0.0, 0.0
         trees, floor = self.trees, max(floor, 1)
         inner = np.flatnonzero(trees.tested >= 0)
-        size = self._counts(np.zeros_like(self.code), 0, 1)[:, 0]
+        size = self._counts(None, 0, 1)[:, 0]
         smaller = np.minimum(size[trees.first[inner]], size[trees.first[inner] + 1])
         codes, logs, largest = np.zeros(len(trees)), np.zeros(len(inner)), np.zeros(len(inner))
         width = int(self.code.max(initial=0)) + 1
@@ -208,12 +244,14 @@ class Stage:
         of_trees = asked + len(inner) * log2(len(given.names)) + trees.choice_bits(given)
         return of_trees, float((sizes + logs - largest).sum())
 
-    def _counts(self, code: Rows, begin: int, end: int) -> Rows:
-        """The rows of every node with each code from ``begin`` up to ``end``."""
+    def _counts(self, code: Rows | None, begin: int, end: int) -> Rows:
+        """The rows of every node with each code from ``begin`` up to ``end``; all rows of it without codes."""
         trees, width = self.trees, end - begin
-        here = (code >= begin) & (code < end)
-        counts = np.bincount(self.leaf[here] * width + code[here] - begin, minlength=len(trees) * width)
-        counts = counts.reshape(len(trees), width)
+        leaf, place = self.leaf, self.leaf * width
+        if code is not None:
+            here = slice(None) if width > int(code.max(initial=0)) else np.flatnonzero((code >= begin) & (code < end))
+            place = leaf[here] * width + code[here] - begin
+        counts = np.bincount(place, minlength=len(trees) * width).reshape(len(trees), width)
         depth = np.zeros(len(trees), np.int64)
         for node in np.flatnonzero(trees.parent >= 0):  # a parent comes before its children
             depth[node] = depth[trees.parent[node]] + 1
@@ -229,10 +267,10 @@ class Stage:
         The others predict with one row added for each of the m codes that are possible (Laplace). In a leaf of n rows
         the ratio is (n + m - 1) / n, whatever the code. It is left out where the tree has no split.
         """
-        rows = np.bincount(self.leaf, minlength=len(self.trees))[self.leaf]
-        possible = _codes_in(self.start, self.code)[self.start]
-        split = self.trees.parent[self.leaf] >= 0
-        return np.where(split, np.log1p((possible - 1) / rows), 0.0)
+        rows = np.maximum(np.bincount(self.leaf, minlength=len(self.trees)), 1)
+        possible = _codes_in(self.start, self.code)  # of start cells up to the last that occurs
+        others = np.maximum(possible[np.minimum(self.trees.root, len(possible) - 1)] - 1, 0)
+        return np.where(self.trees.parent >= 0, np.log1p(others / rows), 0.0)[self.leaf]
 
 
 def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None) -> list[Coding]:
@@ -240,15 +278,43 @@ def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None
     attribute = Attribute(column.name, column.levels, not column.is_category)
     if column.is_category:
         return _codings_of_levels(column, attribute, 2 * groups)
-    edges = quantile_edges(column.values, bins=bins or min(groups * groups, MAX_BINS))
+    edges, middle = _parts(column.values, min(groups * groups, MAX_BINS))
+    if bins is not None:
+        classes = quantile_edges(column.values, bins=bins)
+        edges = np.union1d(edges, classes)
+        coarse, count = np.searchsorted(classes, edges), len(classes)
+    else:
+        coarse, count = (middle * groups).astype(np.int64), groups
     fine = np.arange(len(edges) + 1)
     found = [Coding(attribute, edges, fine, len(fine))]
-    if bins is None and len(fine) - 1 > groups:
-        rows = np.bincount(found[0].codes(column), minlength=len(fine))[:-1]
-        middle = (np.cumsum(rows) - rows / 2) / max(rows.sum(), 1)
-        coarse = np.append(np.minimum((middle * groups).astype(np.int64), groups - 1), groups)
-        found.insert(0, Coding(attribute, edges, coarse, groups + 1))
+    if len(edges) > count:
+        found.insert(0, Coding(attribute, edges, np.append(coarse, count), count + 1))
     return found
+
+
+def _parts(values: Floats, parts: int) -> tuple[Floats, Floats]:
+    """The largest value of each of a number's parts, and where the middle of each lies between 0 and 1.
+
+    Parts have about equal weight. A row weighs more the further its value is from the median, so that the few values
+    on which a correlation depends are distinguished: half of the weight is that of rows, half of their distances.
+    """
+    values = sample_values(values)
+    distinct, rows = np.unique(values[~np.isnan(values)], return_counts=True)
+    if not len(distinct):
+        return distinct, distinct
+    scaled = distinct / max(np.abs(distinct[[0, -1]]).max(), TINY)  # sums of large numbers would overflow
+    away = np.abs(scaled - scaled[np.searchsorted(np.cumsum(rows), rows.sum() / 2)])
+    weight = rows / rows.sum()
+    if away.any():
+        weight = (weight + away * rows / (away * rows).sum()) / 2
+    part = np.arange(len(distinct)) if len(distinct) <= parts else (_middles(weight) * parts).astype(np.int64)
+    last = np.flatnonzero(np.append(part[1:] != part[:-1], True))
+    return distinct[last], _middles(np.diff(np.append(0.0, np.cumsum(weight)[last])))
+
+
+def _middles(weight: Floats) -> Floats:
+    """The middle of each weight on a line from 0 to 1, below 1."""
+    return np.minimum((np.cumsum(weight) - weight / 2) / weight.sum(), 1 - 1e-9)
 
 
 def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> list[Coding]:
@@ -274,6 +340,7 @@ def stages_of(
     price: float,
     groups: int = NUMBER_GROUPS,
     bins: int | None = None,
+    one_level: bool = False,
 ) -> tuple[Stage, ...]:
     """The stages of dealing a column given others."""
     start, cells = np.zeros(len(column), np.int64), 1
@@ -281,7 +348,9 @@ def stages_of(
     for coding in codings(column, groups, bins):
         code = coding.codes(column)
         target, classes = _within(start, code)
-        trees = grow_binary(binned, target, classes, start, cells, given=given, floor=floor, price=price)
+        trees = grow_binary(
+            binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
+        )
         found.append(Stage(coding, start, code, trees, trees.place(_tested(binned, trees), start)))
         start, cells = code, coding.count
     if not _determines(column, found[-1].coding, start):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -127,14 +128,15 @@ def quantile_edges(values: Floats, *, bins: int) -> Floats:
 
     if not 1 <= bins <= MAX_BINS:
         raise ValueOutOfRange("bins", bins, f"an integer from 1 to {MAX_BINS}")
-    ordered = np.sort(_sample(values))
+    ordered = np.sort(sample_values(values))
     return upper_edges(ordered[~np.isnan(ordered)], bins)
 
 
 _NO_EDGES = np.empty(0)
 
 
-def _sample(column: Floats) -> Floats:
+def sample_values(column: Floats) -> Floats:
+    """Values of evenly spaced rows, where there are many."""
     if len(column) <= SAMPLE_ROWS:
         return column
     return column[np.arange(SAMPLE_ROWS) * len(column) // SAMPLE_ROWS]
@@ -144,7 +146,7 @@ def _edges(column: Floats) -> Floats:
     """Upper edges from the sample: all distinct values if they are few."""
     from leafcover.kernels.histogram import upper_edges
 
-    ordered = np.sort(_sample(column))  # nan last
+    ordered = np.sort(sample_values(column))  # nan last
     return upper_edges(ordered[: len(ordered) - np.isnan(ordered).sum()], MAX_BINS)
 
 
@@ -181,14 +183,26 @@ def _empty_codes(rows: int, sizes: Sequence[int]) -> Array:
 class Refined:
     """Cells refined for a target, and how well that explains it."""
 
-    labels: Rows  # (rows,) cell of each row, numbered by old label, then from the first side of each split
-    n_labels: int
+    order: Rows  # (rows,) the rows, cell by cell, by old label, then from the first side of each split
+    begins: Bools  # (rows,) which of them begin a new cell
     split_cells: int  # number of old cells that were split
     entropy_bits: float  # conditional entropy of the target given the old cells, times the number of rows
     gain_bits: float  # reduction of that entropy by the new cells
     net_bits: float  # the same less the cost of choosing each split, that is, corrected for chance
     gain_by_attribute: Floats  # (attributes,) bits
     splits: "Splits"  # the trees
+
+    @cached_property
+    def labels(self) -> Rows:
+        """(rows,) the cell of each row."""
+        found = np.empty(len(self.order), np.int64)
+        found[self.order] = np.cumsum(self.begins) - 1
+        return found
+
+    @property
+    def n_labels(self) -> int:
+        """The number of cells."""
+        return int(np.count_nonzero(self.begins))
 
     @property
     def explained(self) -> float:
@@ -208,11 +222,13 @@ def refine_labels(
     min_gain_bits: float = 0.0,
     max_depth: int = 60,
     price: float = 1.0,
+    one_level: bool = False,
 ) -> Refined:
     """Grow a tree for a target within every cell; no leaf has fewer than ``floor`` rows (smaller cells stay whole).
 
     All splits are binary. A number is cut, with missing below all values. The levels of a category are ordered by their
-    share of the cell's most frequent class, and this order is cut. The split with the largest net gain wins; ties go to
+    share of the cell's most frequent class, and this order is cut; or, if ``one_level``, one of them is separated from
+    the others. The split with the largest net gain wins; ties go to
     the first attribute and the lowest cut. The cost of a split is log2 of the number of candidate splits, plus the gain
     expected by chance. The net gain must be at least ``min_gain_bits``: 0 splits only where the split explains
     something, -inf as long as it gains anything at all.
@@ -242,18 +258,16 @@ def refine_labels(
         float(min_gain_bits),
         max_depth,
         float(price),
+        one_level,
     )
     order, starts = rows_by_cell(np.asarray(labels, np.int64), n_labels)
-    words, of_class = binned.codes.view(np.uint64)[order], target[order]
+    words, of_class = np.take(binned.codes.view(np.uint64), order, axis=0), target[order]
     records = Records(words.view(binned.codes.dtype), words, of_class, order)
     entropy = bits_of_cells(of_class, starts, np.empty(classes, np.int64))
     begins, gains, nets, split_cells, splits = refine(records, starts, settings)
-    new = np.empty(len(order), np.int64)
-    new[order] = np.cumsum(begins) - 1
-    count = int(np.count_nonzero(begins))
     by_attribute = np.zeros(len(binned.attributes))
     by_attribute[tests] = gains
-    return Refined(new, count, split_cells, entropy, float(gains.sum()), float(nets.sum()), by_attribute, splits)
+    return Refined(order, begins, split_cells, entropy, float(gains.sum()), float(nets.sum()), by_attribute, splits)
 
 
 def _with_missing(codes: Codes, n_classes: int) -> tuple[Codes, int]:
