@@ -27,6 +27,8 @@ from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import Progress, Release, summary
 from leafcover.errors import TableError
 from leafcover.keyed_random import Key, key_text
+from leafcover.metrics.disclosure.copies import Copies
+from leafcover.metrics.disclosure.copies import copies as find_copies
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.metrics.suite import Measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_lines
@@ -111,6 +113,22 @@ class _Measurable:
         'original'
         """
         return measure_some(self._compared, names, tell=progress or SILENT)
+
+    @cached_property
+    def copies(self) -> Copies:
+        """Whether records of people, or rare values, occur in the release more often than chance explains.
+
+        This is the attack that costs less than a release: the control is what was held out, if anything was.
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("cps1985"))
+        >>> release = lc.release(table, "cover", target="union", seed=7)
+        >>> release.copies.findings
+        ()
+        """
+        return find_copies(self._compared.pair)
 
     def check_risk(self, max_risk: float, *, progress: Progress | None = None) -> None:
         """Raise `RiskTooHigh` if a limited risk is above a limit.
@@ -348,11 +366,6 @@ class Released(_Measurable, Release):
     @cached_property
     def _certain(self) -> Informed | None:
         return certain_linkage(self.original, self)
-
-    @property
-    def linkage_is_certain(self) -> bool:
-        """Whether the linkage risk follows from the plan alone, without measuring; ``print`` then shows it."""
-        return self._certain is not None
 
     def __str__(self) -> str:
         text = summary(self, None if self._taken else self._certain)

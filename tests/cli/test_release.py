@@ -237,6 +237,14 @@ def test_every_format_can_be_released(folder, ending):
     assert "300 rows" in again.output
 
 
+def test_copies_are_searched_for_without_a_report_too(folder):
+    words = ("release", folder / "in.csv", "-o", folder / "out.csv", "--target", "class", "--force")
+    nothing = catalogue("measures")("copies-alone", found=0, most="")
+    assert nothing in leafcover(*words).stdout
+    assert nothing in leafcover(*words, "--hold-out", "0.3").stdout
+    assert nothing not in leafcover(*words, "--quiet").stdout
+
+
 def test_settings_reach_the_recipe(folder):
     words = ("plan", folder / "in.csv", "--target", "class", "--set", "k=30")
     plan = leafcover(*words, "--recipe", "cells", "--set", "blocks=age+pay")

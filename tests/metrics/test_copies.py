@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 import leafcover as lc
+from leafcover.messages import catalogue
 from leafcover.metrics.disclosure import copies as module
 from leafcover.metrics.disclosure.copies import Copies, copies, near_unique
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.suite import plain, schema
+from leafcover.metrics.summary import copied_part, copies_alone
 from tests.data import table_path
 from tests.metrics.attacks import awkward_pairs, check_sound
 from tests.metrics.bad_releases import FEW, TARGET, adult, cases, shared
@@ -312,6 +314,15 @@ def test_rare_records_of_honest_releases_are_not_reproduced(name):
 def test_bad_releases_that_copies_finds(found):
     assert {name for name, (case, got) in found.items() if case.refused and got.findings} == FOUND
     assert {name for name, (case, got) in found.items() if not case.refused and got.findings} == set()
+
+
+def test_a_summary_of_copies_alone_counts_what_was_found(found):
+    say = catalogue("measures")
+    for name in ("copy", "permuted apart, shared", "near-unique column untouched"):
+        copied = found[name][1]
+        most = copied_part(one.kind, one.columns, one.without) if (one := next(iter(copied.findings), None)) else ""
+        assert copies_alone(copied) == say("copies-alone", found=len(copied.findings), most=most)
+    assert copies_alone(found["copy"][1]) != copies_alone(found["permuted apart, shared"][1])
 
 
 def test_findings_name_what_was_copied(found):

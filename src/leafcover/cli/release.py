@@ -175,8 +175,11 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
         typer.echo(f"\n{made.measure()}")
     elif max_risk is not None:
         typer.echo(f"Every figure that --max-risk compares with its limit is at most {max_risk:g}.")
-    elif not made.linkage_is_certain:  # costly to compute for this plan, so only on request
-        typer.echo("The re-identification risk was not measured: add --report or --max-risk.")
+    else:  # costlier attacks than this only on request
+        from leafcover.metrics.summary import copies_alone
+
+        typer.echo(copies_alone(made.copies))
+        typer.echo("Inference, membership and other risks were not measured: add --report or --max-risk.")
     typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
     if report:
         typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")

@@ -278,6 +278,12 @@ def _copies(found: Copies) -> Iterator[str]:
     )
 
 
+def copies_alone(found: Copies) -> str:
+    """What was copied, for a release of which nothing else was measured."""
+    most = [copied_part(one.kind, one.columns, one.without) for one in found.findings]
+    return say("copies-alone", found=len(most), most=most[0] if most else "")
+
+
 def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> str:
     """What was copied, in words."""
     kind = "reproduced-part" if kind == "reproduced" and without else kind

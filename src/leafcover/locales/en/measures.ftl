@@ -72,6 +72,11 @@ copies = Copies: the whole record, without near-unique columns, occurs in the re
     [one] One comparison of members with others, or of counts with chance, is significant: { $most }.
    *[other] { $found } comparisons of members with others, or of counts with chance, are significant, most of all { $most }.
 }
+copies-alone = Copies: { $found ->
+    [0] no record or value of a person occurs in the release more often than chance explains.
+    [one] one comparison shows more of the original in the release than chance explains: { $most }.
+   *[other] { $found } comparisons show more of the original in the release than chance explains, most of all { $most }.
+}
 copies-kind = { $kind ->
     [records] whole records
     [unique] records that nobody else has
