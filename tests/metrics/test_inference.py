@@ -277,14 +277,16 @@ def test_more_levels_than_the_forest_minds():
     assert answers.tolist() == [0.0]
 
 
-@pytest.mark.parametrize(("recipe", "occupation", "income"), [("cover", 0.02, 0.02), ("cells", 0.08, 0.04)])
-def test_the_nearest_released_rows_hide_occupation_and_income_on_adult(recipe, occupation, income):
-    """22,000 rows released with k = 20, the others as control; five splits with a key each."""
+@pytest.mark.parametrize(
+    ("recipe", "settings", "occupation", "income"), [("cover", {}, 0.02, 0.02), ("cells", {"k": 20}, 0.08, 0.04)]
+)
+def test_the_nearest_released_rows_hide_occupation_and_income_on_adult(recipe, settings, occupation, income):
+    """22,000 rows released, the others as control; five splits with a key each."""
     original = read(table_path("adult"))
     above = {"occupation": [], "income": []}
     for seed in range(5):
         train, rest = halves(original, 22_000, seed)
-        plan = plan_for(train, recipe, target="income", settings={"k": 20})
+        plan = plan_for(train, recipe, target="income", settings=settings)
         pair = pair_from(train, run(train, plan, key=Key.from_seed(seed)), control=rest)
         for column, found in above.items():
             found.append(inference(pair, column, most=4_000, learned=False).nearest.above_control.value)
