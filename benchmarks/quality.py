@@ -1,4 +1,4 @@
-"""How well `cover` serves trees that did not guide it: prints the table of docs/explanation/cover.md."""
+"""How well `cover` serves trees that did not guide it, by the functions of tests/quality.py; prints a table."""
 
 import sys
 from pathlib import Path
