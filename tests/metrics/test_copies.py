@@ -323,6 +323,8 @@ def test_a_summary_of_copies_alone_counts_what_was_found(found):
         most = copied_part(one.kind, one.columns, one.without) if (one := next(iter(copied.findings), None)) else ""
         assert copies_alone(copied) == say("copies-alone", found=len(copied.findings), most=most)
     assert copies_alone(found["copy"][1]) != copies_alone(found["permuted apart, shared"][1])
+    few = table(number("a", [1, 2, 3]), number("b", [4, 5, 6]))
+    assert copies_alone(copies(pair_of(few, few))) == say("copies-untested")
 
 
 def test_findings_name_what_was_copied(found):

@@ -265,6 +265,15 @@ def test_classes_of_a_numeric_target_have_parts():
         assert len(np.unique(classes[parts == part])) == 1
 
 
+@pytest.mark.parametrize("bins", [2, 190, 200, 254, 255])
+def test_a_numeric_target_may_have_many_classes(bins):
+    pay = number("pay", np.random.default_rng(1).normal(size=3000), 6)
+    found = codings(pay, bins=bins)
+    assert found[0].count == bins + 1
+    assert len(np.unique(found[0].codes(pay))) == bins
+    assert len(found[-1].edges) <= 255
+
+
 @given(st.integers(0, 200), st.integers(1, 3))
 def test_branches_are_kept_if_their_splits_pay_together(seed, cells):
     rng = np.random.default_rng(seed)
@@ -473,6 +482,8 @@ def test_a_shared_number_is_held_by_enough_rows(values, share):
 def test_a_common_value_is_not_moved_by_rare_neighbours():
     column = number("gain", [0.0] * 90 + [3.0] * 2 + [7.0] * 8)
     assert Counter(shared_values(column, 5).tolist()) == {0.0: 90, 7.0: 10}
+    huge = number("huge", [1.7e308, 1.6e308, 1.5e308, 1.4e308, -1.7e308, 1.7e308], None)
+    assert np.isfinite(shared_values(huge, 3)).all()
     cents = replace(number("pay", [1.01, 1.02, 1.05, 9.5, 9.7], 2), grid=Grid(2))
     assert set(shared_values(cents, 5).tolist()) == {4.46}
 

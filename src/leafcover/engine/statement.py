@@ -39,7 +39,9 @@ class Statement:
     @property
     def published(self) -> "Published":
         """The figures that may be published."""
-        return Published(upwards(self.bits / self.rows), -upwards(-self.copy / self.rows), upwards(exp(self.own_share)))
+        return Published(
+            upwards(self.bits / self.rows), 0.0 - upwards(-self.copy / self.rows), upwards(exp(self.own_share))
+        )
 
 
 @dataclass(frozen=True)

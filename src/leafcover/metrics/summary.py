@@ -280,6 +280,8 @@ def _copies(found: Copies) -> Iterator[str]:
 
 def copies_alone(found: Copies) -> str:
     """What was copied, for a release of which nothing else was measured."""
+    if not found.tests:
+        return say("copies-untested")
     most = [copied_part(one.kind, one.columns, one.without) for one in found.findings]
     return say("copies-alone", found=len(most), most=most[0] if most else "")
 

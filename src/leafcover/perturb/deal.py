@@ -35,6 +35,7 @@ MOST_SHARE = 1_000_000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 FAR = 2.0  # standard errors
 NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
+HUGE = 1e290
 STEP = 0.25  # sums of scores are rounded to this many standard deviations of a new sample
 NEGLIGIBLE = 0.0001  # the square of an effect (Cohen's w) that is left
 
@@ -428,7 +429,8 @@ def shared_values(column: Column, share: int) -> Array:
         return column.values
     distinct, group = ordered[first], share_groups(held, share)
     begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
-    new = np.add.reduceat(distinct * held, begin) / np.add.reduceat(held, begin)
+    scale = largest if (largest := float(np.abs(distinct[[0, -1]]).max())) > HUGE else 1.0  # sums would overflow
+    new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale
     if column.grid is not None:
         new = column.grid.value(column.grid.index(new))
     most = np.maximum.reduceat(held, begin)

@@ -278,12 +278,13 @@ def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None
     attribute = Attribute(column.name, column.levels, not column.is_category)
     if column.is_category:
         return _codings_of_levels(column, attribute, 2 * groups)
-    edges, middle = _parts(column.values, min(groups * groups, MAX_BINS))
     if bins is not None:
         classes = quantile_edges(column.values, bins=bins)
-        edges = np.union1d(edges, classes)
+        parts = min(groups * groups, MAX_BINS - len(classes))
+        edges = np.union1d(_parts(column.values, parts)[0], classes) if parts > 0 else classes
         coarse, count = np.searchsorted(classes, edges), len(classes)
     else:
+        edges, middle = _parts(column.values, min(groups * groups, MAX_BINS))
         coarse, count = (middle * groups).astype(np.int64), groups
     fine = np.arange(len(edges) + 1)
     found = [Coding(attribute, edges, fine, len(fine))]

@@ -72,6 +72,7 @@ copies = Copies: the whole record, without near-unique columns, occurs in the re
     [one] One comparison of members with others, or of counts with chance, is significant: { $most }.
    *[other] { $found } comparisons of members with others, or of counts with chance, are significant, most of all { $most }.
 }
+copies-untested = Copies were not tested: nobody was held out to compare with, and no record is rare enough to be tested without a control.
 copies-alone = Copies: { $found ->
     [0] no record or value of a person occurs in the release more often than chance explains.
     [one] one comparison shows more of the original in the release than chance explains: { $most }.
