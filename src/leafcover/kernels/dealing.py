@@ -109,9 +109,9 @@ def _deal(
             head[1, above] = row
 
 
-def _offsets(tables: Sequence[Array]) -> Rows:
+def offsets_of(tables: Sequence[Array]) -> Rows:
     """Where each table begins, if one follows the other."""
-    return np.cumsum([0, *(len(one) for one in tables[:-1])])
+    return np.cumsum([0, *(len(one) for one in tables)])[:-1]
 
 
 def count_pairs(code: Codes, value: Rows, codes: int, values: int) -> Floats:
@@ -182,7 +182,7 @@ def swap_new_pairs(
     ``value`` is the code of each giver. For each column, ``levels`` is what takers already have, and
     ``tables[level * codes + value]`` whether the pair is to be avoided. Changes ``source``.
     """
-    before, new, offsets = np.column_stack(levels), np.concatenate(tables), _offsets(tables)
+    before, new, offsets = np.column_stack(levels), np.concatenate(tables), offsets_of(tables)
     nodes = len(parent)
     size = np.bincount(taking, minlength=nodes)
     for node in range(nodes - 1, -1, -1):

@@ -238,10 +238,9 @@ class Deal(Perturbation):
             of_trees, of_counts = stage.described(given, floor)
             trees, counts, own = trees + of_trees, counts + of_counts, own + stage.own_share
             for at in range(len(part.before)) if _decides(part, number) else ():
-                levels, groups = _pairs(part, number, at, by_levels=True), _pairs(part, number, at)
-                if self.avoid < np.inf and levels is not None:
+                if self.avoid < np.inf and (levels := _pairs(part, number, at, by_levels=True)) is not None:
                     bits += levels.bits_of_empty(levels.avoided(self.avoid))
-                if self.relate < np.inf and number == 0 and groups is not None:
+                if self.relate < np.inf and number == 0 and (groups := _pairs(part, number, at)) is not None:
                     bits += groups.bits_of_counts(groups.chance >= self.often)
             if self.relate < np.inf:
                 bits += sum(one.bits for one in self._sums(part, number))
@@ -386,8 +385,9 @@ def _bits_of_steps(middle: Floats, step: Floats | float) -> float:
 
 def _figures(parts: Sequence[Array]) -> tuple[Rows, Floats]:
     """Where the figures of each column begin, and all of them."""
-    offsets = np.cumsum([0, *(len(one) for one in parts)])[:-1]
-    return offsets, np.concatenate([np.empty(0), *parts])
+    from leafcover.kernels.dealing import offsets_of
+
+    return offsets_of(parts), np.concatenate([np.empty(0), *parts])
 
 
 def _rows_of(parts: Sequence[Array], kind: type) -> Array:
