@@ -37,6 +37,8 @@ FAR = 2.0  # standard errors
 NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
 HUGE = 1e290
 STEP = 0.25  # sums of scores are rounded to this many standard deviations of a new sample
+MOST_CORRELATED = 0.9999
+LEAST_UNEXPLAINED = 0.1  # the share of a number's variance, to which the error of a correlation is compared at least
 NEGLIGIBLE = 0.0001  # the square of an effect (Cohen's w) that is left
 
 
@@ -62,6 +64,8 @@ class Deal(Perturbation):
     often : float, default 5
         Only pairs that at least so many rows should share by chance are compared, so that no rare pair is kept on
         purpose. At least 1.
+    correlated : float, default 0
+        Two numbers are compared by their correlation if it is at least so large. From 0 to 1.
 
     Examples
     --------
@@ -81,6 +85,7 @@ class Deal(Perturbation):
     avoid: float = 0.25
     relate: float = 0.1
     often: float = 5.0
+    correlated: float = 0.0
 
     def __post_init__(self) -> None:
         if not 1 <= self.share <= MOST_SHARE:
@@ -91,6 +96,8 @@ class Deal(Perturbation):
             raise ValueOutOfRange("Deal.relate", self.relate, "a number of at least 0; inf exchanges no values")
         if not self.often >= 1:
             raise ValueOutOfRange("Deal.often", self.often, "a number of rows of at least 1")
+        if not 0 <= self.correlated <= 1:
+            raise ValueOutOfRange("Deal.correlated", self.correlated, "a correlation from 0 to 1")
 
     @property
     def scope(self) -> Scope:
@@ -183,7 +190,7 @@ class Deal(Perturbation):
                     counted.append((after, more.ravel(), weight.ravel()))
         summed: list[tuple[_Sums, Array]] = []
         for one in (compared := self._sums(part, number)):
-            more = one.of(one.groups, one.scores, code) - one.wanted
+            more = one.more(code)
             if _is_further(more, one.wanted, one.weight, len(part)):
                 summed.append((one, more))
         if not counted and not summed:
@@ -213,6 +220,8 @@ class Deal(Perturbation):
         return part.remembered(("sums", number), lambda: list(self._summed(part, part.stages[number])))
 
     def _summed(self, part: Chunk, stage: Stage) -> "Iterator[_Sums]":
+        from leafcover.kernels.dealing import sum_scores
+
         of_codes = NO_SCORES
         rows = np.bincount(stage.code, minlength=stage.coding.count)
         if not part.columns[0].is_category:
@@ -227,7 +236,12 @@ class Deal(Perturbation):
             before, after, _ = (NO_GROUPS, NO_GROUPS, 1) if scores_of is not None else earlier.groups
             first, second = scores_of or (NO_SCORES, NO_SCORES)
             support = rows if not len(of_codes) else earlier.group_sizes if scores_of is None else np.array([len(part)])
-            yield _Sums(before, first, after, second, stage, of_codes, support, np.sqrt(support * variance), self.often)
+            exact, spread = sum_scores(before, first, stage.code, of_codes, len(support)), np.sqrt(support * variance)
+            if len(of_codes) and scores_of is not None:
+                rounded = _rounded_product(float(exact[0]), float(spread[0]), len(part), self.correlated)
+            else:
+                rounded = _rounded_sums(exact, spread, support >= self.often)
+            yield _Sums(after, second, of_codes, *rounded)
 
     def described(self, part: Chunk, floor: int) -> Described | None:
         """The trees of each stage, the counts in their leaves, and the pairs that are avoided or compared."""
@@ -318,6 +332,7 @@ class _Pairs:
         return _bits_of_steps((self.rows[counted] - middle) / scale, 1 / scale)
 
 
+@dataclass(frozen=True, eq=False)
 class _Sums:
     """Sums of scores over rows: what two columns have in common that needs few figures.
 
@@ -325,36 +340,46 @@ class _Sums:
     scores over the rows of each level or group. The score of a code is the mean of its values.
     """
 
-    def __init__(
-        self,
-        before: Codes,
-        before_scores: Floats,
-        groups: Codes,
-        scores: Floats,
-        stage: Stage,
-        of_codes: Floats,
-        support: Rows,
-        deviation: Floats,
-        often: float,
-    ) -> None:
-        self.groups, self.scores, self.of_codes, self.size = groups, scores, of_codes, len(support)
-        counted = (support >= often) & (deviation > 0)
-        self.weight = np.divide(1.0, deviation**2, out=np.zeros(self.size), where=counted)
-        self.steps = np.zeros(self.size)
-        exact = self.of(before, before_scores, stage.code)
-        self.steps[counted] = np.rint(exact[counted] / (STEP * deviation[counted]))
-        self.wanted = self.steps * STEP * deviation  # the original's, rounded
+    groups: Codes  # of released rows; none where both have scores
+    scores: Floats  # of released rows; none for a category
+    of_codes: Floats  # none for a category
+    wanted: Floats  # the original's sums, rounded
+    weight: Floats  # what the square of an error counts; 0 for sums that are not compared
+    bits: float  # that describe the sums that are compared
 
-    def of(self, groups: Codes, scores: Floats, code: Rows) -> Floats:
-        """The sums, for rows with these groups, scores and codes."""
+    def more(self, code: Rows) -> Floats:
+        """How far the sums of released rows that receive these codes are above the original's."""
         from leafcover.kernels.dealing import sum_scores
 
-        return sum_scores(groups, scores, code, self.of_codes, self.size)
+        return sum_scores(self.groups, self.scores, code, self.of_codes, len(self.wanted)) - self.wanted
 
-    @property
-    def bits(self) -> float:
-        """The bits that describe the sums that are compared."""
-        return _bits_of_steps(STEP * self.steps[self.weight > 0], STEP)
+
+def _rounded_sums(exact: Floats, spread: Floats, often: Bools) -> tuple[Floats, Floats, float]:
+    """Sums in steps of their spread in a new sample, their weights, and the bits that describe those compared."""
+    compared = often & (spread > 0)
+    steps = np.zeros(len(exact))
+    steps[compared] = np.rint(exact[compared] / (STEP * spread[compared]))
+    weight = np.divide(1.0, spread**2, out=np.zeros(len(exact)), where=compared)
+    return steps * STEP * spread, weight, _bits_of_steps(STEP * steps[compared], STEP)
+
+
+def _rounded_product(exact: float, spread: float, rows: int, least: float) -> tuple[Floats, Floats, float]:
+    """The same for the sum of products of two numbers' scores, which is as good as their correlation.
+
+    It is rounded in steps of Fisher's transformation of the correlation, whose spread is about the same for all
+    correlations. One that is below ``least`` is not compared, and the bits say no more than that.
+    """
+    if spread == 0:
+        return np.zeros(1), np.zeros(1), 0.0
+    scale = spread * np.sqrt(rows)  # the sum for a correlation of one
+    step = STEP / np.sqrt(rows)
+    steps = np.rint(np.arctanh(np.clip(exact / scale, -MOST_CORRELATED, MOST_CORRELATED)) / step)
+    near = np.ceil(np.arctanh(min(least, MOST_CORRELATED)) / step) - 1  # steps that are too few
+    if abs(steps) <= near:
+        return np.zeros(1), np.zeros(1), _bits_of_steps(np.zeros(1), (2 * near + 1) * STEP)
+    found = np.tanh(np.array([steps * step]))
+    weight = (spread * np.maximum(1 - found**2, LEAST_UNEXPLAINED)) ** -2
+    return found * scale, weight, _bits_of_steps(np.array([STEP * steps]), STEP)
 
 
 def _is_further(more: Floats, association: Floats, weight: Floats, rows: int) -> bool:

@@ -13,10 +13,11 @@ from itertools import combinations
 
 import numpy as np
 
-from leafcover.arrays import Rows
+from leafcover.arrays import Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.partition.leaves import PRICE, Conditional, Whole, bin_given
+from leafcover.perturb.base import standard_scores
 from leafcover.perturb.deal import Deal
 from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
@@ -96,7 +97,8 @@ def cover(
     fixed = [c.name for c in columns if c not in free]
     ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, target)
     grown = ways.within_budget() if price is None else ways.grown(price)
-    deal = Deal(share=share, often=_often([table[block[0]] for block in blocks]))
+    often, correlated = _compared([table[block[0]] for block in blocks])
+    deal = Deal(share=share, often=often, correlated=correlated)
     steps = (Step(block, within=cells, perturb=deal) for block, (cells, _) in zip(blocks, grown, strict=True))
     return Plan(*steps, made=Made(table, {cells: part for cells, part in grown if part is not None}))
 
@@ -152,24 +154,45 @@ def target_price(price: float, k: int) -> float:
     return min(max(price / 2, price - less), TARGET_MOST)
 
 
-def _often(columns: Sequence[Column]) -> float:
-    """How many rows must share a figure of two columns for it to be compared: as few as the budget permits.
+def _compared(columns: Sequence[Column]) -> tuple[float, float]:
+    """How many rows must share a figure of two columns for it to be compared, and how correlated two numbers must be.
 
-    A figure is the count of a pair of groups, or a sum of a number's scores over the rows of a group or over all. Each
-    one that is compared is disclosed nearly exactly, so there are no more of them than shares in the leaves.
+    Both are as small as the budget permits. A figure is the correlation of two numbers, a sum of a number's scores over
+    the rows of a group, or the count of a pair of groups. Each one that is compared is disclosed nearly exactly, so
+    there are no more of them than shares in the leaves. Correlations come first: one figure says most of a pair.
     """
-    rows = [np.bincount((coding := codings(column)[0]).codes(column), minlength=coding.count) for column in columns]
     total = len(columns[0])
-    support = [np.zeros(1)]
+    allowed = int(BUDGET * total)
+    between = _correlations([column for column in columns if not column.is_category])
+    correlated = _least(between, allowed // STAGES, 3)
+    allowed -= STAGES * int(np.count_nonzero(between >= correlated))
+    rows = [np.bincount((coding := codings(column)[0]).codes(column), minlength=coding.count) for column in columns]
+    support = [np.empty(0)]
     for (one, first), (two, second) in combinations(zip(columns, rows, strict=True), 2):
         support.append((first[:, None] * second / total).ravel())
-        numbers = 2 - one.is_category - two.is_category
-        if numbers == 2:
-            support.append(np.full(STAGES, float(total)))
-        elif numbers == 1:
+        if one.is_category != two.is_category:
             support.append(np.tile(first if one.is_category else second, STAGES).astype(np.float64))
-    found, allowed = np.sort(np.concatenate(support))[::-1], int(BUDGET * total)
-    return max(LEAST_OFTEN, float(np.ceil(found[allowed]) + 1) if allowed < len(found) else LEAST_OFTEN)
+    return max(LEAST_OFTEN, _least(np.concatenate(support), allowed, 0)), min(correlated, 1.0)
+
+
+def _correlations(numbers: Sequence[Column]) -> Floats:
+    """The size of the correlation of each pair of numbers, by scores as they are dealt."""
+    scores = [standard_scores(number.values, number.values) for number in numbers]
+    length = [max(float(np.sqrt(one @ one)), 1.0) for one in scores]
+    pairs = combinations(range(len(numbers)), 2)
+    return np.array([abs(scores[i] @ scores[j]) / (length[i] * length[j]) for i, j in pairs])
+
+
+def _least(figures: Floats, most: int, digits: int) -> float:
+    """The least bound with so many digits that no more than ``most`` figures reach; 0 if all may.
+
+    >>> [_least(np.array([3.0, 5.0, 5.0, 8.0]), most, 0) for most in (4, 3, 2, 0)]
+    [0.0, 4.0, 6.0, 9.0]
+    """
+    if len(figures) <= most:
+        return 0.0
+    step = 10.0**-digits
+    return float(np.round((np.floor(np.sort(figures)[::-1][most] / step) + 1) * step, digits))
 
 
 def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table) -> list[tuple[str, ...]]:
