@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -12,10 +12,10 @@ from scipy.stats import chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, swap_new_pairs
+from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, share_groups, swap_new_pairs
 from leafcover.kernels.histogram_refine import Splits
 from leafcover.perturb.base import Earlier, standard_scores
-from leafcover.perturb.deal import STEP, _bits_of_steps, _is_further, _Pairs, shared_values
+from leafcover.perturb.deal import STEP, _bits_of_steps, _is_further, _Pairs, _rounded_product, shared_values
 from leafcover.table.table import Grid
 from leafcover.tree.binary import _pruned, codings, grow_binary, stages_of
 from leafcover.tree.histogram import bin_columns
@@ -405,6 +405,40 @@ def test_sums_of_scores_are_described_by_a_prefix_code():
     assert 0.999 < sum(2.0 ** -_bits_of_steps(np.array([STEP * one]), STEP) for one in steps) <= 1.0
 
 
+@pytest.mark.parametrize("least", [0.0, 0.3, 1.0])
+def test_correlations_are_described_by_a_prefix_code(least):
+    rows, spread = 400, 20.0
+    grid = np.tanh(STEP / np.sqrt(rows) * np.arange(-390, 391))  # one correlation in every step
+    found = [_rounded_product(float(one * spread * np.sqrt(rows)), spread, rows, least) for one in grid]
+    left = [bits for _, weight, bits in found if weight[0] == 0]
+    own = [bits for _, weight, bits in found if weight[0] > 0]
+    assert 0.98 < sum(2.0**-bits for bits in own + left[:1]) <= 1.0
+    assert len(set(left)) == (least > 0)
+    for one, (wanted, weight, _) in zip(grid, found, strict=True):
+        assert weight[0] == 0 or wanted[0] == pytest.approx(one * spread * np.sqrt(rows))
+        assert weight[0] == 0 if abs(one) < 0.99 * least else least == 1.0 or weight[0] > 0
+
+
+def test_correlations_of_many_numbers_are_kept_in_a_small_table():
+    """12 numbers have 66 pairs, each compared at two stages: more than one for every four of 500 rows."""
+    rng = np.random.default_rng(5)
+
+    def sample():
+        return (0.8 * rng.normal(size=500)[:, None] + 0.6 * rng.normal(size=(500, 12))).T
+
+    def far(one, other):
+        return np.abs(np.corrcoef(one) - np.corrcoef(other)).sum() / (12 * 11)
+
+    values, new = sample(), sample()
+    some = table(*(number(f"x{i}", v, 4) for i, v in enumerate(values)), category("kind", ["a", "b"] * 250))
+    plan = lc.recipes.cover(some, target="kind")
+    deal = plan.steps[0].perturb
+    pairs = np.abs(np.corrcoef(values))[np.triu_indices(12, 1)]
+    assert 100 <= 2 * np.count_nonzero(pairs >= deal.correlated) <= 130  # the strongest, as many as the budget permits
+    out = lc.release(some, plan, seed=3).table
+    assert far([out[f"x{i}"].values for i in range(12)], values) < far(new, values)
+
+
 def test_no_single_person_decides_on_a_score():
     plain = np.arange(1000.0)
     rich = np.where(plain == 999, 1e9, plain)
@@ -479,9 +513,28 @@ def test_a_shared_number_is_held_by_enough_rows(values, share):
     assert (new[known] == np.rint(new[known])).all()  # on the grid
 
 
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(1, 7)), min_size=1, max_size=9, unique_by=lambda v: v[0]))
+def test_groups_of_shared_numbers_have_the_least_sum_of_squares(pairs):
+    values, held = (np.array(x) for x in zip(*sorted(pairs), strict=True))
+    share = 5
+
+    def squares(group):
+        means = np.bincount(group, values * held) / np.bincount(group, held)
+        return float(((values - means[group]) ** 2 * held).sum())
+
+    cuts = product((0, 1), repeat=len(values) - 1)
+    every = (np.cumsum((0, *cut)) for cut in cuts)
+    allowed = [squares(group) for group in every if np.bincount(group, held).min() >= min(share, held.sum())]
+    found = share_groups(values.astype(np.float64), held, share)
+    assert np.bincount(found, held).min() >= min(share, held.sum())
+    assert squares(found) == pytest.approx(min(allowed))
+
+
 def test_a_common_value_is_not_moved_by_rare_neighbours():
     column = number("gain", [0.0] * 90 + [3.0] * 2 + [7.0] * 8)
-    assert Counter(shared_values(column, 5).tolist()) == {0.0: 90, 7.0: 10}
+    assert Counter(shared_values(column, 5).tolist()) == {0.0: 92, 7.0: 8}
+    income = number("income", [float(v) for v in range(0, 290)] + [99_999.0] * 40)
+    assert Counter(shared_values(income, 5).tolist())[99_999.0] == 40  # a code is not joined across a gap
     huge = number("huge", [1.7e308, 1.6e308, 1.5e308, 1.4e308, -1.7e308, 1.7e308], None)
     assert np.isfinite(shared_values(huge, 3)).all()
     cents = replace(number("pay", [1.01, 1.02, 1.05, 9.5, 9.7], 2), grid=Grid(2))
@@ -497,6 +550,8 @@ def test_settings_out_of_range_are_refused():
         lc.Deal(relate=-1)
     with pytest.raises(ValueOutOfRange, match="often"):
         lc.Deal(often=0)
+    with pytest.raises(ValueOutOfRange, match="correlated"):
+        lc.Deal(correlated=1.5)
     with pytest.raises(ValueOutOfRange, match="price"):
         lc.Conditional(of="a", given=["b"], price=-1)
     with pytest.raises(PlanError, match="column to predict"):

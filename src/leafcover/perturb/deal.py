@@ -31,7 +31,7 @@ from leafcover.table.table import Column, Table
 from leafcover.tree.binary import Stage
 
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
-MOST_SHARE = 1_000_000
+MOST_SHARE = 1000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 FAR = 2.0  # standard errors
 NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
@@ -440,8 +440,8 @@ def _counted(before: Codes, count: int, stage: Stage) -> _Pairs:
 def shared_values(column: Column, share: int) -> Array:
     """Numbers such that each is held by at least ``share`` rows; fewer rows in all hold one value.
 
-    Rare neighbours in rank take their mean, on the grid of the column; next to a value that enough rows hold, they take
-    that value. The result is the column's own array if nothing changes.
+    Rare neighbours take their mean, on the grid of the column, or the value among them that enough rows hold. The
+    result is the column's own array if nothing changes.
     """
     from leafcover.kernels.dealing import share_groups
 
@@ -452,9 +452,11 @@ def shared_values(column: Column, share: int) -> Array:
     held = np.diff(np.append(first, len(ordered)))
     if not len(first) or held.min() >= share:
         return column.values
-    distinct, group = ordered[first], share_groups(held, share)
+    distinct = ordered[first]
+    scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
+    group = share_groups(distinct / scale, held, share)
     begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
-    scale = largest if (largest := float(np.abs(distinct[[0, -1]]).max())) > HUGE else 1.0  # sums would overflow
+    scale = scale if scale > HUGE else 1.0
     new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale
     if column.grid is not None:
         new = column.grid.value(column.grid.index(new))
