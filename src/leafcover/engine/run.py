@@ -424,8 +424,10 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         smallest = min((cell.smallest for cell in release.cells), default=rows)
         shuffled = all(step.perturb.moves_rows and step.perturb.descends for step in release.plan.steps)
         empty = "some" if release.no_values else "none"
-        words = say("smallest-cell-shuffled", rows=smallest, empty=empty)
-        lines.append(words if shuffled and not release.unprotected else say("smallest-cell", rows=smallest))
+        if shuffled and not release.unprotected:
+            lines.append(say("smallest-cell-shuffled", rows=smallest, empty=empty))
+        else:
+            lines.append(say("smallest-cell" if release.descends else "smallest-leaf", rows=smallest))
     lines += not_reached(release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))

@@ -344,8 +344,8 @@ def _observed_levels(column: Column) -> tuple[tuple[str, ...], Codes]:
 
 def _equal_frequency(column: Column, distinct: Array, place: Array, bins: int) -> tuple[list[str], Array]:
     """Groups of about equal size, separated between distinct values and named by their bounds."""
-    if not 2 <= bins <= 1000:
-        raise ValueOutOfRange("bins", bins, "an integer from 2 to 1000")
+    if not 2 <= bins <= 255:
+        raise ValueOutOfRange("bins", bins, "an integer from 2 to 255")
     below = np.cumsum(np.bincount(place, minlength=len(distinct)))
     wanted = below[-1] * np.arange(1, bins) / bins
     ends = np.unique(np.searchsorted(below, wanted - 1e-9))  # the last distinct value of each bin but one

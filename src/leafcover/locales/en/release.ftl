@@ -23,6 +23,10 @@ smallest-cell = The smallest cell has { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
 }.
+smallest-leaf = The smallest leaf in which values were dealt has { $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+}.
 smallest-cell-shuffled = Every column { $empty ->
     [some] with values{" "}
    *[none] {""}
@@ -31,7 +35,7 @@ smallest-cell-shuffled = Every column { $empty ->
    *[other] { $rows } rows
 }.
 singletons = { $share } of the rows are the only row of their cell, so the release discloses what their leaf says about them.
-blocks = Columns shuffled as one block: { $blocks }.
+blocks = Columns whose values stayed together: { $blocks }.
 refined = Cells were refined by { $columns }.
 fixed = The cell discloses the value in at least half of the rows: { $columns }{ $more ->
     [0] .
