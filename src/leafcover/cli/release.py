@@ -168,8 +168,6 @@ def _beside(table: Path) -> Path:
 
 
 def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_risk: float | None) -> None:
-    from leafcover.engine.files import external_report
-
     typer.echo(str(made))
     if report is not None:
         typer.echo(f"\n{made.measure()}")
@@ -180,6 +178,12 @@ def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_ris
 
         typer.echo(copies_alone(made.copies))
         typer.echo("Inference, membership and other risks were not measured: add --report or --max-risk.")
+    _print_files(made, paths, report)
+
+
+def _print_files(made: "Released", paths: "ReleasePaths", report: Path | None) -> None:
+    from leafcover.engine.files import external_report
+
     typer.echo(f"\nreleased  {paths.table}\nmanifest  {paths.manifest}")
     if report:
         typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
@@ -353,7 +357,8 @@ def demo(
     with progress(False) as tell:
         made = release_table(read(sample("adult")), "cover", target="income", progress=tell)
         made.save(paths.table, force=force)
-    _print(made, paths, None, None)
+    typer.echo(str(made))
+    _print_files(made, paths, None)
     typer.echo("\nMeasuring utility and disclosure risk for the report.")
     with progress(False) as tell:
         made.report(report, title="Adult", force=force, progress=tell)
