@@ -13,8 +13,11 @@ from leafcover.cells import Cells, LevelSet, Range, intersect_labels
 from leafcover.keyed_random import Draws
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
-from leafcover.table.table import Column, Kind
+from leafcover.table.table import Column, Kind, Table
 from leafcover.tree.binary import Stage, codings
+from leafcover.tree.histogram import code_columns
+from leafcover.tree.predict import column_for
+from leafcover.tree.tree import Attribute
 
 # What a perturbation needs to change a row: the row; merged counts or moments; its whole cell; the whole table.
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
@@ -35,6 +38,15 @@ class Earlier:
 
     original: Column
     released: Column
+    known: dict[bytes, Array] = field(default_factory=dict, repr=False)  # bins by their edges
+
+    def bins(self, attribute: Attribute, edges: Floats) -> Array:
+        """The released values in the bins that trees test. Many trees test the same ones."""
+        key = edges.tobytes()
+        if key not in self.known:
+            column = column_for(attribute, Table((self.released,)))
+            self.known[key] = code_columns((attribute,), (edges,), (column,), len(self.released))[:, 0].copy()
+        return self.known[key]
 
     @cached_property
     def groups(self) -> tuple[Codes, Codes, int]:

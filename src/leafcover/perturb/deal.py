@@ -137,13 +137,14 @@ class Deal(Perturbation):
         rows = part.rows
         if not part.stages:
             return np.argsort(draws.words(rows), kind="stable")
-        released = Table(tuple(one.released for one in part.before))
+        released = {one.released.name: one for one in part.before}
         code = np.zeros(len(rows), np.int64)
         source = np.arange(len(rows))
         was_whole = False
         for number, stage in enumerate(part.stages):
             trees, words = stage.trees, lru_cache(lambda at=number: draws.words(rows, at))
-            taking, is_whole = trees.place(trees.codes(released), code), not trees.attributes
+            bins = [released[a.name].bins(a, edges) for a, edges in zip(trees.attributes, trees.edges, strict=True)]
+            taking, is_whole = trees.place(np.stack(bins).T if bins else code, code), not bins
             if not (is_whole and was_whole):  # dealt over the whole cell before: inside it all is random already
                 source, _ = deal(stage.leaf, taking, trees.parent, words())
             self._relate(part, number, taking, source, words)

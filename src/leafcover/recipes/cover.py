@@ -161,12 +161,14 @@ def _compared(columns: Sequence[Column]) -> tuple[float, float]:
     the rows of a group, or the count of a pair of groups. Each one that is compared is disclosed nearly exactly, so
     there are no more of them than shares in the leaves. Correlations come first: one figure says most of a pair.
     """
-    total = len(columns[0])
+    total, coded = len(columns[0]), [codings(column)[0] for column in columns]
     allowed = int(BUDGET * total)
+    if sum((one.count + STAGES) * (two.count + STAGES) for one, two in combinations(coded, 2)) <= allowed:
+        return LEAST_OFTEN, 0.0  # all fit
     between = _correlations([column for column in columns if not column.is_category])
     correlated = _least(between, allowed // STAGES, 3)
     allowed -= STAGES * int(np.count_nonzero(between >= correlated))
-    rows = [np.bincount((coding := codings(column)[0]).codes(column), minlength=coding.count) for column in columns]
+    rows = [np.bincount(c.codes(column), minlength=c.count) for c, column in zip(coded, columns, strict=True)]
     support = [np.empty(0)]
     for (one, first), (two, second) in combinations(zip(columns, rows, strict=True), 2):
         support.append((first[:, None] * second / total).ravel())

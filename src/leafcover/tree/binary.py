@@ -57,9 +57,12 @@ class BinaryTrees:
         return found
 
     def codes(self, table: Table) -> Array:
-        """The bins of a table's values, as far as they are tested; an unknown level counts as missing."""
+        """The bins of a table's values, as far as they are tested; an unknown level counts as missing.
+
+        (rows, attributes), in memory column by column.
+        """
         columns = [column_for(attribute, table) for attribute in self.attributes]
-        return code_columns(self.attributes, self.edges, columns, len(table))
+        return np.asfortranarray(code_columns(self.attributes, self.edges, columns, len(table)))
 
     def choice_bits(self, given: Table) -> float:
         """The bits that choose the cut or the set of levels of every split, once its column is known.
@@ -267,6 +270,8 @@ class Stage:
         The others predict with one row added for each of the m codes that are possible (Laplace). In a leaf of n rows
         the ratio is (n + m - 1) / n, whatever the code. It is left out where the tree has no split.
         """
+        if not self.trees.attributes:
+            return np.zeros(len(self.leaf))
         rows = np.maximum(np.bincount(self.leaf, minlength=len(self.trees)), 1)
         possible = _codes_in(self.start, self.code)  # of start cells up to the last that occurs
         others = np.maximum(possible[np.minimum(self.trees.root, len(possible) - 1)] - 1, 0)
@@ -394,7 +399,7 @@ def _within(start: Rows, code: Rows) -> tuple[Codes, int]:
 def _tested(binned: Binned, trees: BinaryTrees) -> Array:
     """The bins of the attributes that trees test."""
     at = {attribute.name: j for j, attribute in enumerate(binned.attributes)}
-    return np.ascontiguousarray(binned.codes[:, [at[name] for name in trees.names]])
+    return np.asfortranarray(binned.codes[:, [at[name] for name in trees.names]])
 
 
 def _determines(column: Column, coding: Coding, code: Rows) -> bool:
