@@ -281,7 +281,7 @@ def _meeting(tree: Tree, leaves: Array) -> int:
 # Leaves for a column given others: binary trees that also place rows which are released so far.
 
 
-PRICE = 0.6  # of a split; 1 is the full cost of choosing it and of fitting its two sides by chance
+PRICE = 0.7  # of a split; 1 is the full cost of choosing it and of fitting its two sides by chance
 MOST_GROUPS = 15
 
 
@@ -302,7 +302,7 @@ class Conditional(PartitionMethod):
         The columns that may be tested. A category with more than 1,000 levels is never tested.
     min_cell : int, default 50
         The minimum number of rows in a leaf.
-    price : float, default 0.6
+    price : float, default 0.7
         The gain of a split, in bits, must exceed this many times its cost: the bits to choose the split, and what
         fitting both sides gains by chance. 0 splits wherever anything is gained; larger values protect more.
     groups : int, default 8

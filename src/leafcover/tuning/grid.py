@@ -31,7 +31,7 @@ def _each(name: str, *values: Value) -> tuple[Settings, ...]:
 # The strengths at which each recipe is tried; no parameter: its defaults. A recipe without a grid has only those.
 GRIDS: Mapping[str, tuple[Settings, ...]] = MappingProxyType(
     {
-        # By default cover chooses its price by the table, 0.6 or more.
+        # By default cover chooses its price by the table, 0.7 or more.
         "cover": ({}, *_each("price", 0.3, 1.0, 2.0, 4.0), *_each("k", 20, 100)),
         "cells": _each("k", 5, 10, 20, 40, 80),
         "framework": _each("spread", 0.05, 0.1, 0.276, 0.5),
