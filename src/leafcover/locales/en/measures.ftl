@@ -74,7 +74,7 @@ copies = Copies: the whole record, without near-unique columns, occurs in the re
 }
 copies-untested = Copies were not tested: nobody was held out to compare with, and no record is rare enough to be tested without a control.
 copies-alone = Copies: { $found ->
-    [0] no record or value of a person occurs in the release more often than chance explains.
+    [0] in no comparison do records of people occur in the release more often than chance explains.
     [one] one comparison shows more of the original in the release than chance explains: { $most }.
    *[other] { $found } comparisons show more of the original in the release than chance explains, most of all { $most }.
 }
