@@ -70,17 +70,24 @@ class Law:
         """The log probabilities of every kind of released row; people with many different numbers share some."""
         if own.dtype.kind == "f" and cell is None:
             own = _fewer(own)
-        both = [np.where(np.isnan(own), np.inf, own) if own.dtype.kind == "f" else own]
-        place, person = _keys(both if cell is None else [*both, cell])
-        some = np.repeat(person, len(self.first))
-        found = self.chance(own[some], None if cell is None else cell[some], np.tile(self.first, len(person)))
-        return _Logs(_log(found).reshape(len(person), len(self.first)), place, self.key)
+        return self._by_kind(own, cell, *_kinds(own, cell))
 
     def pairs(self, own: Array, cell: Rows | None, rows: Rows) -> Array:
-        """(people, rows of each) the same for some rows of each person."""
+        """(people, rows of each) the same for some rows of each person; by kind, where kinds are fewer than pairs."""
+        place, person = _kinds(own, cell)
+        if len(person) * len(self.first) < rows.size:
+            logs = self._by_kind(own, cell, place, person)
+            by_kind: Array = logs.table[logs.person[:, None], logs.row[rows]]
+            return by_kind
         many = rows.shape[1]
         found = self.chance(np.repeat(own, many), None if cell is None else np.repeat(cell, many), rows.ravel())
         return _log(found).reshape(rows.shape)
+
+    def _by_kind(self, own: Array, cell: Rows | None, place: Rows, person: Rows) -> "_Logs":
+        """The log probabilities of every kind of person and of released row; ``person`` is one of each kind."""
+        some = np.repeat(person, len(self.first))
+        found = self.chance(own[some], None if cell is None else cell[some], np.tile(self.first, len(person)))
+        return _Logs(_log(found).reshape(len(person), len(self.first)), place, self.key)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,10 +211,18 @@ def _log(chance: Floats) -> Array:
     return found
 
 
+def _kinds(own: Array, cell: Rows | None) -> tuple[Rows, Rows]:
+    """A number for each distinct value (in each cell), and a person who has it."""
+    comparable = np.where(np.isnan(own), np.inf, own) if own.dtype.kind == "f" else own
+    return _keys([comparable] if cell is None else [comparable, cell])
+
+
 def _keys(parts: Sequence[Array]) -> tuple[Rows, Rows]:
     """A number for each distinct combination of a row's entries, and a row that has it."""
-    columns = [np.unique(one, return_inverse=True)[1].ravel() for one in parts]
-    _, first, key = np.unique(np.column_stack(columns), axis=0, return_index=True, return_inverse=True)
+    _, first, key = np.unique(parts[0], return_index=True, return_inverse=True)
+    for part in parts[1:]:
+        values, place = np.unique(part, return_inverse=True)
+        _, first, key = np.unique(key.ravel() * len(values) + place.ravel(), return_index=True, return_inverse=True)
     return key.ravel().astype(np.int64), first.astype(np.int64)
 
 
@@ -295,11 +310,13 @@ class DescentModel:
             self._kept[column] = self._values(column)[self.laws[column].key]
         chance = self._kept[column]
         found = np.empty((len(smoothing), len(people), chance.shape[1]))
-        for at, one in enumerate(smoothing):
-            weight = np.exp((evidence - evidence.max(axis=1, keepdims=True)) / (1 + one))
-            weight = weight / weight.sum(axis=1, keepdims=True)
-            for person in range(len(people)):
-                found[at, person] = weight[person] @ chance[seen.rows[person]]
+        evidence = evidence - evidence.max(axis=1, keepdims=True)
+        weights = [np.exp(evidence / (1 + one)) for one in smoothing]
+        weights = [weight / weight.sum(axis=1, keepdims=True) for weight in weights]
+        for person, rows in enumerate(seen.rows):
+            values = chance.take(rows, axis=0)  # once for every smoothing: it takes longer than the product
+            for at, weight in enumerate(weights):
+                found[at, person] = weight[person] @ values
         return np.log(np.maximum(found, 1e-30))
 
     def membership(self, people: Table, smoothing: Sequence[float], reference: Table | None = None) -> Floats:

@@ -5,11 +5,12 @@ the released table (regrown). Rows that the attacker knows can be subtracted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from leafcover.arrays import Floats, Rows
+from leafcover.arrays import Array, Floats, Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.cells_model import RARE, WIDE, cells_model
 from leafcover.engine.descent_model import descent_model
@@ -27,6 +28,15 @@ TOWARDS = (10.0, 100.0, 1000.0)  # smoothing of shares in a reference sample, by
 
 
 @dataclass(frozen=True, eq=False)
+class Coded:
+    """Some people, as the trees of one factor see them."""
+
+    tested: Array  # (people, tested columns) bins
+    starts: Rows  # start cells
+    codes: Rows  # of the values of the factor's own column
+
+
+@dataclass(frozen=True, eq=False)
 class Factor:
     """One stage of dealing a column: how often each code occurs in each leaf, and in each start cell."""
 
@@ -36,28 +46,33 @@ class Factor:
     coding: Coding
     counts: Floats  # (nodes, codes) in the leaves
     roots: Floats  # (start cells, codes)
+    _shares: dict[float, Floats] = field(default_factory=dict, repr=False)  # by smoothing
 
     def starts(self, column: Column) -> Rows:
         """The start cells of values."""
         return np.zeros(len(column), np.int64) if self.before is None else self.before.codes(column)
 
-    @property
+    @cached_property
     def prior(self) -> Floats:
         """(nodes, codes) the share of each code in the start cell of each node."""
         found: Floats = (self.roots + RARE) / (self.roots.sum(axis=1, keepdims=True) + RARE * self.coding.count)
         return found[self.trees.root]
 
-    def placed(self, people: Table) -> tuple[Rows, Rows]:
-        """The leaf that each person reaches, and the code of the person's value there."""
+    def coded(self, people: Table) -> Coded:
+        """People as the trees see them."""
         column = people[self.name]
-        leaves = self.trees.place(self.trees.codes(people), self.starts(column))
-        return leaves, self.coding.codes(column)
+        return Coded(self.trees.codes(people), self.starts(column), self.coding.codes(column))
+
+    def placed(self, coded: Coded) -> tuple[Rows, Rows]:
+        """The leaf that each person reaches, and the code of the person's value there."""
+        return self.trees.place(coded.tested, coded.starts), coded.codes
 
     def log_shares(self, smoothing: float) -> Floats:
         """(nodes, codes) the log share of each code in each leaf, smoothed by its share in the start cell."""
-        rows = self.counts.sum(axis=1, keepdims=True)
-        found: Floats = np.log((self.counts + smoothing * self.prior) / (rows + smoothing))
-        return found
+        if smoothing not in self._shares:
+            rows = self.counts.sum(axis=1, keepdims=True)
+            self._shares[smoothing] = np.log((self.counts + smoothing * self.prior) / (rows + smoothing))
+        return self._shares[smoothing]
 
     def log_references(self, reference: Table) -> list[Floats]:
         """(nodes, codes) the log share of each code in each leaf of a reference sample, for each smoothing.
@@ -65,43 +80,48 @@ class Factor:
         The share is smoothed by that around the leaf: in its sibling, by the counts of the release and of the sample.
         """
         counts, _ = _counted(self.name, self.trees, self.before, self.coding, reference)
-        parent, below = self.trees.parent, self.counts + counts
-        for node in range(len(below) - 1, -1, -1):
-            if parent[node] >= 0:
-                below[parent[node]] += below[node]
+        parent, below, first = self.trees.parent, self.counts + counts, self.trees.first.tolist()
+        for node in np.flatnonzero(self.trees.first >= 0)[::-1].tolist():
+            below[node] += below[first[node]] + below[first[node] + 1]
         around = np.where((parent >= 0)[:, None], below[parent] - below, 0.0)
         near = (around + self.prior) / (around.sum(axis=1, keepdims=True) + 1)
         rows = counts.sum(axis=1, keepdims=True)
         return [np.log((counts + weight * near) / (rows + weight)) for weight in TOWARDS]
 
-    def add_own_scores(self, total: Floats, people: Table, candidates: Column, shares: Sequence[Floats]) -> None:
+    def add_own_scores(self, total: Floats, coded: Coded, candidates: Column, shares: Sequence[Floats]) -> None:
         """Add (people, candidates) the log share of each value of this factor's own column, for each smoothing."""
         starts, codes = self.starts(candidates), self.coding.codes(candidates)
-        tested = self.trees.codes(people)
         for start in np.unique(starts):
             here = np.flatnonzero(starts == start)
-            leaves = self.trees.place(tested, np.full(len(people), start))
+            leaves = self.trees.place(coded.tested, np.full(len(coded.starts), start))
             for number, table in enumerate(shares):
-                total[number][:, here] += table[:, codes[here]][leaves]
+                total[number][:, here] += table[:, codes[here]].take(leaves, axis=0)
 
-    def add_later_scores(self, total: Floats, people: Table, candidates: Column, shares: Sequence[Floats]) -> None:
-        """Add (people, candidates) the log share of the person's value here, in the leaf that each candidate leads to.
-
-        Candidates that every test of this factor treats alike are placed once.
-        """
+    def treated_alike(self, candidates: Column) -> tuple[Rows, Rows]:
+        """Groups of values of an earlier column that every test here treats alike: a bin of each, and each group."""
         test = self.trees.names.index(candidates.name)
         bins = _bins(self.trees, test, candidates)
         nodes = np.flatnonzero(self.trees.tested == test)
         sides = (self.trees.side[nodes][:, bins >> 6] >> (bins & 63).astype(np.uint64)) & np.uint64(1)
         _, first, group = np.unique(sides, axis=1, return_index=True, return_inverse=True)
-        column = people[self.name]
-        starts, codes, tested = self.starts(column), self.coding.codes(column), self.trees.codes(people)
-        leaves = np.empty((len(people), len(first)), np.int64)
-        for number, one in enumerate(first):
-            tested[:, test] = bins[one]
-            leaves[:, number] = self.trees.place(tested, starts)
+        return bins[first], group.ravel()
+
+    def add_later_scores(
+        self, total: Floats, coded: Coded, column: str, alike: tuple[Rows, Rows], shares: Sequence[Floats]
+    ) -> None:
+        """Add (people, candidates) the log share of the person's value here, in the leaf that each candidate leads to.
+
+        Candidates that are `treated_alike` are placed once.
+        """
+        test, (bins, group) = self.trees.names.index(column), alike
+        tested = coded.tested.copy()
+        leaves = np.empty((len(coded.starts), len(bins)), np.int64)
+        for number, one in enumerate(bins):
+            tested[:, test] = one
+            leaves[:, number] = self.trees.place(tested, coded.starts)
+        at = leaves * self.coding.count + coded.codes[:, None]
         for number, table in enumerate(shares):
-            total[number] += table[leaves, codes[:, None]][:, group.ravel()]
+            total[number] += table.take(at).take(group, axis=1)
 
     def against_wide(self, placed: tuple[Rows, Rows], smoothing: Sequence[float]) -> Floats:
         """(smoothings, people) the log share of the person's value in its leaf, against that in a wider one."""
@@ -111,7 +131,9 @@ class Factor:
     def without(self, known: Table) -> "Factor":
         """The same without the counts of rows that the attacker knows."""
         counts, roots = _counted(self.name, self.trees, self.before, self.coding, known)
-        return replace(self, counts=np.maximum(self.counts - counts, 0.0), roots=np.maximum(self.roots - roots, 0.0))
+        return replace(
+            self, counts=np.maximum(self.counts - counts, 0.0), roots=np.maximum(self.roots - roots, 0.0), _shares={}
+        )
 
 
 def _counted(
@@ -142,12 +164,22 @@ def factors_of(table: Table, name: str, stages: Sequence[Stage]) -> Iterator[Fac
 
 
 @dataclass(frozen=True, eq=False)
+class _Kept:
+    """What depends on the trees but not on the counts, kept because every column and every attacker needs it."""
+
+    candidates: dict[str, Column] = field(default_factory=dict)
+    alike: dict[tuple[int, str], tuple[Rows, Rows]] = field(default_factory=dict)  # by factor and column
+    people: dict[int, tuple[Table, list[Coded]]] = field(default_factory=dict)  # by id, with one entry for each factor
+
+
+@dataclass(frozen=True, eq=False)
 class DealtModel:
     """The leaf shares along the chain: the share of each value in the leaf that the values before it lead to."""
 
     released: Table
     factors: tuple[Factor, ...]
     partners: Mapping[str, tuple[str, ...]]  # the other columns of a block, which determine the column
+    _kept: _Kept = field(default_factory=_Kept, repr=False)
 
     @property
     def most_people(self) -> int:
@@ -165,6 +197,11 @@ class DealtModel:
 
     def candidates(self, column: str) -> Column:
         """Every level; or a released value from the middle of each fine group of a number."""
+        if column not in self._kept.candidates:
+            self._kept.candidates[column] = self._candidates(column)
+        return self._kept.candidates[column]
+
+    def _candidates(self, column: str) -> Column:
         shown, fine = self.released[column], self._fine(column)
         if shown.is_category:
             occurring = np.unique(shown.values[shown.values >= 0])
@@ -182,12 +219,23 @@ class DealtModel:
         """The product of leaf shares over the chain, as far as it depends on the column."""
         candidates = self.candidates(column)
         total = np.zeros((len(smoothing), len(people), len(candidates)))
-        for factor in self.factors:
-            if factor.name == column or column in factor.trees.names:
-                shares = [factor.log_shares(one) for one in smoothing]
-                add = factor.add_own_scores if factor.name == column else factor.add_later_scores
-                add(total, people, candidates, shares)
+        for number, (factor, coded) in enumerate(zip(self.factors, self._coded(people), strict=True)):
+            if factor.name != column and column not in factor.trees.names:
+                continue
+            shares = [factor.log_shares(one) for one in smoothing]
+            if factor.name == column:
+                factor.add_own_scores(total, coded, candidates, shares)
+                continue
+            if (number, column) not in self._kept.alike:
+                self._kept.alike[number, column] = factor.treated_alike(candidates)
+            factor.add_later_scores(total, coded, column, self._kept.alike[number, column], shares)
         return total
+
+    def _coded(self, people: Table) -> list[Coded]:
+        """People as the trees of each factor see them."""
+        if id(people) not in self._kept.people or self._kept.people[id(people)][0] is not people:
+            self._kept.people[id(people)] = people, [factor.coded(people) for factor in self.factors]
+        return self._kept.people[id(people)][1]
 
     def membership(self, people: Table, smoothing: Sequence[float], reference: Table | None = None) -> Floats:
         """The share of each value in its leaf, over the whole chain, against other shares of it.
@@ -195,8 +243,8 @@ class DealtModel:
         These are, for each smoothing, its share in the start cell, and those in the same leaf of a reference sample.
         """
         total = np.zeros((len(smoothing) + (0 if reference is None else len(TOWARDS)), len(people)))
-        for factor in self.factors:
-            placed = factor.placed(people)
+        for factor, coded in zip(self.factors, self._coded(people), strict=True):
+            placed = factor.placed(coded)
             total[: len(smoothing)] += factor.against_wide(placed, smoothing)
             if reference is not None:
                 own = factor.log_shares(smoothing[0])[placed]
@@ -206,7 +254,8 @@ class DealtModel:
 
     def evidence(self, people: Table) -> Floats:
         """The share of each value in its leaf against its share in the start cell."""
-        return np.column_stack([factor.against_wide(factor.placed(people), (0.3,))[0] for factor in self.factors])
+        both = zip(self.factors, self._coded(people), strict=True)
+        return np.column_stack([factor.against_wide(factor.placed(coded), (0.3,))[0] for factor, coded in both])
 
 
 def _bins(trees: BinaryTrees, at: int, candidates: Column) -> Rows:
