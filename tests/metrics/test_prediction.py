@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
 from leafcover.metrics.estimates import balanced_difference_of, balanced_share_of, difference_of, share_of
-from leafcover.metrics.models import classes_for, features_of, learning, mostly_unique, scikit_learn
+from leafcover.metrics.models import (
+    HIDDEN,
+    PACE,
+    ROUNDS,
+    answers,
+    classes_for,
+    features_of,
+    forest_of,
+    learning,
+    mostly_unique,
+    prepared,
+    scikit_learn,
+)
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.utility.prediction import SIX, agree, agreement, prediction
 from leafcover.table.io import read, sample
@@ -30,6 +42,27 @@ def estimates(*objects):
     for one in objects:
         found += [v for v in vars(one).values() if type(v).__name__ == "Estimate"]
     return found
+
+
+@pytest.mark.parametrize("target", ["class", "job"])
+def test_forest_and_network_are_those_of_scikit_learn(target):
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.neural_network import MLPClassifier
+
+    whole, asked = mixed(4, rows=430, missing=0.0), mixed(5, rows=150, missing=0.0)
+    features = features_of(whole)
+    training, test = (prepared(one, features).without(target) for one in (whole, asked))
+    labels = whole[target].values
+    forest = RandomForestClassifier(50, min_samples_leaf=2, random_state=0)
+    network = MLPClassifier((HIDDEN,), max_iter=ROUNDS, learning_rate_init=PACE, random_state=0)
+    for name, model in (("random forest", forest), ("neural network", network)):
+        with learning():
+            expected = model.fit(training.matrix, labels).predict(test.matrix)
+        assert answers(name, training, labels, test).tolist() == expected.tolist()
+    regressor = RandomForestRegressor(5, max_features=0.5, random_state=3).fit(training.matrix, whole["pay"].values)
+    trees = forest_of(training.matrix, whole["pay"].values, 5, 3, is_category=False, max_features=0.5)
+    leaves = np.column_stack([tree.apply(test.matrix) for tree in trees])
+    assert leaves.tolist() == regressor.apply(test.matrix).tolist()
 
 
 class TestFeatures:

@@ -38,6 +38,7 @@ class _Logs:
     table: Array  # (kinds of people, kinds of rows)
     person: Rows
     row: Rows
+    exact: bool  # whether no person has the number of another
 
     def of(self, some: slice, rows: Rows) -> Array:
         """(people, rows) for some people and rows."""
@@ -68,26 +69,30 @@ class Law:
 
     def table(self, own: Array, cell: Rows | None) -> "_Logs":
         """The log probabilities of every kind of released row; people with many different numbers share some."""
-        if own.dtype.kind == "f" and cell is None:
-            own = _fewer(own)
-        return self._by_kind(own, cell, *_kinds(own, cell))
+        shared = _fewer(own) if own.dtype.kind == "f" and cell is None else own
+        return self._by_kind(shared, cell, *_kinds(shared, cell), exact=shared is own)
 
-    def pairs(self, own: Array, cell: Rows | None, rows: Rows) -> Array:
-        """(people, rows of each) the same for some rows of each person; by kind, where kinds are fewer than pairs."""
-        place, person = _kinds(own, cell)
-        if len(person) * len(self.first) < rows.size:
-            logs = self._by_kind(own, cell, place, person)
+    def pairs(self, own: Array, cell: Rows | None, rows: Rows, logs: "_Logs") -> Array:
+        """(people, rows of each) the same for some rows of each person; by kind, where kinds are fewer than pairs.
+
+        ``logs`` is the table of the same people.
+        """
+        if not logs.exact:
+            place, person = _kinds(own, cell)
+            if len(person) * len(self.first) < rows.size:
+                logs = self._by_kind(own, cell, place, person, exact=True)
+        if logs.exact:
             by_kind: Array = logs.table[logs.person[:, None], logs.row[rows]]
             return by_kind
         many = rows.shape[1]
         found = self.chance(np.repeat(own, many), None if cell is None else np.repeat(cell, many), rows.ravel())
         return _log(found).reshape(rows.shape)
 
-    def _by_kind(self, own: Array, cell: Rows | None, place: Rows, person: Rows) -> "_Logs":
+    def _by_kind(self, own: Array, cell: Rows | None, place: Rows, person: Rows, *, exact: bool) -> "_Logs":
         """The log probabilities of every kind of person and of released row; ``person`` is one of each kind."""
         some = np.repeat(person, len(self.first))
         found = self.chance(own[some], None if cell is None else cell[some], np.tile(self.first, len(person)))
-        return _Logs(_log(found).reshape(len(person), len(self.first)), place, self.key)
+        return _Logs(_log(found).reshape(len(person), len(self.first)), place, self.key, exact)
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,13 +382,12 @@ class DescentModel:
             found[name] = placed[id(cells)]
         return found
 
-    def _tables(self, own: Mapping[str, Array]) -> list[tuple[_Logs, _Logs]]:
+    def _tables(self, own: Mapping[str, Array], cell: Mapping[str, Rows]) -> dict[str, tuple[_Logs, _Logs]]:
         """For each column the evidence with the person's cell and without it."""
-        cell = self._placed(own)
-        found = []
+        found = {}
         for name, law in self.laws.items():
             logs = law.table(own[name], cell.get(name))
-            found.append((logs, self.vague[name].table(own[name], None) if law.placed_by else logs))
+            found[name] = logs, self.vague[name].table(own[name], None) if law.placed_by else logs
         return found
 
     def _weighed(self, people: Table) -> _Weighed:
@@ -393,24 +397,26 @@ class DescentModel:
         own = self._codes(people)
         many = min(LIKELY_ROWS, len(self.open))
         rows = np.empty((len(people), many), np.int64)
-        tables = self._tables(own)
+        cell = self._placed(own)
+        tables = self._tables(own, cell)
         step = max(1, AT_ONCE // max(len(self.open), 1))
         for begin in range(0, len(people), step):
             some = slice(begin, begin + step)
             total = np.zeros((len(rows[some]), len(self.open)), np.float32)
             least = total.copy()
-            for logs, vague in tables:
+            for logs, vague in tables.values():
                 lower = logs.of(some, self.open)
                 if vague is not logs:
                     lower = np.minimum(lower, vague.of(some, self.open))
                 total += lower
                 np.minimum(least, lower, out=least)
             rows[some] = self.open[np.argpartition(least - total, many - 1, axis=1)[:, :many]]
-        cell = self._placed(own)
-        evidence = {name: law.pairs(own[name], cell.get(name), rows) for name, law in self.laws.items()}
-        unplaced = {
-            name: self.vague[name].pairs(own[name], None, rows) for name in self.laws if self.laws[name].placed_by
-        }
+        evidence, unplaced = {}, {}
+        for name, law in self.laws.items():
+            logs, vague = tables[name]
+            evidence[name] = law.pairs(own[name], cell.get(name), rows, logs)
+            if law.placed_by:
+                unplaced[name] = self.vague[name].pairs(own[name], None, rows, vague)
         self._seen[id(people)] = _Weighed(people, rows, evidence, unplaced)
         return self._seen[id(people)]
 
@@ -423,7 +429,7 @@ class DescentModel:
             others = self.open[sample_rows(len(self.open), REFERENCE)]
             own = self._codes(self.released.take(others))
             found = np.zeros(len(self.released))
-            for logs, _ in self._tables(own):
+            for logs, _ in self._tables(own, self._placed(own)).values():
                 found += (log_sum(logs.table[logs.person], 0) - np.log(len(others)))[logs.row]
             self._kept[""] = found.astype(np.float32)
         return self._kept[""]

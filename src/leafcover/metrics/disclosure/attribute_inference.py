@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Bools, Floats, Rows, Singles
 from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.metrics.disclosure.probabilistic_linkage import information
 from leafcover.metrics.disclosure.record_linkage import chance_among
 from leafcover.metrics.estimates import Attack, Risk, risk_of
-from leafcover.metrics.models import scikit_learn
+from leafcover.metrics.models import forest_of
 from leafcover.metrics.neighbors import (
     ScaledTable,
     bearable,
@@ -105,51 +105,59 @@ def forest_guesses(
         return [np.full(len(table), alone) for table in asked]
     features = _features(learned, learned)
     forest = _forest(features, labels, is_category=is_category)
-    leaves = forest.apply(features)
+    shared = _by_leaf(_leaves(forest, features))
     return [
-        best_guesses(labels[_mates(leaves, forest.apply(_features(learned, table)))], reach)
+        best_guesses(labels[_mates(shared, _leaves(forest, _features(learned, table)))], reach)
         if len(table)
         else np.empty(0)
         for table in asked
     ]
 
 
-def _forest(features: Floats, labels: Floats, *, is_category: bool) -> Any:
-    scikit_learn()
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-
-    settings = {"max_features": 0.5, "min_samples_leaf": SMALLEST, "random_state": SEED}
+def _forest(features: Singles, labels: Floats, *, is_category: bool) -> list[Any]:
+    settings = {"max_features": 0.5, "min_samples_leaf": SMALLEST}
     if not is_category:
-        return RandomForestRegressor(TREES, **settings).fit(features, _ranks(np.sort(labels), labels))
+        return forest_of(features, _ranks(np.sort(labels), labels), TREES, SEED, is_category=False, **settings)
     levels, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if len(levels) > MOST_LEVELS:
         place = np.where(np.isin(place, np.argsort(-counts, kind="stable")[:MOST_LEVELS]), place, -1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about levels with few rows
-        return RandomForestClassifier(TREES, **settings).fit(features, place)
+        return forest_of(features, place, TREES, SEED, is_category=True, **settings)
 
 
-def _mates(leaves: Array, asked: Array) -> Rows:
+def _leaves(forest: Sequence[Any], features: Singles) -> Rows:
+    """(rows, trees) the leaf of each row in each tree."""
+    return np.column_stack([tree.apply(features) for tree in forest])
+
+
+def _by_leaf(leaves: Rows) -> list[tuple[Rows, Rows]]:
+    """For each tree the training rows by leaf, and their leaves in this order; rows of one leaf are in random order."""
+    mixed = np.random.default_rng(SEED).permutation(len(leaves))
+    orders = [mixed[np.argsort(learned[mixed], kind="stable")] for learned in leaves.T]
+    return [(order, learned[order]) for order, learned in zip(orders, leaves.T, strict=True)]
+
+
+def _mates(shared: Sequence[tuple[Rows, Rows]], asked: Rows) -> Rows:
     """Training rows that share a leaf with each person, equally many from every tree: (people, TREES x MATES).
 
-    Both inputs are (rows, trees): the leaf of each row in each tree.
+    ``asked`` is (people, trees), the leaf of each person in each tree.
     """
-    mixed = np.random.default_rng(SEED).permutation(len(leaves))  # rows of a large leaf are chosen at random
     found = []
-    for learned, wanted in zip(leaves.T, asked.T, strict=True):
-        order = mixed[np.argsort(learned[mixed], kind="stable")]
-        start = np.searchsorted(learned[order], wanted)
-        size = np.searchsorted(learned[order], wanted, side="right") - start
+    for (order, learned), wanted in zip(shared, asked.T, strict=True):
+        start = np.searchsorted(learned, wanted)
+        size = np.searchsorted(learned, wanted, side="right") - start
         found.append(order[start[:, None] + np.arange(MATES) % size[:, None]])
     return np.hstack(found)
 
 
-def _features(learned: Table, table: Table) -> Floats:
+def _features(learned: Table, table: Table) -> Singles:
     """Columns as a matrix: codes, and the ranks of numbers among the training values, so that none is too large.
 
     A tree needs no more; one feature for every level would take several times as long.
     """
-    return np.column_stack([_feature(seen, column) for seen, column in zip(learned, table, strict=True)])
+    both = zip(learned, table, strict=True)
+    return np.column_stack([_feature(seen, column) for seen, column in both]).astype(np.float32)
 
 
 def _feature(seen: Column, column: Column) -> Floats:

@@ -13,7 +13,8 @@ their weights that fits these counts best says how often exactly one of as many 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from functools import cached_property
+from math import comb, inf, isnan, nan
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -80,6 +81,12 @@ class _View:
     columns: tuple[Floats, ...]
     numbers: int
     rows: int
+
+    @cached_property
+    def ends(self) -> tuple[tuple[float, float], ...]:
+        """The lowest and the highest value of each number; nan without values."""
+        known = [column[~np.isnan(column)] for column in self.columns[: self.numbers]]
+        return tuple((float(one.min()), float(one.max())) if len(one) else (nan, nan) for one in known)
 
 
 def singling_out(pair: Pair, *, predicates: int = PREDICATES, widest: int = WIDEST, most: int = MOST) -> SinglingOut:
@@ -160,30 +167,33 @@ def _predicate(released: _View, row: int, columns: Sequence[int]) -> _Predicate:
     if not free:
         return ()
     apart = [np.abs(released.columns[c][others] - released.columns[c][row]) for c in free]
-    gap = np.where(np.isnan(apart), np.inf, apart).max(axis=0).min()
+    gap = float(np.where(np.isnan(apart), np.inf, apart).max(axis=0).min())
     return (*exact, *(_around(released, row, c, gap / 2) for c in free)) if gap > 0 else ()
 
 
 def _around(released: _View, row: int, column: int, reach: float) -> _Condition:
     """Within this distance of the row's number; open beyond the lowest and highest released number."""
-    values = released.columns[column]
-    lowest, highest = values[row] == np.nanmin(values), values[row] == np.nanmax(values)
-    low = -np.inf if lowest else values[row] - reach
-    return _Condition(column, float(low), float(np.inf if highest else values[row] + reach))
+    value, (lowest, highest) = float(released.columns[column][row]), released.ends[column]
+    return _Condition(column, -inf if value == lowest else value - reach, inf if value == highest else value + reach)
 
 
 def _fits(view: _View, predicate: _Predicate) -> Bools:
     """Which rows a predicate matches."""
-    fits = np.ones(view.rows, bool)
-    for condition in predicate:
+    if not predicate:
+        return np.ones(view.rows, bool)
+    fits = _holds(view, predicate[0])
+    for condition in predicate[1:]:
         fits &= _holds(view, condition)
     return fits
 
 
 def _holds(view: _View, condition: _Condition) -> Bools:
     values = view.columns[condition.column]
-    if np.isnan(condition.low):
+    if isnan(condition.low):
         return np.isnan(values)
+    if condition.low == condition.high:
+        same: Bools = values == condition.low
+        return same
     holds: Bools = (values >= condition.low) & (values <= condition.high)
     return holds
 
@@ -198,7 +208,7 @@ def _attack(predicates: Sequence[_Predicate], original: _View, released: _View, 
 
 def _matching(predicates: Sequence[_Predicate], view: _View) -> Rows:
     """How many rows each predicate matches."""
-    return np.array([_fits(view, one).sum() for one in predicates], np.int64)
+    return np.array([np.count_nonzero(_fits(view, one)) for one in predicates], np.int64)
 
 
 def _scaled(matching: Rows, rows: int, to: int) -> Risk:
@@ -229,7 +239,7 @@ def _scaled(matching: Rows, rows: int, to: int) -> Risk:
 
 def _trivial(released: _View, predicate: _Predicate) -> float:
     """The chance that exactly one of as many rows matches, with independent columns and the released shares."""
-    share = float(np.prod([_holds(released, condition).mean() for condition in predicate]))
+    share = float(np.prod([np.count_nonzero(_holds(released, one)) / released.rows for one in predicate]))
     return released.rows * share * (1 - share) ** (released.rows - 1)
 
 

