@@ -61,7 +61,7 @@ class OneHotTree:
         return self.tree.predict(self._wide(matrix(table, self.names)[0]))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=128)
 def tree_of_original(table, target, min_leaf):
     """The tree that several others are compared with."""
     return OneHotTree(table, target, min_leaf)

@@ -2,19 +2,17 @@
 
 import pytest
 
-from leafcover.metrics import models
 from leafcover.survey.results import export
 from tests.cli.helpers import leafcover, rows_of
+from tests.small_models import small_models
 from tests.survey.people import people, reported
 from tests.survey.surveys import HABITS, habits
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_models():
-    """Forests of few trees and short training: commands are tested here, and half of a measurement goes into these."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, size in {"FOREST": 3, "SYSFOR": 2, "ROUNDS": 2}.items():
-            patch.setattr(models, name, size)
+def small():
+    """Small models: commands are tested here, and half of a measurement goes into models."""
+    with small_models():
         yield
 
 

@@ -222,6 +222,7 @@ def test_a_plan_can_be_written_changed_and_used(folder):
     ["cover", "cells", "framework", "framework-paper", "forest", "detective", "random", "additive", "multiplicative"],
 )
 def test_every_recipe_releases_and_verifies(folder, recipe):
+    (folder / "in.csv").write_text(rows_of(rows=100))
     out = released(folder, "--recipe", recipe, "--report", folder / "report.html")
     check = leafcover("verify", out, "--original", folder / "in.csv")
     assert check.exit_code == 0, check.output

@@ -3,6 +3,14 @@
 import pytest
 
 from tests.engine.report.pages import RECIPES, measured, mixed_case, planted, released
+from tests.small_models import small_models
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small():
+    """Small models: pages are tested here, and half of a measurement goes into models."""
+    with small_models():
+        yield
 
 
 @pytest.fixture(scope="session", params=RECIPES)

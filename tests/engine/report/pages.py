@@ -16,6 +16,7 @@ from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import verdicts
 from leafcover.reporting.html_page import report
+from tests.small_models import small_models
 from tests.tables import category, mixed, number, table
 
 KEY = Key(Key.from_seed(1).secret)  # fixed, and may be published
@@ -54,7 +55,9 @@ def released(original, recipe="cover", *, target="good", key=None, keep_order=Fa
 
 
 def measured(original, release, control=None):
-    return measure_all(compared_to(original, release, control))
+    """Everything that can be measured of a release, with small models; fixtures of every file use it."""
+    with small_models():
+        return measure_all(compared_to(original, release, control))
 
 
 @lru_cache
