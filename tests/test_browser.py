@@ -13,6 +13,7 @@ from leafcover.keyed_random import Key
 from leafcover.recipes import plan_for
 from leafcover.reporting.html_page import report
 from leafcover.tuning.report import report as sweep_report
+from tests.small_models import small_models
 from tests.tables import mixed
 from tests.tuning.made import point, swept
 
@@ -26,7 +27,8 @@ def pages(tmp_path_factory):
     original = mixed(1, rows=300)
     release = run(original, plan_for(original, "framework", target="class"), key=Key.fresh())
     compared = compared_to(original, release, mixed(2, rows=120))
-    told = {"measures": measure_all(compared), "release": release}
+    with small_models():
+        told = {"measures": measure_all(compared), "release": release}
     folder = tmp_path_factory.mktemp("reports")
     texts = {
         "internal": report(compared.pair, audience="internal", publish_tree=True, **told),

@@ -1,5 +1,7 @@
 """What a release keeps, on random mixed tables and on real ones."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -31,6 +33,7 @@ DATA = {
 SLOW = {"census_income_kdd_train"}
 
 
+@cache
 def data(name):
     return read(table_path(name), **DATA[name][1])
 

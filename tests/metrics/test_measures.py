@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from leafcover.messages import catalogue
 from leafcover.metrics.suite import Measures, measures, plain, schema
 from tests.metrics.pairs import apart, awkward, copy_of, tables
+from tests.small_models import small_models
 from tests.tables import category, mixed, number, table
 
 say = catalogue("measures")
@@ -101,7 +102,8 @@ def test_awkward_tables_are_measured_whole(name):
     pair = apart(awkward()[name], target="class")
     control = pair.original.take(np.arange(0, 40, 3))
     both = replace(pair, control=control)
-    found = measures(both, tests=[both], control="rows that were held out")
+    with small_models():
+        found = measures(both, tests=[both], control="rows that were held out")
     assert say("heading-risks") in str(found)
     VALID.validate(plain(found))
 
@@ -110,11 +112,13 @@ def test_awkward_tables_are_measured_whole(name):
 def test_a_single_column_is_measured(only):
     pair = copy_of(table(only), target="class" if only.name == "class" else "")
     both = replace(pair, control=pair.original)
-    assert say("heading-risks") in str(measures(both, tests=[both]))
+    with small_models():
+        assert say("heading-risks") in str(measures(both, tests=[both]))
 
 
 def test_what_cannot_be_measured_is_named():
-    found = measures(replace(apart(mixed(1)), paired=False))
+    with small_models():
+        found = measures(replace(apart(mixed(1)), paired=False))
     assert [(absent.what, absent.why) for absent in found.absent] == [
         (say("absent-pairs"), say("absent-pairs.reason")),
         (say("absent-control"), say("absent-control.reason")),
@@ -130,7 +134,8 @@ def test_what_cannot_be_measured_is_named():
 
 def test_progress_is_told_in_order():
     seen = []
-    measures(copy_of(mixed(1, rows=60), target="class"), tell=lambda words, share: seen.append((words, share)))
+    with small_models():
+        measures(copy_of(mixed(1, rows=60), target="class"), tell=lambda words, share: seen.append((words, share)))
     assert [share for _, share in seen] == sorted(share for _, share in seen)
     assert seen[-1][0] == say("progress-averages")
     assert all(0 <= share <= 1 for _, share in seen)
