@@ -6,7 +6,7 @@ Trees are grown by the real code for every table, or fixed beforehand. The law o
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise, product
 from math import comb, exp, factorial, inf, log, log2, prod
 
@@ -54,16 +54,16 @@ class Described:
     chain: tuple  # for the slow twin
     bits: float
 
-    @property
+    @cached_property
     def margins(self):
         return tuple(sum(column) for column in zip(*self.rows, strict=True))
 
-    @property
+    @cached_property
     def orders(self):
         """In how many orders the rows can be: people are told apart."""
         return factorial(len(self.rows)) // prod(factorial(count) for count in Counter(self.rows).values())
 
-    @property
+    @cached_property
     def law(self):
         return _law(tuple(sorted(row[0] for row in self.rows)), self.chain)
 

@@ -392,7 +392,7 @@ def test_pairs_that_no_tree_asked_for_are_related_as_in_a_new_sample():
 
 def test_the_counts_that_are_compared_are_described_by_a_prefix_code():
     for chance in (5.0, 7.3, 40.0, 1000.0):
-        pairs = (_Pairs(np.array([[c]], float), np.array([[chance]])) for c in range(0, 40_000))
+        pairs = (_Pairs(np.array([[c]], float), np.array([[chance]])) for c in range(8_000))
         bits = [one.bits_of_counts(one.chance >= 5) for one in pairs]
         assert 0.98 - 2 / np.sqrt(chance) < sum(2.0**-one for one in bits) <= 1.0
     rare = _Pairs(np.array([[3.0]]), np.array([[4.9]]))

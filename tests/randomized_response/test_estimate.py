@@ -1,5 +1,7 @@
 """Estimates: unbiased, with the derived variance from both sides, additive, and never negative when shown."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -38,20 +40,29 @@ ASKED = (*QUESTIONS, {"sex": "f", "ill": "yes", "town": "south"}, {"a": "yes", "
 asked_each = pytest.mark.parametrize("asked", ASKED, ids=lambda asked: " ".join(f"{k}={v}" for k, v in asked.items()))
 
 
-def runs(asked, of):
-    """Estimates and errors over many questionnaires, each with coins of its own."""
-    found = []
-    for run in range(RUNS):
-        truth = of(run)
-        found.append(estimate(disguise(truth, SCHEME, DRAWS.sub(str(run))), SCHEME, asked))
+@cache
+def questionnaires(same):
+    """What people reported, each time with coins of its own: the same people, or others each time."""
+    several = (people(ROWS) if same else people(ROWS, seed=1000 + run) for run in range(RUNS))
+    return [disguise(truth, SCHEME, DRAWS.sub(str(run))) for run, truth in enumerate(several)]
+
+
+def runs(asked, *, same):
+    """Estimates and errors over many questionnaires."""
+    found = [estimate(reported, SCHEME, asked) for reported in questionnaires(same)]
     return np.array([(one.raw, one.error, one.sampling_error) for one in found]).T
+
+
+@cache
+def everybody():
+    return people(400_000, seed=2)
 
 
 @asked_each
 def test_coins_alone_unbiased_with_the_error_that_is_told(asked):
     truth = people(ROWS)
     share = meets(truth, asked).mean()
-    raw, error, sampling_error = runs(asked, lambda run: truth)
+    raw, error, sampling_error = runs(asked, same=True)
     z = (raw.mean() - share) / (raw.std(ddof=1) / np.sqrt(RUNS))
     assert abs(z) < 5
     told = (error**2).mean()
@@ -63,8 +74,8 @@ def test_coins_alone_unbiased_with_the_error_that_is_told(asked):
 
 @asked_each
 def test_with_sampling_the_error_is_that_of_the_population(asked):
-    population = meets(people(400_000, seed=2), asked).mean()
-    raw, _, error = runs(asked, lambda run: people(ROWS, seed=1000 + run))
+    population = meets(everybody(), asked).mean()
+    raw, _, error = runs(asked, same=False)
     assert abs(raw.mean() - population) < 5 * raw.std(ddof=1) / np.sqrt(RUNS)
     told = (error**2).mean()
     assert within(raw.var(ddof=1) / told)
