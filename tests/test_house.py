@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "leafcover"
 FILES = sorted(SOURCE.rglob("*.py"))
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
 FREE_NAMES = ("__init__.py", "base.py")  # may repeat in every package
 METHODS = re.compile(r"^class (\w+)\((?:PartitionMethod|Perturbation|ABC)\):", re.MULTILINE)
+
+
+@cache
+def trees():
+    """The syntax of every file; not read before it is needed, since every process of the tests loads this file."""
+    return {path: ast.parse(path.read_text("utf-8")) for path in FILES}
 
 
 def test_files_are_few_and_none_is_long():
@@ -26,7 +32,7 @@ def test_files_are_few_and_none_is_long():
 
 
 def test_functions_are_short():
-    functions = (n for tree in TREES.values() for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+    functions = (n for tree in trees().values() for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
     assert statistics.median(n.end_lineno - n.lineno + 1 for n in functions) <= 12
 
 
@@ -34,7 +40,7 @@ def test_names_seldom_repeat():
     names = Counter(path.name for path in FILES if path.name not in FREE_NAMES)
     assert len([name for name, count in names.items() if count > 1]) <= 15
     classes = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 classes[node.name].add(path.relative_to(SOURCE).parts[0])
@@ -44,7 +50,7 @@ def test_names_seldom_repeat():
 def test_few_files_serve_one_other_alone():
     modules = {"leafcover." + ".".join(path.relative_to(SOURCE).with_suffix("").parts): path for path in FILES}
     users = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
@@ -59,7 +65,7 @@ def test_nobody_asks_what_class_a_method_is():
     names = {name for folder in inside for path in folder.glob("*.py") for name in METHODS.findall(path.read_text())}
     assert {"Shuffle", "Leaves", "Perturbation", "PartitionMethod"} <= names
     asked = []
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         if path.parent in inside:
             continue
         for node in ast.walk(tree):

@@ -1,5 +1,6 @@
 """Ctrl-C ends with exit code 130 and one line, whenever it comes and whoever catches it on the way."""
 
+import json
 import os
 import signal
 import subprocess
@@ -19,15 +20,15 @@ pytestmark = [
 PRESS = "os.kill(os.getpid(), signal.SIGINT)"
 
 # Each is run before the command and presses Ctrl-C at one moment of it, so that nothing has to be waited for.
-MOMENTS = {
-    "while typer is imported": """
+LOADING = """
 class Finder:
     def find_spec(self, name, *rest):
         if name == "typer":
             sys.meta_path.remove(self)
             {press}
 sys.meta_path.insert(0, Finder())
-""",
+"""
+MOMENTS = {
     "while the first table is read": """
 from leafcover.table import io as files
 def read(*words, **given):
@@ -87,19 +88,69 @@ def good(tmp_path):
     return path
 
 
+# A shell may start its background jobs, and so all they start, deaf to Ctrl-C.
+HEARD = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+
+
 def pressed(moment, *words, **given):
-    # A shell may start its background jobs, and so all they start, deaf to Ctrl-C.
-    heard = "signal.signal(signal.SIGINT, signal.default_int_handler)"
-    script = f"import os, signal, sys\n{heard}\n{moment}\nfrom leafcover.cli import main\nmain()\n"
+    script = f"import os, signal, sys\n{HEARD}\n{moment}\nfrom leafcover.cli import main\nmain()\n"
     return subprocess.run(
         [sys.executable, "-c", script, *map(str, words)], capture_output=True, text=True, check=False, **given
     )
 
 
+# One process loads the library, and splits for each moment: to start one for each takes ten times as long.
+SPLIT = f"""
+import json, os, signal, sys
+import leafcover.api, leafcover.engine.run
+from leafcover.cli import main
+{HEARD}
+codes = {{}}
+for name, (moment, folder) in json.load(sys.stdin).items():
+    child = os.fork()
+    if not child:
+        for stream in ("stdout", "stderr"):
+            os.dup2(os.open(os.path.join(folder, stream), os.O_WRONLY | os.O_CREAT), getattr(sys, stream).fileno())
+        os.chdir(os.path.join(folder, "work"))
+        sys.argv = ["leafcover", "release", "in.csv", "-o", "out.csv", "--target", "class"]
+        exec(moment)
+        main()
+        sys.exit()
+    codes[name] = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(json.dumps(codes))
+"""
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """How a release ended in which Ctrl-C was pressed, for each moment: code, output, error output, files left."""
+    folders, asked = {}, {}
+    for name, moment in MOMENTS.items():
+        folders[name] = folder = tmp_path_factory.mktemp("moment")
+        (folder / "work").mkdir()
+        (folder / "work" / "in.csv").write_text(rows_of())
+        asked[name] = moment.format(press=PRESS), str(folder)
+    done = subprocess.run(
+        [sys.executable, "-c", SPLIT], input=json.dumps(asked), capture_output=True, text=True, check=True
+    )
+    codes = json.loads(done.stdout)
+    return {
+        name: (
+            codes[name],
+            *((folder / stream).read_text() for stream in ("stdout", "stderr")),
+            [path.name for path in (folder / "work").iterdir()],
+        )
+        for name, folder in folders.items()
+    }
+
+
 @pytest.mark.parametrize("name", MOMENTS)
-def test_ctrl_c_is_heeded_at_any_moment(good, tmp_path, name):
-    moment = MOMENTS[name].format(press=PRESS)
-    done = pressed(moment, "release", good, "-o", tmp_path / "out.csv", "--target", "class")
+def test_ctrl_c_is_heeded_at_any_moment(ended, name):
+    assert ended[name] == (130, "", "stopped; no output was left half-written.\n", ["in.csv"])
+
+
+def test_ctrl_c_is_heeded_while_the_program_is_loaded(good, tmp_path):
+    done = pressed(LOADING.format(press=PRESS), "release", good, "-o", tmp_path / "out.csv", "--target", "class")
     assert (done.returncode, done.stdout) == (130, ""), done.stderr
     assert done.stderr == "stopped; no output was left half-written.\n"
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

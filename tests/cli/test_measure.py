@@ -146,7 +146,7 @@ def test_files_that_do_not_match_get_one_line(folder, tmp_path, content, words):
     (tmp_path / "other.csv").write_text(content)
     given = ("measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--json", tmp_path / "m.json")
     if not words:  # the original's category is one here, too, though it looks like a number
-        assert leafcover(*given).exit_code == 0
+        assert leafcover(*given[:-2], "--only", "k_anonymity").exit_code == 0
         return
     assert words in refused(*given)
     assert not (tmp_path / "m.json").exists()

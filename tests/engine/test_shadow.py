@@ -9,6 +9,7 @@ import leafcover as lc
 from leafcover.engine.shadow import _ratios
 from leafcover.errors import ValueOutOfRange
 from tests.cli.helpers import leafcover
+from tests.small_models import small_models
 from tests.tables import mixed
 
 
@@ -49,7 +50,8 @@ def test_a_shadow_run_by_name_repeats_the_recipe():
     assert found.area.value > 0.7
     assert found.largest.above.low > 0
     few = mixed(5, rows=60, missing=0.0)
-    every = lc.measure(few, lc.release(few, "cells", target="class", settings={"k": 3}, seed=1))
+    with small_models():
+        every = lc.measure(few, lc.release(few, "cells", target="class", settings={"k": 3}, seed=1))
     assert "shadow" not in [one.name for one in every.extra]
 
 

@@ -20,6 +20,7 @@ from tests.metrics.pairs import apart, awkward, copy_of, reordered, tables
 from tests.tables import category, mixed, mixed_tables, number, table
 
 ORIGINALS = tables() | awkward()
+SMALL = Growth(n_trees=6)
 
 
 def overlap(original, released, rows, shuffled=None):
@@ -215,7 +216,7 @@ def shares(found):
 
 @pytest.mark.parametrize("name", ORIGINALS)
 def test_a_copy_has_the_same_forest(name):
-    found = forests(copy_of(ORIGINALS[name], target="class"))
+    found = forests(copy_of(ORIGINALS[name], target="class"), SMALL)
     assert set(shares(found)) == {1.0}
     assert found.trees[0] == found.trees[1]
     assert found.rules.rules == found.rules.released >= 1
@@ -224,7 +225,7 @@ def test_a_copy_has_the_same_forest(name):
 
 @pytest.mark.parametrize("name", ORIGINALS)
 def test_figures_are_shares_whatever_the_tables(name):
-    found = forests(apart(ORIGINALS[name], target="class"))
+    found = forests(apart(ORIGINALS[name], target="class"), SMALL)
     beside = [astuple(kind) for part in (found.rules, found.leaves) for kind in (part.floor, part.chance)]
     assert all(0 <= figure <= 1 for figure in (*shares(found), found.eduds.chance, *np.concatenate(beside)))
     assert found.eduds.worst <= found.eduds.value
@@ -246,7 +247,7 @@ def test_columns_apart_keep_no_more_than_chance_does(missing):
 @pytest.mark.parametrize("name", tables())
 def test_the_order_of_rows_and_columns_does_not_matter(name):
     pair = pair_of(ORIGINALS[name], mixed(13, rows=400, missing=0.0), np.arange(400), target="class")
-    one, other = forests(pair), forests(reordered(pair))
+    one, other = forests(pair, SMALL), forests(reordered(pair), SMALL)
     assert shares(one) == pytest.approx(shares(other))
     assert (one.trees, one.rules.rules, one.rules.released) == (other.trees, other.rules.rules, other.rules.released)
 

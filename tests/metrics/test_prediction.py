@@ -31,6 +31,7 @@ from leafcover.tree.sysfor import grow_forest
 from leafcover.tree.tree import classes_of
 from tests import quality
 from tests.metrics.pairs import apart, awkward, copy_of, reordered
+from tests.small_models import small_models
 from tests.tables import category, mixed, number, table
 
 CONTROL = mixed(21, rows=500, missing=0.0)
@@ -383,7 +384,8 @@ class TestAgreement:
 def test_awkward_tables_have_figures(name, make):
     original = awkward()[name]
     pair = make(original, target="class", control=original.take(np.arange(0, 40, 2)))
-    found = prediction([pair])
+    with small_models():
+        found = prediction([pair])
     for estimate in estimates(found, *found.scores):
         assert np.isfinite([estimate.value, estimate.low, estimate.high]).all()
     alike = agreement([pair])
