@@ -128,7 +128,7 @@ def leaves_alike(before: Walked, after: Walked, ours: Codes, theirs: Codes) -> L
 
 def counts_by_leaf(tree: Tree, found: LeafMembership, classes: Codes, count: int) -> Floats:
     """Rows of each leaf and class (leaves, count), missing classes first; shared as in `rows_by_leaf`."""
-    if len(found.leaves) == len(found):  # every set is one leaf, as without missing values: 50 times as fast
+    if len(found.leaves) == len(found):  # every set is one leaf, as without missing values: 0.01 ms, not 0.5 ms
         at = found.leaves[found.set_of_row].astype(np.int64) * count + classes + 1
         return np.bincount(at, minlength=len(tree.leaves) * count).reshape(-1, count).astype(np.float64)
     from scipy.sparse import coo_array, csr_array
