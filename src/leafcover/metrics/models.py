@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType, ModuleType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -195,8 +195,6 @@ SHARED = 10  # times as long as without missing values
 FEWEST_ROWS = 1_000  # the fewest it is grown on, if the table has them
 HIDDEN = 32  # units of the network's one hidden layer
 ROUNDS = 25  # epochs of the network
-BATCH = 200  # rows of one step of its training
-DECAY = 1e-4  # of its weights
 PACE = 0.01  # its learning rate; at the usual 0.001 a table of 300 rows needs 200 rounds
 SEED = 0  # the same for both sides, so that equal rows give equal models
 
@@ -398,91 +396,11 @@ def forest_of(
 
 
 def _network(training: Prepared, labels: Codes, test: Prepared, _: int) -> Array:
-    with learning():
-        network = _trained_network(training.matrix, labels)
-        scores = network.hidden(test.matrix) @ network.above + network.above_bias
-    return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int32)
+    scikit_learn()
+    from sklearn.neural_network import MLPClassifier
 
-
-class _Network(NamedTuple):
-    """A network of one hidden layer: views of one vector, so that one step changes all weights."""
-
-    below: Singles
-    above: Singles
-    below_bias: Singles
-    above_bias: Singles
-
-    def hidden(self, rows: Singles) -> Singles:
-        """The activity of the hidden units."""
-        found = rows @ self.below
-        found += self.below_bias
-        return np.maximum(found, 0, out=found)
-
-
-def _views(flat: Singles, features: int, outputs: int) -> _Network:
-    ends = np.cumsum([features * HIDDEN, HIDDEN * outputs, HIDDEN])
-    below, above, below_bias, above_bias = np.split(flat, ends)
-    return _Network(below.reshape(features, HIDDEN), above.reshape(HIDDEN, outputs), below_bias, above_bias)
-
-
-def _trained_network(matrix: Singles, labels: Codes) -> _Network:
-    """A network trained by Adam (Kingma and Ba 2015), with the weights of scikit-learn's for the same seed, to the bit.
-
-    Indexing and checking of each batch takes most of the time there: 2.1 s for 22,000 rows of Adult, here 0.9 s.
-    """
-    from scipy.special import expit, xlogy
-
-    rows, classes = len(labels), int(labels.max()) + 1
-    outputs = classes if classes > 2 else 1
-    wanted = labels[:, None] == (np.arange(classes) if outputs > 1 else 1)
-    draws, matrix = np.random.RandomState(SEED), np.ascontiguousarray(matrix)  # rows of a batch are near in memory
-    flat = np.empty((matrix.shape[1] + 1) * HIDDEN + (HIDDEN + 1) * outputs, np.float32)
-    network, gradient = _views(flat, matrix.shape[1], outputs), np.empty_like(flat)
-    change = _views(gradient, matrix.shape[1], outputs)
-    for weights, bias in ((network.below, network.below_bias), (network.above, network.above_bias)):
-        bound = np.sqrt(6.0 / sum(weights.shape))
-        weights[:] = draws.uniform(-bound, bound, weights.shape)
-        bias[:] = draws.uniform(-bound, bound, bias.shape)
-    first, second, steps = np.zeros_like(flat), np.zeros_like(flat), 0
-    order, lowest, idle, tiny = np.arange(rows), np.inf, 0, np.finfo(np.float32).eps
-    for _ in range(ROUNDS):
-        mixed = np.arange(rows)
-        draws.shuffle(mixed)
-        order, lost = order[mixed], 0.0
-        for begin in range(0, rows, BATCH):
-            some = order[begin : begin + BATCH]
-            seen, true, size = matrix[some], wanted[some], len(some)
-            active = network.hidden(seen)
-            shown = active @ network.above
-            shown += network.above_bias
-            if outputs > 1:
-                shown = np.exp(shown - shown.max(axis=1)[:, None])
-                shown /= shown.sum(axis=1)[:, None]
-            else:
-                expit(shown, out=shown)
-            safe = np.clip(shown, tiny, 1 - tiny)
-            logs = xlogy(true, safe) if outputs > 1 else xlogy(true, safe) + xlogy(1 - true, 1 - safe)
-            squares = np.dot(network.below.ravel(), network.below.ravel())
-            squares += np.dot(network.above.ravel(), network.above.ravel())
-            lost += (0.5 * DECAY * squares / size - logs.mean(axis=0).sum()) * size
-            error = shown - true
-            below = error @ network.above.T
-            np.copyto(below, 0, where=active == 0)
-            for at, inputs, errors in ((0, seen, below), (1, active, error)):
-                change[at][:] = inputs.T @ errors
-                change[at][:] += DECAY * network[at]
-                change[at][:] /= size
-                change[at + 2][:] = errors.sum(axis=0) / size
-            steps += 1
-            first = 0.9 * first + (1 - 0.9) * gradient
-            second = 0.999 * second + (1 - 0.999) * gradient**2
-            pace = PACE * np.sqrt(1 - 0.999**steps) / (1 - 0.9**steps)
-            flat += -pace * first / (np.sqrt(second) + 1e-8)
-        idle = idle + 1 if lost / rows > lowest - 1e-4 else 0
-        lowest = min(lowest, lost / rows)
-        if idle > 10:
-            break
-    return network
+    network = MLPClassifier((HIDDEN,), max_iter=ROUNDS, learning_rate_init=PACE, random_state=SEED)
+    return _fitted(network, training, labels, test)
 
 
 MODELS: Mapping[str, Learner] = MappingProxyType(
