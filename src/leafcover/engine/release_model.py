@@ -114,7 +114,7 @@ class Factor:
         Candidates that are `treated_alike` are placed once.
         """
         test, (bins, group) = self.trees.names.index(column), alike
-        tested = coded.tested.copy()
+        tested = coded.tested.copy(order="K")
         leaves = np.empty((len(coded.starts), len(bins)), np.int64)
         for number, one in enumerate(bins):
             tested[:, test] = one
