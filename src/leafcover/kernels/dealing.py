@@ -18,11 +18,11 @@ from leafcover.kernels.sorting import sort_pairs
 
 @njit(**ENTRY)
 def find_nodes(tested: Codes, first: Codes, side: Words, codes: Array, node_of_row: Rows) -> None:
-    """Follow the tests from the node that each row starts at; ``codes[row, test]`` is the bin of a tested value."""
+    """Follow the tests from the node that each row starts at; ``codes[test, row]`` is the bin of a tested value."""
     for i in range(len(node_of_row)):
         node = node_of_row[i]
         while tested[node] >= 0:
-            code = np.int64(codes[i, tested[node]])
+            code = np.int64(codes[tested[node], i])
             on_first = (side[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1)
             node = first[node] + (ZERO if on_first else ZERO + 1)
         node_of_row[i] = node

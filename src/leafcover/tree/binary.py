@@ -90,7 +90,7 @@ class BinaryTrees:
 
         node = start.astype(np.int64)
         if len(self.attributes):
-            find_nodes(self.tested, self.first, self.side, codes, node)
+            find_nodes(self.tested, self.first, self.side, np.ascontiguousarray(codes.T), node)
         return node
 
 
