@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := .venv/site
 
-.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard clustering forests response reconstruction collector pictures clean
+.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -68,6 +68,14 @@ audit: .venv/developer ## what the default release of public tables keeps and re
 scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes next to other programs; writes docs/results/scoreboard.md
 	$(BIN)/python benchmarks/scoreboard/run.py
 
+.venv-nist/judge: benchmarks/nist/judge.txt
+	test -x .venv-nist/bin/python || $(PYTHON) -m venv .venv-nist
+	.venv-nist/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+nist: .venv/developer .venv-nist/judge ## releases of NIST's excerpt, judged by NIST's program; writes docs/results/nist.md
+	sh benchmarks/nist/run.sh $(BIN)/leafcover .venv-nist/bin/python
+
 clustering: .venv/developer ## clusters after each method, as in Roy; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py
 
@@ -87,4 +95,4 @@ pictures: .venv/developer browser ## the screenshots in docs/images, from a rele
 	$(BIN)/python benchmarks/docs_pictures.py
 
 clean:           ## remove everything that make created
-	rm -rf .venv .venv-scoreboard demo site benchmarks/tables
+	rm -rf .venv .venv-scoreboard .venv-nist demo site benchmarks/tables
