@@ -114,7 +114,9 @@ def weighed(node):
     ],
 )
 def test_framework_paper_keeps_every_leaf_of_that_tree(name, target, drop, tmp_path):
-    path, out = table_path(name), tmp_path / "out.csv"
+    path, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    head, *rows = table_path(name).read_text().splitlines(keepends=True)
+    path.write_text(head + "".join(rows[:: 1 + len(rows) // 5_000]))  # of a large table every third row
     dropped = ["--drop", drop] if drop else []
     done = leafcover(
         "release", path, "-o", out, "--target", target, "--recipe", "framework-paper", "--keep-order", *dropped

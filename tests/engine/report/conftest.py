@@ -2,15 +2,27 @@
 
 import pytest
 
+from leafcover.reporting import charts, columns
 from tests.engine.report.pages import RECIPES, measured, mixed_case, planted, released
 from tests.small_models import small_models
+
+DRAWN: dict[tuple, str] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def small():
-    """Small models: pages are tested here, and half of a measurement goes into models."""
-    with small_models():
+    """Small models, and no chart drawn twice: pages are tested here, and most of their time goes into these."""
+    with small_models(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(columns, "chart", drawn_once)
         yield
+
+
+def drawn_once(before, after, *, strict):
+    """The chart of two columns, kept for every page that shows the same."""
+    look = tuple((c.name, c.kind, c.grid, c.levels, c.values.tobytes()) for c in (before, after))
+    if (look, strict) not in DRAWN:
+        DRAWN[look, strict] = charts.chart(before, after, strict=strict)
+    return DRAWN[look, strict]
 
 
 @pytest.fixture(scope="session", params=RECIPES)
