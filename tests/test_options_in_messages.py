@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,11 @@ def modules():
     found = [path for path in SOURCE.rglob("*.py") if "cli" not in path.relative_to(SOURCE).parts]
     assert len(found) > 100
     return found
+
+
+@cache
+def parsed(path):
+    return ast.parse(path.read_text("utf-8"))
 
 
 def texts(tree):
@@ -49,7 +55,7 @@ def test_no_text_of_the_library_names_an_option():
         f"{path.relative_to(SOURCE)}: {found[0]}"
         for path in modules()
         if path.relative_to(SOURCE).as_posix() not in STYLE
-        for text in texts(ast.parse(path.read_text("utf-8")))
+        for text in texts(parsed(path))
         for found in OPTION.finditer(COMMAND.sub("", text))
     }
     assert not named
@@ -65,7 +71,7 @@ def test_every_parameter_that_an_error_names_is_mapped():
     named = {
         found[1]
         for path in modules()
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.Raise)
         for text in texts(node)
         for found in re.finditer(r"(?<![\w.'])([a-z_]+)=(?=\.\.\.|\[|\{|'|True|\d|[A-Z])", text)

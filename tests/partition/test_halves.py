@@ -48,7 +48,7 @@ def test_halves_are_their_twin(scale, most, rows):
     assert (found.sizes < most).all()
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(number_tables(max_rows=50), st.integers(2, 12), st.sampled_from(SCALES))
 def test_cells_have_at_least_half_the_rows_and_equal_rows_stay_together(data, most, scale):
     cells = Halves(data.names, most, scale).cells(data).cells

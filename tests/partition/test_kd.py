@@ -11,7 +11,7 @@ from tests.kd_tables import TABLE_41, number_tables, settings_of_trees
 from tests.tables import category, mixed, number, table
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(number_tables(max_rows=40), settings_of_trees())
 def test_every_row_stands_in_one_cell_that_is_large_enough_and_inside_its_box(data, how):
     found = Kd(data.names, **how).cells(data)

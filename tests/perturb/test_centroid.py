@@ -271,7 +271,7 @@ def cases(draw):
     return part_of(label, *columns)
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(cases(), st.integers(1, 9), st.sampled_from(["mean", "median"]), st.booleans())
 def test_every_centroid_rests_on_enough_values_or_the_column_is_refused(part, least, number_of, on_grid):
     noise = Centroid(number_of, least, on_grid)

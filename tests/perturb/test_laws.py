@@ -153,7 +153,7 @@ def test_likelihood_is_how_often_a_value_is_released(name):
     cells = (Whole() if name in DEALT else Leaves(of="class", min_cell=8)).cells(small).cells
     part = Chunk(np.arange(40), (column,), cells)
     summary = noise.finalize(noise.fit(part), part.cells)
-    runs = [noise.change(part, summary, Draws(Key.from_seed(k).secret))[column.name].values for k in range(4000)]
+    runs = [noise.change(part, summary, Draws(Key.from_seed(k).secret))[column.name].values for k in range(2500)]
     seen = np.array(runs)
     values = np.unique(seen)
     law = np.array([noise.likelihood(part, {column.name: np.full(40, v)}, summary) for v in values])

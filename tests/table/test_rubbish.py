@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from leafcover.errors import LeafcoverError
 from leafcover.table.io import read, write
 
-anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=100)
 pieces = st.sampled_from(
     [b"a", b"1", b"-", b".", b",", b";", b"\n", b"\r\n", b"\r", b'"', b"'", b" ", b"\t", b"|", b"\\", b"?", b"NA",
      b"1e5", b"inf", b"\xff", b"\xc3\xa9", b"\xef\xbb\xbf", b"\0", b"{", b"}", b"%", b"@data\n",

@@ -162,7 +162,7 @@ def alike(one, other):
     )
 
 
-@settings(max_examples=250)
+@settings(max_examples=120)
 @given(number_tables(), settings_of_trees())
 def test_the_tree_is_its_twin(data, how):
     columns = [
