@@ -35,7 +35,7 @@ BUDGET = 0.25
 LEAST_OFTEN = 5.0
 STAGES = 2  # in which sums of scores are compared: groups of a number, and their parts
 RAISE, MOST_PRICE = 1.15, 50.0
-TARGET_LESS, TARGET_MOST = 0.45, 1.0  # what the target's own tree pays less, and at most: its rules come first
+TARGET_LESS, TARGET_MOST = 0.4, 1.0  # what the target's own tree pays less, and at most: its rules come first
 
 
 @recipe("cover")
@@ -63,7 +63,7 @@ def cover(
     price : float, optional
         What a split must gain, as a multiple of its cost: the bits to choose it, and what fitting both sides gains by
         chance. Larger values protect more and keep less. Default: 0.7, or more until the leaves have no more than one
-        share to every four rows of the table. The target's own tree pays up to 0.45 less (in proportion
+        share to every four rows of the table. The target's own tree pays up to 0.4 less (in proportion
         to k, up to 50), and at most 1.
     share : int, default 5
         The minimum number of rows that hold a number in the release.
@@ -145,10 +145,10 @@ class _Chain:
 
 
 def target_price(price: float, k: int) -> float:
-    """The price of a split in the target's own tree: 0.45 less in leaves of 50 rows, which reveal little of a person.
+    """The price of a split in the target's own tree: 0.4 less in leaves of 50 rows, which reveal little of a person.
 
     >>> [round(target_price(price, k), 2) for price, k in ((0.2, 50), (0.7, 50), (0.7, 10), (3.0, 10))]
-    [0.07, 0.25, 0.61, 1.0]
+    [0.07, 0.3, 0.62, 1.0]
     """
     less = TARGET_LESS * min(k / USUAL_K, 1.0)
     return min(max(price / 3, price - less), TARGET_MOST)
