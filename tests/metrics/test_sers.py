@@ -69,7 +69,7 @@ def test_sers_and_candidates_are_their_twins(original, random):
     numbers = naive_candidates(distance, own)
     many = candidates(pair, columns=NAMES)
     assert many.median == pytest.approx(np.median(numbers))
-    assert many.few.value == pytest.approx(np.mean([n < 5 for n in numbers]))
+    assert many.few.value == pytest.approx(np.mean([n < 5 - 1e-9 for n in numbers]))  # five alike are not fewer
 
 
 def small():
