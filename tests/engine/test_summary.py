@@ -73,6 +73,6 @@ def test_a_dealt_release_claims_no_change_of_a_row_and_no_shuffling():
     assert lines[0] == say("released", rows=200, columns=6, recipe="cover", changed="none")
     assert lines[1] == say("dealt")
     smallest = min(cell.smallest for cell in made.cells)
-    assert say("smallest-cell", rows=smallest) in lines
+    assert say("smallest-leaf", rows=smallest) in lines
     assert say("dealt") not in summary(replace(made, unprotected=("town",)))
     assert say("dealt") not in summary(released("cells"))

@@ -333,7 +333,7 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
             raise RiskTooHigh(
                 f"The risk of {one.name} is {one.risk}; its {end} end is above the limit of {limit}. "
                 "Nothing was written. "
-                "Protect more (for cover price=1 or a larger k, for others more perturbation), drop columns, "
+                "Protect more (for cover a price of 1 or a larger k, for others more perturbation), drop columns, "
                 "choose another recipe, or raise max_risk."
             )
 

@@ -427,7 +427,9 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         if shuffled and not release.unprotected:
             lines.append(say("smallest-cell-shuffled", rows=smallest, empty=empty))
         else:
-            lines.append(say("smallest-cell" if release.descends else "smallest-leaf", rows=smallest))
+            lines.append(
+                say("smallest-cell", rows=smallest) if release.descends else say("smallest-leaf", rows=smallest)
+            )
     lines += not_reached(release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))
