@@ -46,10 +46,10 @@ postgresql:      ## PostgreSQL for the tests of survey storage, where it may be 
 	@sh tests/postgresql.sh
 
 test: check browser postgresql ## make check and all tests, within ten minutes on two cores
-	LEAFCOVER_SITE=$(SITE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	PYTHONDONTWRITEBYTECODE= LEAFCOVER_SITE=$(SITE) $(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: check browser postgresql ## the slow tests too
-	LEAFCOVER_SITE=$(SITE) $(BIN)/python -m pytest -n 2 --dist loadfile
+	PYTHONDONTWRITEBYTECODE= LEAFCOVER_SITE=$(SITE) $(BIN)/python -m pytest -n 2 --dist loadfile
 
 bench: .venv/benchmark ## speed, next to other programs; writes benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py

@@ -210,7 +210,7 @@ def candidates(
     numbers = effective_number(*_weighed(theirs, original), own)
     typical = float(np.median(own)) if len(own) else 0.0
     fifth, median = np.quantile(numbers, [0.05, 0.5]) if len(numbers) else (0.0, 0.0)
-    few = risk_of((numbers < FEW).astype(np.float64))
+    few = risk_of((np.round(numbers, 9) < FEW).astype(np.float64))  # five alike are not fewer
     return Candidates(float(median), float(fifth), _lowest(numbers), few, typical, len(people), rows)
 
 
