@@ -103,6 +103,7 @@ def releases() -> list[tuple[str, float, float]]:
     words = [leafcover, "release", str(source), "-o", str(out), "--target", "y", "--force", "--quiet"]
     spent([*words[:2], str(tables(10_000) / "train.csv"), *words[3:]])  # compile
     spent([*words[:2], str(tables(10_000) / "train.csv"), *words[3:], "--recipe", "framework-paper"])
+    spent([*words[:2], str(tables(10_000) / "train.csv"), *words[3:], "--recipe", "cells"])
     measure = [leafcover, "measure", str(source), str(out), "--quiet"]
     spent([*words[:2], str(tables(10_000) / "train.csv"), *words[3:]])
     spent([leafcover, "measure", str(tables(10_000) / "train.csv"), str(out), "--quiet"])  # compile
@@ -112,6 +113,7 @@ def releases() -> list[tuple[str, float, float]]:
         ("leafcover release, cover", words),
         ("leafcover release, framework-paper", [*words, "--recipe", "framework-paper"]),
         ("leafcover --help", [leafcover, "--help"]),
+        ("leafcover release, cells", [*words, "--recipe", "cells"]),
         ("leafcover release, cover, once more", words),
         ("leafcover measure of that release, everything", measure),
     ):
