@@ -23,7 +23,7 @@ HEIGHT = 1000
 EDGE = 12  # pixels around a part
 COMMANDS = (
     "release {adult} -o released.csv --target income --report report.html --force --quiet",
-    "sweep {adult} --target income --recipes cover,framework --rows 6000 --seed 1 --max-risk 0.05 --report map.html "
+    "sweep {adult} --target income --recipes cover,framework --rows 6000 --seed 1 --max-risk 0.1 --report map.html "
     "--force --quiet",
 )
 OPENING = "section[aria-labelledby=summary] .block >> nth=1"  # the picture ends with it, at no half line
