@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -541,9 +542,24 @@ def test_a_common_value_is_not_moved_by_rare_neighbours():
     assert set(shared_values(cents, 5).tolist()) == {4.46}
 
 
+def test_integers_that_are_one_number_are_written_alike():
+    """Beyond 2^53 the texts of a file tell apart what is one number here."""
+    texts = pa.array([str(10**25 + i) for i in range(40)])
+    some = table(replace(number("i", [1e25] * 40), stored=texts), category("kind", ["a", "b"] * 20))
+    out = lc.release(some, lc.Plan(lc.Step("i", lc.Whole(), lc.Deal())), seed=1).table["i"]
+    assert len(set(out.stored.to_pylist())) == 1
+
+
 def test_settings_out_of_range_are_refused():
     with pytest.raises(ValueOutOfRange, match="share"):
         lc.Deal(share=0)
+    for wrong in (2.5, "x", True, None):
+        with pytest.raises(ValueOutOfRange, match="share"):
+            lc.Deal(share=wrong)
+    some = table(category("a", ["x", "y"] * 20), category("b", ["u", "v"] * 20))
+    for order in (["a", "a"], "b"):
+        with pytest.raises(PlanError, match="order"):
+            lc.recipes.cover(some, target="b", order=order)
     with pytest.raises(ValueOutOfRange, match="avoid"):
         lc.Deal(avoid=-1)
     with pytest.raises(ValueOutOfRange, match="relate"):

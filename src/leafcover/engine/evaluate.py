@@ -326,16 +326,18 @@ def check_limit(max_risk: float) -> None:
 
 
 def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
-    """Raise an error if a risk is above the limit."""
-    for one in risks:
-        if exceeds(one.bound, limit):
-            end = "upper" if one.by_upper_end else "lower"
-            raise RiskTooHigh(
-                f"The risk of {one.name} is {one.risk}; its {end} end is above the limit of {limit}. "
-                "Nothing was written. "
-                "Protect more (for cover a price of 1 or a larger k, for others more perturbation), drop columns, "
-                "choose another recipe, or raise max_risk."
-            )
+    """Raise an error if a risk is above the limit; it names the largest of the first kind that is."""
+    above = [one for one in risks if exceeds(one.bound, limit)]
+    if above:
+        worst = max((one for one in above if one.kind == above[0].kind), key=lambda one: one.bound)
+        end = "upper" if worst.by_upper_end else "lower"
+        others = f" ({len(above)} figures are)" if len(above) > 1 else ""
+        raise RiskTooHigh(
+            f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. "
+            "Nothing was written. "
+            "Protect more (for cover a higher price of a split or a larger k, for others more perturbation), "
+            "drop columns, choose another recipe, or raise max_risk."
+        )
 
 
 def hold_out(table: Table, share: float | None, key: Key) -> tuple[Rows, Rows]:

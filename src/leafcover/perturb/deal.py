@@ -36,6 +36,7 @@ SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, whe
 FAR = 2.0  # standard errors
 NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
 HUGE = 1e290
+LARGEST_EXACT = 2.0**53
 STEP = 0.25  # sums of scores are rounded to this many standard deviations of a new sample
 MOST_CORRELATED = 0.9999
 LEAST_UNEXPLAINED = 0.1  # the share of a number's variance, to which the error of a correlation is compared at least
@@ -88,7 +89,7 @@ class Deal(Perturbation):
     correlated: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 1 <= self.share <= MOST_SHARE:
+        if type(self.share) is not int or not 1 <= self.share <= MOST_SHARE:
             raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
         if not self.avoid >= 0:
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
@@ -451,9 +452,10 @@ def shared_values(column: Column, share: int) -> Array:
     ordered = column.values[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of each distinct value
     held = np.diff(np.append(first, len(ordered)))
-    if not len(first) or held.min() >= share:
-        return column.values
     distinct = ordered[first]
+    # Beyond 2^53 the stored text may tell integers apart that are one value here, so all are written anew.
+    if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < LARGEST_EXACT):
+        return column.values
     scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
     group = share_groups(distinct / scale, held, share)
     begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))

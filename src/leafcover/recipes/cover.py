@@ -211,6 +211,8 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
             raise PlanError(f"Column {name!r} cannot be in the order of dealing: it stays unchanged or is dropped.")
         if name == target:
             raise PlanError(f"Column {name!r} cannot be in the order of dealing: the target is dealt last.")
+        if order.count(name) > 1:
+            raise PlanError(f"Column {name!r} is in the order of dealing more than once.")
     count = {c.name: _distinct(c) for c in columns}
     place = {name: at for at, name in enumerate(order)}
     ordered = sorted(names, key=lambda n: (n == target, place.get(n, len(place)), count[n], names.index(n)))
