@@ -27,7 +27,7 @@ from leafcover.perturb.base import (
     standard_scores,
 )
 from leafcover.perturb.shuffle import same_values, shares_in_cells
-from leafcover.table.table import Column, Table
+from leafcover.table.table import MAX_GRID_POINTS, Column, Table
 from leafcover.tree.binary import Stage
 
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
@@ -36,7 +36,6 @@ SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, whe
 FAR = 2.0  # standard errors
 NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
 HUGE = 1e290
-LARGEST_EXACT = 2.0**53
 STEP = 0.25  # sums of scores are rounded to this many standard deviations of a new sample
 MOST_CORRELATED = 0.9999
 LEAST_UNEXPLAINED = 0.1  # the share of a number's variance, to which the error of a correlation is compared at least
@@ -184,10 +183,8 @@ class Deal(Perturbation):
         for at, (_, after, groups) in enumerate(one.groups for one in part.before) if number == 0 else ():
             pairs = _pairs(part, number, at)
             if pairs is not None:
-                more, weight = (
-                    count_pairs(after, code, groups, stage.coding.count) - pairs.rows,
-                    pairs.weight(self.often),
-                )
+                more = count_pairs(after, code, groups, stage.coding.count) - pairs.rows
+                weight = pairs.weight(self.often)
                 if _is_further(more, pairs.rows - pairs.chance, weight, len(part)):
                     counted.append((after, more.ravel(), weight.ravel()))
         summed: list[tuple[_Sums, Array]] = []
@@ -454,7 +451,7 @@ def shared_values(column: Column, share: int) -> Array:
     held = np.diff(np.append(first, len(ordered)))
     distinct = ordered[first]
     # Beyond 2^53 the stored text may tell integers apart that are one value here, so all are written anew.
-    if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < LARGEST_EXACT):
+    if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < MAX_GRID_POINTS):
         return column.values
     scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
     group = share_groups(distinct / scale, held, share)
