@@ -5,11 +5,12 @@ weighted by the branch's share of them. So a row reaches a *set* of leaves, usua
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from leafcover.arrays import MISSING, Array, Codes, Floats
+from leafcover.arrays import MISSING, Array, Codes, Floats, Rows, Words
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 from leafcover.table.formatting import text_of
 from leafcover.table.table import Column, Table
@@ -140,9 +141,8 @@ def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembers
     kernel_tree, used = _kernel_tree(tree)
     number = np.full(tree.size, -1, np.int32)
     number[tree.leaves] = np.arange(len(tree.leaves), dtype=np.int32)
-    place = np.empty(count, np.int32)
-    sets: dict[bytes, int] = {}  # leaves in the order of a walk down the tree, which is the same for every row
-    leaf = np.empty(_BLOCK, np.int32)
+    place, found_sets = np.empty(count, np.int64), [_NO_SETS]
+    leaf, sets = np.empty(_BLOCK, np.int32), 0
     for begin, values in _blocks(tree, columns, count, used):
         find_leaves(kernel_tree, values, leaf)
         found = leaf[: len(values)]
@@ -150,27 +150,63 @@ def leaf_membership(tree: Tree, rows: Table | Training | Columns) -> LeafMembers
         several = np.flatnonzero(found == SEVERAL)
         if len(several):
             ends, reached, marks = reachable_leaves(kernel_tree, values, several)
-            # Rows with the same hash reach the same leaves (wrong with probability 2^-64), so few sets are looked up.
-            _, rows_of_sets, of_rows = np.unique(marks, return_index=True, return_inverse=True)
-            begins = np.append(0, ends)
-            keys = [number[reached[begins[row] : ends[row]]].tobytes() for row in rows_of_sets.tolist()]
-            numbers = np.array([sets.setdefault(key, len(sets)) for key in keys])
-            place[begin + several] = len(tree.leaves) + numbers[of_rows]
-    return _number_sets(place, sets, len(tree.leaves))
+            distinct, of_rows = _distinct_sets(_Sets(marks, np.append(0, ends), reached))
+            place[begin + several] = len(tree.leaves) + sets + of_rows
+            found_sets.append(distinct._replace(leaves=number[distinct.leaves]))
+            sets += len(distinct.marks)
+    return _number_sets(place, found_sets, len(tree.leaves))
 
 
-def _number_sets(place: Codes, sets: dict[bytes, int], leaves: int) -> LeafMembership:
+class _Sets(NamedTuple):
+    """Sets of leaves in the order of a walk down the tree, which is the same for every row.
+
+    Sets with the same hash are the same (wrong with probability 2^-64).
+    """
+
+    marks: Words  # (sets,) the hash of each set
+    start: Rows  # (sets + 1,) set s is leaves[start[s]:start[s + 1]]
+    leaves: Codes
+
+
+_NO_SETS = _Sets(np.empty(0, np.uint64), np.zeros(1, np.int64), np.empty(0, np.int32))
+
+
+def _distinct_sets(sets: _Sets) -> tuple[_Sets, Rows]:
+    """Each set once, and which one each of the given sets is."""
+    marks, first, which = np.unique(sets.marks, return_index=True, return_inverse=True)
+    start, leaves = _taken(sets.start, sets.leaves, first)
+    return _Sets(marks, start, leaves), which
+
+
+def _taken(start: Rows, leaves: Codes, sets: Rows) -> tuple[Rows, Codes]:
+    """The start of some sets in a list of their leaves, and that list."""
+    sizes = np.diff(start)[sets]
+    begins = np.append(0, np.cumsum(sizes))
+    at = np.repeat(start[sets] - begins[:-1], sizes) + np.arange(begins[-1])
+    return begins, leaves[at]
+
+
+def _number_sets(place: Rows, found: Sequence[_Sets], leaves: int) -> LeafMembership:
     """Number the sets with several leaves after the single leaves, in order of their content."""
-    keys = [np.sort(np.frombuffer(key, np.int32)).astype(">i4").tobytes() for key in sets]
-    several = sorted((s for s, key in enumerate(keys) if len(key) > 4), key=keys.__getitem__)
+    sizes = np.concatenate([np.diff(one.start) for one in found])
+    every = _Sets(
+        np.concatenate([one.marks for one in found]),
+        np.append(0, np.cumsum(sizes)),
+        np.concatenate([one.leaves for one in found]),
+    )
+    sets, which = _distinct_sets(every)
+    sizes = np.diff(sets.start)
+    ascending = sets.leaves[np.lexsort((sets.leaves, np.repeat(np.arange(len(sizes)), sizes)))]
+    text, bounds = ascending.astype(">i4").tobytes(), (4 * sets.start).tolist()
+    keys = [text[begin:end] for begin, end in pairwise(bounds)]
+    several = np.array(sorted(np.flatnonzero(sizes > 1).tolist(), key=keys.__getitem__), np.int64)
     new = np.empty(leaves + len(keys), np.int32)
     new[:leaves] = np.arange(leaves)
-    new[leaves:] = [int.from_bytes(key[:4], "big") for key in keys]  # right for one leaf; the others follow
-    new[leaves + np.array(several, np.int64)] = np.arange(leaves, leaves + len(several))
-    members = np.frombuffer(b"".join(keys[s] for s in several), ">i4").astype(np.int32)
-    start = np.arange(leaves + len(several) + 1)
-    start[leaves + 1 :] = leaves + np.cumsum([len(keys[s]) // 4 for s in several])
-    return LeafMembership(new[place], start, np.concatenate([np.arange(leaves, dtype=np.int32), members]))
+    new[leaves:] = ascending[sets.start[:-1]]  # right for a set of one leaf
+    new[leaves + several] = np.arange(leaves, leaves + len(several))
+    start, members = _taken(sets.start, ascending, several)
+    number, single = np.append(new[:leaves], new[leaves:][which]), np.arange(leaves)
+    return LeafMembership(number[place], np.append(single, leaves + start), np.append(new[:leaves], members))
 
 
 def training_errors(tree: Tree, training: Training) -> int:

@@ -182,12 +182,20 @@ def set_boxes(boxes: LeafBoxes, places: LeafMembership) -> LeafBoxes:
 
     Where the intersection is empty (low >= high, or NO_LEVEL), no row that reaches the set has a known value.
     """
-    first = places.start[:-1]
-    low, high, allowed = boxes.low[places.leaves], boxes.high[places.leaves], boxes.allowed[places.leaves]
-    largest = np.maximum.reduceat(allowed, first)
-    smallest = np.minimum.reduceat(np.where(allowed == ANY_LEVEL, np.iinfo(np.int32).max, allowed), first)
-    levels = np.where((largest == ANY_LEVEL) | (largest == smallest), largest, np.int32(NO_LEVEL))
-    return LeafBoxes(np.maximum.reduceat(low, first), np.minimum.reduceat(high, first), levels)
+    leaves = len(boxes.low)  # the first sets are the single leaves
+    first, members = places.start[leaves:-1] - leaves, places.leaves[leaves:]
+    low, high, allowed = (np.concatenate([one, one[members[first]]]) for one in (boxes.low, boxes.high, boxes.allowed))
+    if not len(first):
+        return LeafBoxes(low, high, allowed)
+    for a in np.flatnonzero((boxes.low > -np.inf).any(axis=0) | (boxes.high < np.inf).any(axis=0)):
+        low[leaves:, a] = np.maximum.reduceat(boxes.low[members, a], first)
+        high[leaves:, a] = np.minimum.reduceat(boxes.high[members, a], first)
+    for a in np.flatnonzero((boxes.allowed != ANY_LEVEL).any(axis=0)):
+        levels = boxes.allowed[members, a]
+        largest = np.maximum.reduceat(levels, first)
+        smallest = np.minimum.reduceat(np.where(levels == ANY_LEVEL, np.iinfo(np.int32).max, levels), first)
+        allowed[leaves:, a] = np.where((largest == ANY_LEVEL) | (largest == smallest), largest, np.int32(NO_LEVEL))
+    return LeafBoxes(low, high, allowed)
 
 
 def ancestors(tree: Tree, node: int) -> list[int]:
