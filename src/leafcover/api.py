@@ -40,6 +40,7 @@ from leafcover.table.frames import from_frame
 from leafcover.table.identifiers import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
+from leafcover.table.rules import Rule
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 
 
@@ -129,6 +130,8 @@ def release(
     *,
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    rules: Sequence[str | Rule] = (),
+    find_rules: bool | None = None,
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -150,6 +153,10 @@ def release(
         The column whose rules a recipe preserves. Default: the column with the role "target".
     settings : mapping, optional
         Parameters of the recipe.
+    rules : sequence of str or Rule, optional
+        Relations between columns that every released row must keep, such as ``"total == a + b"`` or ``"start <= end"``.
+    find_rules : bool, optional
+        Whether further rules are looked for in the table and kept. Default: what the recipe does; ``cover`` does.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool, default False
@@ -194,7 +201,7 @@ def release(
     tell("writing the plan", 0.0)
     made = run(
         original,
-        _plan_for(original, plan, target, settings, rewrite=bool(len(held))),
+        _plan_for(original, plan, target, settings, rules, find_rules, rewrite=bool(len(held))),
         key=chosen,
         keep_order=keep_order,
         progress=progress,
@@ -231,17 +238,28 @@ def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tupl
 
 
 def _plan_for(
-    table: Table, plan: Plan | str, target: str | None, settings: Mapping[str, Any] | None, *, rewrite: bool
+    table: Table,
+    plan: Plan | str,
+    target: str | None,
+    settings: Mapping[str, Any] | None,
+    rules: Sequence[str | Rule],
+    find_rules: bool | None,
+    *,
+    rewrite: bool,
 ) -> Plan:
     """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
-        return plan_for(table, plan, target=target, settings=settings)
+        return plan_for(table, plan, target=target, settings=settings, rules=rules, find_rules=find_rules)
     if target is not None and plan.target and target != plan.target:
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
     if settings:
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
+    if rules or find_rules is not None:
+        raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
     if rewrite and plan.settings is not None and plan.recipe in RECIPES:
-        return plan_for(table, plan.recipe, target=plan.target or None, settings=plan.settings)
+        target = plan.target or None
+        given: dict[str, Any] = {"settings": plan.settings, "rules": plan.rules, "find_rules": plan.found_rules}
+        return plan_for(table, plan.recipe, target=target, **given)
     return plan
 
 

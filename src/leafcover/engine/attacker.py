@@ -8,7 +8,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.cells import intersect_labels
 from leafcover.engine.cells_model import log_sum
-from leafcover.engine.run import partitions_of, share_fixed, whole_part
+from leafcover.engine.run import partitions_of, share_fixed, tied_by, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Chunk, Perturbation, Summary
@@ -20,14 +20,16 @@ from leafcover.table.table import Column, Table
 class Known:
     """A table that was released, the plan, and its cells."""
 
-    table: Table  # the rows that were released, in their original order
+    table: Table  # the rows that were released, in their original order, without columns that rules compute
     plan: Plan
     partitions: Mapping[PartitionMethod, Partition]
+    original: Table  # the same with every column
 
     @classmethod
-    def rebuilt(cls, table: Table, plan: Plan) -> "Known":
+    def rebuilt(cls, original: Table, plan: Plan) -> "Known":
         """Recompute the cells from the original and the plan."""
-        return cls(table, plan, partitions_of(table, plan, lambda words, share: None))
+        table = tied_by(plan, original).untie(original)
+        return cls(table, plan, partitions_of(table, plan, lambda words, share: None), original)
 
 
 def fixed(known: Known) -> dict[str, float]:

@@ -63,11 +63,14 @@ def rerun(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Rerun:
     part = without_unused_levels(table, rows)
     written = plan
     if plan.settings is not None and plan.recipe in RECIPES:
-        written = plan_for(part, plan.recipe, target=plan.target or None, settings=plan.settings)
+        written = plan_for(
+            part, plan.recipe, target=plan.target or None, settings=plan.settings, rules=plan.rules,
+            find_rules=plan.found_rules,
+        )  # fmt: skip
     # These releases are never published, so a fixed seed is safe and makes the figures reproducible.
     release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
-    return Rerun(pair, Known(part, written, release.partitions))
+    return Rerun(pair, Known(written.tied(part).untie(part), written, release.partitions, part))
 
 
 def folds(
@@ -114,13 +117,14 @@ class Comparison:
         """The evidence that the plan gives about the quasi-identifiers."""
         if self.known is None or not self.pair.paired:
             return None
-        return evidence_of(self.known, self.pair.released, self.pair.quasi_identifiers)
+        pair = self.pair.for_attacks
+        return evidence_of(self.known, pair.released, pair.quasi_identifiers)
 
     @cached_property
     def _reruns(self) -> tuple[Rerun, ...]:
         if self.known is None or self.pair.control is not None:
             return ()
-        return tuple(folds(self.known.table, self.known.plan, count=FOLDS, tell=self.tell))
+        return tuple(folds(self.known.original, self.known.plan, count=FOLDS, tell=self.tell))
 
     @property
     def descends(self) -> bool:
@@ -156,7 +160,7 @@ class Comparison:
 
 def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
     """The models of attackers on one release; a pair has the released rows in the order of the original."""
-    granted = None
+    pair, granted = pair.for_attacks, None
     if known is not None and (pair.paired or not known.plan.descends):  # the cells of rows are known by their pairs
         granted = granted_model(pair.released, known)
     plan = None if known is None else known.plan
@@ -166,7 +170,8 @@ def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
 def compared_to(original: Table, release: Release, control: Table | None = None) -> Comparison:
     """A release made by this program and its original, ready to be measured."""
     table = original.select(name for name in original.names if name in release.table.names)
-    return Comparison(pair_from(original, release, control), Known(table, release.plan, release.partitions))
+    untied = release.plan.tied(table).untie(table)
+    return Comparison(pair_from(original, release, control), Known(untied, release.plan, release.partitions, table))
 
 
 # Measures get what an attacker can infer from the plan; they do not depend on plans themselves.
@@ -227,6 +232,7 @@ MOST = 0.5  # maximum share of control rows that are also in the original, beyon
 def pair_from(original: Table, release: Release, control: Table | None = None) -> Pair:
     """The pair of a release. Roles define what an attacker knows; by default everything except the target."""
     names = release.table.names
+    tied = release.plan.tied(original.select(name for name in original.names if name in names))
     return pair_of(
         original,
         release.table,
@@ -236,7 +242,7 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
         sensitive=[n for n in original.with_role("sensitive") if n in names],
         weight="".join([n for n in original.with_role("weight") if n in names][:1]),
         control=control,
-    )
+    ).without_ties(tied)
 
 
 def quasi_identifiers_of(original: Table, release: Release) -> list[str]:
@@ -278,10 +284,10 @@ def limited_risks(compared: Comparison, measured: Measures | None = None) -> tup
     if measured is not None:
         found = measured_risks(measured)
     else:
-        evidence, attacked = compared.evidence, compared.attacked
+        evidence, attacked = compared.evidence, compared.attacked.for_attacks
         linked = None
         if compared.descends:
-            linked = (None if evidence is None else informed(evidence)) or learned_linkage(compared.pair)
+            linked = (None if evidence is None else informed(evidence)) or learned_linkage(compared.pair.for_attacks)
         found = decisive_risks(
             linked=linked,
             inferred=inferences(attacked),
@@ -305,7 +311,10 @@ def certain_linkage(original: Table, release: Release) -> Informed | None:
     """Maximum-knowledge linkage without computation, if the plan makes all rows of a group equally likely."""
     if not release.descends:
         return None
-    evidence = certain(Known(original, release.plan, release.partitions), quasi_identifiers_of(original, release))
+    known = compared_to(original, release).known
+    assert known is not None
+    names = [name for name in quasi_identifiers_of(original, release) if name in known.table.names]
+    evidence = certain(known, names)
     return None if evidence is None else informed(evidence)
 
 

@@ -14,7 +14,7 @@ from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
-from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
+from leafcover.engine.run import CellFact, ColumnFact, Release, RuleFact, TreeFact, is_dealt, not_reached, tied_by
 from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
@@ -23,6 +23,7 @@ from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to
 from leafcover.table.table import Table, without_unused_levels
+from leafcover.table.tied_columns import TiedColumns
 
 
 def save_release(
@@ -212,7 +213,8 @@ def recall(
     """Combine an original and a released table with pairs, plan and facts from the files beside the release."""
     internal_facts, held_out = record.internal, None
     chosen = plan if plan is not None else _plan(internal_facts)
-    dealt = chosen is not None and is_dealt(chosen, released)
+    tied = TiedColumns() if chosen is None else _tied(chosen, original, released)
+    dealt = chosen is not None and is_dealt(chosen, tied.untie(released))
     source = None if dealt and pairs is None else read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
@@ -234,7 +236,7 @@ def recall(
         sensitive=[n for n in original.with_role("sensitive") if n in released.names],
         weight=weight[0] if weight else "",
         control=held_out if control is None else control,
-    )
+    ).without_ties(tied)
     if control is not None:
         refuse_same_people(pair)
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
@@ -254,6 +256,10 @@ def recall(
     return Recalled(original, pair, known, release)
 
 
+def _tied(plan: Plan, original: Table, released: Table) -> TiedColumns:
+    return tied_by(plan, original.select(name for name in original.names if name in released.names))
+
+
 def split_released(original: Table, rows: Rows) -> tuple[Table, Table]:
     """The rows that were released, by their numbers in the original, and the others."""
     if len(np.unique(rows)) != len(rows) or rows.min(initial=0) < 0 or rows.max(initial=0) >= len(original):
@@ -269,7 +275,7 @@ def _plan(internal_facts: Mapping[str, Any] | None) -> Plan | None:
     if internal_facts is None:
         return None
     plan = parse_plan(internal_facts["plan"])
-    return Plan(*plan.steps, recipe=plan.recipe, target=plan.target, settings=internal_facts.get("recipe_settings"))
+    return plan.replaced(settings=internal_facts.get("recipe_settings"))
 
 
 def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
@@ -290,6 +296,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         unprotected=tuple(internal_facts["not_protected"]),
         partitions=known.partitions,
         statement=None if proved is None else _fact(Statement, proved),
+        rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
     )
 
 

@@ -315,13 +315,14 @@ def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseMod
         if recipe not in RECIPES:
             continue
         try:
-            again = plan_for(table, recipe, target=chosen if RECIPES[recipe].needs_target else None, settings=settings)
+            given = chosen if RECIPES[recipe].needs_target else None
+            again = plan_for(table, recipe, target=given, settings=settings, find_rules=False)
         except LeafcoverError:
             continue
         made = partitions_of(
             table, again, lambda words, share: None, None if again.made is None else again.made.of(table)
         )
-        model = granted_model(table, Known(table, again, made))
+        model = granted_model(table, Known(table, again, made, table))
         if model is not None:
             return model
     return None

@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import isnan
@@ -21,7 +21,9 @@ from leafcover.perturb.base import Changed, Chunk, Described, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
+from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table, check_weight
+from leafcover.table.tied_columns import TiedColumns
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
@@ -115,6 +117,17 @@ class ColumnFact:
 
 
 @dataclass(frozen=True)
+class RuleFact:
+    """How many of the rows that a rule applies to keep it."""
+
+    text: str
+    found: bool  # in the table, not declared
+    before: float  # share of original rows
+    after: float  # share of released rows
+    broken: int  # released rows
+
+
+@dataclass(frozen=True)
 class TreeFact:
     """How a tree was preserved: the share of rows in the same leaves as before."""
 
@@ -162,6 +175,7 @@ class Release:
     unprotected: tuple[str, ...]  # columns with values that were released unchanged
     partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
     statement: Statement | None = field(default=None, repr=False)  # what is proved, where every column was dealt
+    rules: tuple[RuleFact, ...] = ()
 
     @property
     def no_values(self) -> tuple[str, ...]:
@@ -191,8 +205,10 @@ def run(
     tell = progress or (lambda words, share: None)
     if len(table) < 2:
         raise TableError(f"A release needs at least 2 rows. Got {len(table)}.")
+    whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
+    tied = tied_by(plan, whole)
+    table = tied.untie(whole)
     made = None if plan.made is None else plan.made.of(table)
-    table = table.select(name for name in table.names if table.roles.get(name) != "unit")
     check(plan, table)
     dealt = is_dealt(plan, table)
     if keep_order and dealt:
@@ -200,10 +216,10 @@ def run(
             "keep_order was given, but the plan deals every column: no released row descends from one original row, so "
             "there is no order to keep. Leave it out, or use another recipe."
         )
-    refuse_identifiers(table)
-    for name in table.with_role("weight"):
-        check_weight(table[name])
-    mark = fingerprint(table, key)
+    refuse_identifiers(whole)
+    for name in whole.with_role("weight"):
+        check_weight(whole[name])
+    mark = fingerprint(whole, key)
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, canonical(plan))
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
@@ -213,30 +229,37 @@ def run(
     fixed: dict[str, float] = {}
     so_far = {c.name: Earlier(c, c) for c in table}
     blocks: list[tuple[Column, Described | None]] = []
+    forbidden = forbidden_pairs(plan, tied, table)
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
-        whole = whole_part(table, step, partitions, so_far)
-        changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
-        broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
+        part = whole_part(table, step, partitions, so_far, forbidden)
+        changed, fixed_shares = _change(part, step, root.sub(f"step {number}", *step.columns))
+        broken = step.perturb.violations(part, {name: one.values for name, one in changed.items()})
         if broken:
             raise InvariantViolated(f"Step {number} violated a guarantee, so nothing is written: {'; '.join(broken)}.")
         after.update(changed)
         so_far |= {n: Earlier(c := table[n], replace(c, values=changed[n].values, stored=None)) for n in changed}
         fixed.update(fixed_shares)
         if dealt:
-            described = step.perturb.described(whole, step.within.min_rows)
+            described = step.perturb.described(part, step.within.min_rows)
             blocks.append((so_far[step.columns[0]].released, described))
 
     tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)
+    untied = Table(tuple(_column(c, after.get(c.name), order) for c in table), roles=whole.roles, source=whole.source)
+    released = tied.tie(untied, whole)
+    computed = (*tied.computed, *tied.differences)
     columns = tuple(
-        ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
+        ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
+        if c.name in computed
+        else ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
         if c.name in after
         else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
-        for c in table
+        for c in whole
     )
     trees = _tree_facts(table, after, partitions)
-    released = Table(tuple(_column(c, after.get(c.name), order) for c in table), roles=table.roles, source=table.source)
+    rules = rule_facts(plan, whole, released)
+    _refuse_broken(rules)
     return Release(
         table=released,
         plan=plan,
@@ -244,14 +267,69 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=_warnings(table, plan, partitions),
+        warnings=(*_warnings(whole, plan, partitions), *_less_kept(rules)),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
         unprotected=_not_written(table, plan),
         partitions=partitions,
         statement=statement(blocks, len(table)) if dealt else None,
+        rules=rules,
     )
+
+
+def tied_by(plan: Plan, table: Table) -> TiedColumns:
+    """How the rules of a plan tie the columns of a table; an error if a rule does not fit the table or a step."""
+    for rule in plan.all_rules:
+        rule.check(table)
+    tied = plan.tied(table)
+    for number, step in enumerate(plan.steps, 1):
+        for name in step.columns:
+            if name in tied.computed:
+                raise PlanError(
+                    f"Step {number} changes column {name!r}, which a rule of the plan computes. "
+                    "Leave out the step or the rule."
+                )
+    return tied
+
+
+def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
+    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders."""
+    found: dict[tuple[str, str], Bools] = {}
+    for rule in (*plan.all_rules, *tied.implied):
+        for one, other, pairs in () if rule.ties else rule.forbidden_pairs(table):
+            if one in table.names and other in table.names:
+                found[one, other] = found.get((one, other), False) | pairs
+                found[other, one] = found[one, other].T
+    return found
+
+
+def rule_facts(plan: Plan, original: Table, released: Table) -> tuple[RuleFact, ...]:
+    """How many rows keep each rule, before and after."""
+    facts = []
+    for rule in plan.all_rules:
+        before, after = check_rule(rule, original, original), check_rule(rule, released, original)
+        facts.append(RuleFact(rule.text, rule in plan.found_rules, before.share, after.share, after.rows - after.kept))
+    return tuple(facts)
+
+
+def _refuse_broken(rules: Sequence[RuleFact]) -> None:
+    """Raise an error if a declared rule is broken."""
+    for fact in rules:
+        if fact.broken and not fact.found:
+            raise InvariantViolated(
+                f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
+                "Leave out the rule, or columns that it names."
+            )
+
+
+def _less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
+    for fact in rules:
+        if fact.after < fact.before:
+            yield (
+                f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
+                "released rows keep it."
+            )
 
 
 def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
@@ -290,6 +368,7 @@ def whole_part(
     step: Step,
     partitions: Mapping[PartitionMethod, Partition],
     so_far: Mapping[str, Earlier] | None = None,
+    forbidden: Mapping[tuple[str, str], Bools] | None = None,
 ) -> Chunk:
     """Every row of a step's columns, with the cells and limits of the step, and what was released before."""
     bare = (table[name] for name in step.columns)
@@ -301,6 +380,7 @@ def whole_part(
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
         before=tuple(one for name, one in (so_far or {}).items() if name in step.within.needs_released),
+        forbidden={one: pairs for (one, other), pairs in (forbidden or {}).items() if other == step.columns[0]},
     )
 
 

@@ -134,7 +134,7 @@ def shadow_of(compared: Comparison) -> Shadow:
         again = rerun(original, plan, rows, seed=SEED + 100 + number)
         return attacker_of(again.pair, again.known, regrow=False)
 
-    return _shadow(test, compared.known.table, RELEASES, PEOPLE, compared.tell)
+    return _shadow(test, compared.known.original, RELEASES, PEOPLE, compared.tell)
 
 
 def _shadow(
@@ -315,7 +315,7 @@ def two_releases_of(compared: Comparison) -> TwoReleases | None:
             "Two releases are attacked by repeating the release, which needs the plan. "
             "Measure a release with its internal manifest beside it."
         )
-    table = compared.known.table.take(sample_rows(len(compared.known.table), MOST_ROWS))
+    table = compared.known.original.take(sample_rows(len(compared.known.original), MOST_ROWS))
     order = np.random.default_rng(SEED).permutation(len(table))
     rows = np.sort(order[: 2 * len(table) // 3])
     runs = [rerun(table, compared.known.plan, rows, seed=SEED + number) for number in (0, 1)]

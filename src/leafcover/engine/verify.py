@@ -11,7 +11,7 @@ import numpy as np
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
 from leafcover.engine.manifest import Record, ReleasePaths
-from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
+from leafcover.engine.run import RuleFact, fingerprint, partitions_of, rule_facts, run, tied_by, whole_part
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
@@ -76,11 +76,20 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if not kinds.holds:
         return [*checks, kinds]
     original = without_unused_levels(original, rows)
-    partitions = partitions_of(original, plan, lambda words, share: None)
-    checks += _guarantees(original, released, plan, np.searchsorted(rows, pairs), partitions)
+    tied = tied_by(plan, original)
+    table = tied.untie(original)
+    partitions = partitions_of(table, plan, lambda words, share: None)
+    checks += _guarantees(table, tied.untie(released), plan, np.searchsorted(rows, pairs), partitions)
+    checks += [_rule_check(fact) for fact in rule_facts(plan, original, released)]
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks
+
+
+def _rule_check(fact: RuleFact) -> Check:
+    """Whether as many rows keep a rule as before; a declared rule is kept by all."""
+    holds = fact.after >= fact.before if fact.found else not fact.broken
+    return Check(f"rule: {fact.text}", holds, "" if holds else f"{fact.broken:,} released rows break it")
 
 
 def _bytes(path: Path, manifest: Mapping[str, Any]) -> Check:
@@ -202,7 +211,7 @@ def _replay(
 
         from leafcover.table.io import write_to
 
-        made = Plan(*plan.steps, recipe=plan.recipe, target=plan.target, made=Made(original, partitions))
+        made = plan.replaced(made=Made(tied_by(plan, original).untie(original), partitions))
         repeated = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
         with TemporaryDirectory(dir=paths.table.parent) as folder:
             part = Path(folder) / paths.table.name

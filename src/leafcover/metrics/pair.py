@@ -10,6 +10,7 @@ from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
 from leafcover.messages import catalogue
 from leafcover.table.table import Column, Table
+from leafcover.table.tied_columns import TiedColumns
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +29,12 @@ class Pair:
     sensitive: tuple[str, ...] = ()  # what must not be inferred about a person
     weight: str = ""  # the column of survey weights, or ""
     control: Table | None = None
+    untied: "Pair | None" = None  # the same without columns that rules compute, and with differences of ordered ones
+
+    @property
+    def for_attacks(self) -> "Pair":
+        """The pair that attacks work on: columns that rules tie to others count once."""
+        return self.untied or self
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -46,7 +53,25 @@ class Pair:
 
     def take(self, rows: Rows) -> "Pair":
         """Some of the people. The release is cut to the same rows, so an attack on it is easier than on all."""
-        return replace(self, original=self.original.take(rows), released=self.released.take(rows))
+        untied = None if self.untied is None else self.untied.take(rows)
+        return replace(self, original=self.original.take(rows), released=self.released.take(rows), untied=untied)
+
+    def without_ties(self, tied: TiedColumns) -> "Pair":
+        """The same pair, with the one that attacks work on."""
+        if not tied:
+            return self
+        names = set(self.names) - set(tied.computed)
+        found = replace(
+            self,
+            original=tied.untie(self.original),
+            released=tied.untie(self.released),
+            target=self.target if self.target in names else "",
+            quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in names),
+            sensitive=tuple(name for name in self.sensitive if name in names),
+            weight=self.weight if self.weight in names else "",
+            control=None if self.control is None else tied.untie(self.control),
+        )
+        return replace(self, untied=found)
 
 
 def pair_of(

@@ -1,7 +1,7 @@
 """Measures by name: those built in, those that plugins bring, and what each of them may use."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from leafcover.arrays import Rows
@@ -88,8 +88,14 @@ class Context:
         if name not in self.results:
             one = MEASURES.named(name)
             self.tell(one.progress, len(self.results) / len(MEASURES))
-            self.results[name] = one.take(self) if all(self.has(need) for need in one.needs) else None
+            given = self.for_attacks if one.side == "risk" else self
+            self.results[name] = one.take(given) if all(given.has(need) for need in one.needs) else None
         return self.results[name]
+
+    @property
+    def for_attacks(self) -> "Context":
+        """The same with the pairs that attacks work on."""
+        return replace(self, pair=self.pair.for_attacks, tests=[test.for_attacks for test in self.tests])
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,8 @@ class Chunk:
     keep: tuple[Cells, ...] = ()  # further cells whose boxes the new values must stay inside
     stages: tuple[Stage, ...] = ()  # trees that place released rows, for a perturbation that deals
     before: tuple[Earlier, ...] = ()  # columns released before
+    # By column: which pairs of a level of it and one of the first column here a rule forbids; missing is the last level
+    forbidden: Mapping[str, Bools] = field(default_factory=dict, repr=False)
     known: dict[Any, Any] = field(default_factory=dict, repr=False)  # what was computed from the rows above
 
     def remembered(self, key: Any, compute: Callable[[], Result]) -> Result:

@@ -38,7 +38,7 @@ RAISE, MOST_PRICE = 1.15, 50.0
 TARGET_LESS, TARGET_MOST = 0.4, 1.0  # what the target's own tree pays less, and at most: its rules come first
 
 
-@recipe("cover")
+@recipe("cover", finds_rules=True)
 def cover(
     table: Table,
     *,

@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
+from leafcover.table.rules import Rule
 from leafcover.table.table import Column, Table
+from leafcover.table.tied_columns import TiedColumns, tied_columns
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,11 @@ class Plan:
         read from a file or written by hand.
     made : Made, optional
         The cells that the recipe computed.
+    rules : sequence of Rule, optional
+        Relations between columns that every released row keeps. Columns that they tie to others are computed, or dealt
+        as differences; steps read and change the remaining ones.
+    found_rules : sequence of Rule, optional
+        Relations that were found in the table; at least as many released rows keep them as before.
 
     Examples
     --------
@@ -118,6 +125,8 @@ class Plan:
     target: str = field(default="")
     settings: Mapping[str, Any] | None = field(default=None, compare=False)
     made: Made | None = field(default=None, compare=False, repr=False)
+    rules: tuple[Rule, ...] = field(default=())
+    found_rules: tuple[Rule, ...] = field(default=())
 
     def __init__(
         self,
@@ -126,12 +135,16 @@ class Plan:
         target: str = "",
         settings: Mapping[str, Any] | None = None,
         made: Made | None = None,
+        rules: Sequence[Rule] = (),
+        found_rules: Sequence[Rule] = (),
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
         object.__setattr__(self, "recipe", recipe)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "made", made)
+        object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
+        object.__setattr__(self, "found_rules", tuple(rule for rule in dict.fromkeys(found_rules) if rule not in rules))
         if not steps:
             raise PlanError("The plan has no step, so nothing would change. Add a step.")
         writer: dict[str, int] = {}
@@ -142,6 +155,20 @@ class Plan:
                         f"Column {name!r} is written by step {writer[name]} and by step {number}. Write it once."
                     )
                 writer[name] = number
+
+    def replaced(self, **changes: Any) -> "Plan":
+        """The same plan with another recipe, target, settings, made, rules or found_rules."""
+        names = ("recipe", "target", "settings", "made", "rules", "found_rules")
+        return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
+
+    def tied(self, table: Table) -> TiedColumns:
+        """How the rules tie the columns of a table."""
+        return tied_columns(self.rules, self.found_rules, table, target=self.target)
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The declared rules and those that were found."""
+        return (*self.rules, *self.found_rules)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -225,7 +252,8 @@ def canonical(plan: Plan) -> bytes:
         [list(step.columns), _frozen(step.within), _frozen(step.perturb), [_frozen(one) for one in step.keep]]
         for step in plan.steps
     ]
-    return json.dumps(steps, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
+    whole = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
+    return json.dumps(whole, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
 
 
 def _frozen(value: Any) -> list[Any]:

@@ -31,6 +31,7 @@ from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
 from leafcover.recipes.registry import RECIPES, checked
 from leafcover.registry import Registry
+from leafcover.table.rules import Rule, parse_rule
 
 VERSION = 1
 
@@ -73,6 +74,9 @@ def plan_text(plan: Plan) -> str:
             shared[one] = method if taken[method] == 1 else f"{method}-{taken[method]}"
     lines = [f"version = {VERSION}"]
     lines += [f"{name} = {_toml(text)}" for name, text in (("recipe", plan.recipe), ("target", plan.target)) if text]
+    for rule in plan.all_rules:
+        lines += ["", "[[rule]]", f"hold = {_toml(rule.text)}"]
+        lines += ["found = true"] if rule in plan.found_rules else []
     for one, name in shared.items():
         lines += ["", f"[partition.{name}]"]
         lines += [f"{key} = {_toml(content)}" for key, content in _table(one, PARTITIONS).items()]
@@ -173,7 +177,7 @@ def parse_plan(text: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
-    _only(content, ("version", "recipe", "target", "partition", "step"), "the plan")
+    _only(content, ("version", "recipe", "target", "rule", "partition", "step"), "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
     for name in ("recipe", "target"):
@@ -186,7 +190,23 @@ def parse_plan(text: str) -> Plan:
         raise PlanError("A plan's steps are written as [[step]]. Got a single table.")
     shared = _shared(content.get("partition", {}))
     steps = [_step(table, shared, f"step {number}") for number, table in enumerate(tables, 1)]
-    return Plan(*steps, recipe=recipe, target=content.get("target", ""))
+    declared, found = _rules(content.get("rule", []))
+    return Plan(*steps, recipe=recipe, target=content.get("target", ""), rules=declared, found_rules=found)
+
+
+def _rules(tables: Any) -> tuple[list[Rule], list[Rule]]:
+    """The rules that are declared, and those that were found."""
+    if not isinstance(tables, list):
+        raise PlanError("A plan's rules are written as [[rule]]. Got a single table.")
+    rules: tuple[list[Rule], list[Rule]] = ([], [])
+    for number, table in enumerate(tables, 1):
+        _only(table, ("hold", "found"), f"rule {number}")
+        if not isinstance(table.get("hold"), str):
+            raise PlanError(f"Rule {number} must say hold = a text. Got {table.get('hold')!r}.")
+        if not isinstance(table.get("found", False), bool):
+            raise PlanError(f"Rule {number} may say found = true or false. Got {table['found']!r}.")
+        rules[table.get("found", False)].append(parse_rule(table["hold"]))
+    return rules
 
 
 def _shared(tables: Any) -> dict[str, PartitionMethod]:

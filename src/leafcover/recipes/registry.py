@@ -1,19 +1,23 @@
 """The registry of recipes: what each preserves and protects, where it comes from, and checks of its parameters."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from leafcover.errors import NameUnknown, PlanError, PluginError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.frames import from_frame
+from leafcover.table.rule_search import find_rules as rules_in
+from leafcover.table.rules import Rule, parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
+from leafcover.table.tied_columns import tied_columns
 
+FindRules: TypeAlias = bool | Sequence[Rule] | None  # whether to look for rules, or those that were found before
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
 
@@ -29,6 +33,8 @@ class Recipe:
         The function that writes a plan for a table.
     source_text, keeps_text, hides_text : str, optional
         The publication, what it preserves and what it protects, unless the catalogue says so.
+    finds_rules : bool, default False
+        Whether it looks for rules between columns and keeps them.
 
     Examples
     --------
@@ -43,6 +49,7 @@ class Recipe:
     source_text: str = ""
     keeps_text: str = ""
     hides_text: str = ""
+    finds_rules: bool = False
 
     @property
     def source(self) -> str:
@@ -84,7 +91,7 @@ RECIPES: Registry[Recipe] = Registry(
 
 
 def recipe(
-    name: str, *, source: str = "", keeps: str = "", hides: str = ""
+    name: str, *, source: str = "", keeps: str = "", hides: str = "", finds_rules: bool = False
 ) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
     """Register a function that writes a plan, as a recipe.
 
@@ -97,6 +104,8 @@ def recipe(
         The name in ``--recipe`` and in plan files.
     source, keeps, hides : str, optional
         The publication (author, year, title), what it preserves and what it protects, for the list and for reports.
+    finds_rules : bool, default False
+        Whether rules between columns are looked for in the table and kept, unless ``find_rules`` says otherwise.
 
     Returns
     -------
@@ -117,7 +126,9 @@ def recipe(
         write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)
-        def signed(table: IntoTable, **given: Any) -> Plan:
+        def signed(
+            table: IntoTable, *, rules: Sequence[str | Rule] = (), find_rules: FindRules = None, **given: Any
+        ) -> Plan:
             table = from_frame(table)
             if given.get("target") is None and "target" in known:
                 needed = known["target"].default is Parameter.empty
@@ -125,18 +136,39 @@ def recipe(
                 given |= {} if found is None else {"target": found}
             hints = {n: hint for n, hint in get_type_hints(make).items() if n not in UNCHECKED}
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
-            plan = write(table, **given)
+            target = given.get("target", "")
+            declared = [_rule(one, table) for one in rules]
+            kept = _rules_of(table, finds_rules if find_rules is None else find_rules)
+            tied = tied_columns(declared, kept, table, target=target)
+            untied = tied.untie(table)
+            plan = write(untied, **given)
             if not isinstance(plan, Plan):
                 raise PluginError(f"The recipe {name!r} must return a Plan. Got {type(plan).__name__}.")
             chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
-            target = given.get("target", "")
-            made = None if plan.made is None else Made(table, plan.made.partitions)
-            return Plan(*plan.steps, recipe=name, target=target, settings=chosen, made=made)
+            made = None if plan.made is None else Made(untied, plan.made.partitions)
+            kept = tuple(rule for rule in kept if rule in tied.rules or not rule.ties)
+            return plan.replaced(
+                recipe=name, target=target, settings=chosen, made=made, rules=declared, found_rules=kept
+            )
 
-        RECIPES.register(name, Recipe(name, signed, source, keeps, hides))
+        RECIPES.register(name, Recipe(name, signed, source, keeps, hides, finds_rules))
         return signed
 
     return register
+
+
+def _rule(given: str | Rule, table: Table) -> Rule:
+    """A rule that fits the table, from its text if necessary."""
+    rule = parse_rule(given, table.names) if isinstance(given, str) else given
+    rule.check(table)
+    return rule
+
+
+def _rules_of(table: Table, wanted: bool | Sequence[Rule]) -> tuple[Rule, ...]:
+    """The rules found before, or now if that is asked for."""
+    if not isinstance(wanted, bool):
+        return tuple(wanted)
+    return tuple(one.rule for one in rules_in(table)) if wanted else ()
 
 
 def _target(name: str, table: Table, given: str | None) -> str:
@@ -151,7 +183,13 @@ def _checked(name: str, hint: Any, parameter: str, value: Any) -> Any:
 
 
 def plan_for(
-    table: IntoTable, recipe: str = "cover", *, target: str | None = None, settings: Mapping[str, Any] | None = None
+    table: IntoTable,
+    recipe: str = "cover",
+    *,
+    target: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    rules: Sequence[str | Rule] = (),
+    find_rules: FindRules = None,
 ) -> Plan:
     """The plan that a recipe writes for a table.
 
@@ -165,6 +203,11 @@ def plan_for(
         The column whose rules the release preserves; needed by some recipes. Default: the one with the role "target".
     settings : mapping, optional
         Parameters of the recipe. Values may be text from a command line.
+    rules : sequence of str or Rule, optional
+        Relations between columns that every released row must keep, such as ``"total == a + b"``.
+    find_rules : bool or sequence of Rule, optional
+        Whether further rules are looked for in the table and kept, or those that were found before. Default: what the
+        recipe does; ``cover`` looks for rules.
 
     Returns
     -------
@@ -183,8 +226,8 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
-    plan = chosen.make(table, **given)
-    return Plan(*plan.steps, recipe=plan.recipe, target=target or "", settings=plan.settings, made=plan.made)
+    plan = chosen.make(table, rules=rules, find_rules=find_rules, **given)
+    return plan.replaced(target=target or "")
 
 
 def _setting(recipe: Recipe, name: str, value: Any) -> Any:

@@ -35,6 +35,8 @@ WORDS = frozenset(("if", "then", "is", "in", "not", "missing", "known", "pairs",
 class Rule(ABC):
     """A relation between columns that rows of a table keep or break."""
 
+    ties: ClassVar[bool] = False  # whether one of its columns can be computed, or is at least as large as others
+
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
@@ -93,6 +95,8 @@ class Sum:
 @dataclass(frozen=True)
 class Linear(Rule):
     """A comparison of two sums of numbers, dates or times."""
+
+    ties: ClassVar[bool] = True
 
     left: Sum
     relation: Relation
@@ -158,6 +162,7 @@ class Moment(Rule):
     """A column that repeats the day, month or year of a date or time."""
 
     FUNCTIONS: ClassVar[tuple[str, ...]] = ("day", "month", "year")
+    ties: ClassVar[bool] = True
 
     column: str
     function: Literal["day", "month", "year"]

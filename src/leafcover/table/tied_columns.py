@@ -5,7 +5,7 @@ difference from the smaller one. Whatever happens to the remaining columns, the 
 columns so count as one: no attacker is credited with computing one of them from the others.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -61,6 +61,7 @@ class TiedColumns:
     """How the columns of a table are tied, in the order in which they are computed."""
 
     ties: tuple[Computed | Above, ...] = ()
+    rules: tuple[Rule, ...] = ()  # those that the ties keep
 
     def __bool__(self) -> bool:
         return bool(self.ties)
@@ -131,27 +132,25 @@ def _of_length(column: Column, rows: int) -> Column:
     return column if len(column) == rows else column.take(np.arange(rows) % len(column))
 
 
-def tied_columns(
-    rules: Iterable[Rule], table: Table, *, target: str = "", declared: Iterable[Rule] = ()
-) -> TiedColumns:
-    """How rules tie the columns of a table.
+def tied_columns(rules: Sequence[Rule], found: Sequence[Rule], table: Table, *, target: str = "") -> TiedColumns:
+    """How declared rules, then rules that were found, tie the columns of a table.
 
     A rule that cannot be kept together with those before it, or whose columns stay unchanged, ties nothing. Of a
     declared rule that is an error.
     """
-    required = set(declared)
     ties: dict[str, Computed | Above] = {}
-    for rule in rules:
+    kept = []
+    for rule in (*rules, *found):
         made = _tie(rule, table, ties, target)
-        if made is None:
-            if rule in required and isinstance(rule, Linear | Moment) and not _stays(rule, table):
-                raise PlanError(
-                    f"The rule {rule.text!r} cannot be kept together with the others: no column is left that can be "
-                    "computed from the rest, or values are missing where it needs them. Leave out one of the rules."
-                )
-            continue
-        ties[made.column] = made
-    return TiedColumns(tuple(_in_order(ties)))
+        if made is not None:
+            ties[made.column] = made
+            kept.append(rule)
+        elif rule in rules and isinstance(rule, Linear | Moment) and not _stays(rule, table):
+            raise PlanError(
+                f"The rule {rule.text!r} cannot be kept together with the others: no column is left that can be "
+                "computed from the rest, or values are missing where it needs them. Leave out one of the rules."
+            )
+    return TiedColumns(tuple(_in_order(ties)), tuple(kept))
 
 
 def _stays(rule: Rule, table: Table) -> bool:
