@@ -38,6 +38,17 @@ Target = Annotated[
 Settings = Annotated[
     list[str], typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the recipe, such as k=20.")
 ]
+Rules = Annotated[
+    list[str],
+    typer.Option(
+        "--rule",
+        metavar="RULE",
+        help="A relation between columns that every released row keeps, such as 'total == a + b' or 'start <= end'.",
+    ),
+]
+NoRules = Annotated[
+    bool, typer.Option("--no-rules", help="Do not look for rules between columns; keep only those named by --rule.")
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -70,6 +81,8 @@ def release(
     title: Title = None,
     date: Date = None,
     bins: Bins = None,
+    rules: Rules = [],  # noqa: B006
+    no_rules: NoRules = False,
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -116,7 +129,7 @@ def release(
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
 
-    chosen = _plan(plan, recipe, settings, bins)
+    chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or no_rules)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     paths = ReleasePaths(out if out is not None else _beside(table))
@@ -132,6 +145,8 @@ def release(
             chosen.plan,
             target=target,
             settings=chosen.settings,
+            rules=rules,
+            find_rules=False if no_rules else None,
             key_file=key_file,
             seed=seed,
             keep_order=keep_order,
@@ -207,14 +222,17 @@ class _Chosen:
     settings: dict[str, Any] | None = None
 
 
-def _plan(file: Path | None, recipe: str | None, settings: list[str], bins: int | None) -> "_Chosen":
+def _plan(
+    file: Path | None, recipe: str | None, settings: list[str], bins: int | None, *, has_rules: bool
+) -> "_Chosen":
     if file is None:
         return chosen_recipe(recipe or "cover", settings, bins)
     from leafcover.recipes.plan_file import read_plan
 
-    if recipe is not None or settings or bins is not None:
+    if recipe is not None or settings or bins is not None or has_rules:
         raise PlanError(
-            "--plan cannot be combined with --recipe, --set or --bins. Edit the plan instead, or leave out --plan."
+            "--plan cannot be combined with --recipe, --set, --bins, --rule or --no-rules. "
+            "Edit the plan instead, or leave out --plan."
         )
     return _Chosen(read_plan(file))
 
@@ -314,6 +332,8 @@ def plan(
     recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
     bins: Bins = None,
+    rules: Rules = [],  # noqa: B006
+    no_rules: NoRules = False,
     reading: Reading,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
@@ -325,7 +345,9 @@ def plan(
     for words in data.warnings:
         warn(words)
     chosen = chosen_recipe(recipe, settings, bins)
-    typer.echo(plan_text(plan_for(data, recipe, target=target, settings=chosen.settings)), nl=False)
+    found = False if no_rules else None
+    written = plan_for(data, recipe, target=target, settings=chosen.settings, rules=rules, find_rules=found)
+    typer.echo(plan_text(written), nl=False)
 
 
 # ``leafcover demo``

@@ -523,6 +523,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     if fixed := sorted(half_fixed, key=lambda f: -f.fixed):
         named = (say("fixed-column", name=fact.name, share=f"{fact.fixed:.0%}") for fact in fixed[:LISTED])
         lines.append(say("fixed", columns=", ".join(named), more=len(fixed[LISTED:])))
+    if release.rules:
+        lines.append(say("rules", count=len(release.rules), broken=sum(r.after < r.before for r in release.rules)))
     if release.unprotected:
         lines.append(say("unprotected", columns=", ".join(release.unprotected)))
     if release.no_values:

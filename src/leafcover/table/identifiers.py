@@ -28,6 +28,7 @@ import pyarrow.compute as pc
 from leafcover.arrays import Array, Bools
 from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text, text_of
 from leafcover.table.infer import combine_chunks
+from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import Column, Grid, Kind, Role, Table, row_hashes
 
 DISTINCT_SHARE = 0.9
@@ -499,6 +500,7 @@ class TableFacts:
     columns: tuple[ColumnFacts, ...]
     warnings: tuple[str, ...]
     identifiers: tuple[Suspect, ...] = ()  # columns that look like direct identifiers
+    rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -507,7 +509,7 @@ class TableFacts:
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
     """Summarise a table, with the ``levels`` most common levels of each category."""
     facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
-    return TableFacts(len(table), unique_rows(table), facts, table.warnings, identifiers(table))
+    return TableFacts(len(table), unique_rows(table), facts, table.warnings, identifiers(table), find_rules(table))
 
 
 def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
@@ -550,7 +552,8 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.rows:,} rows, {len(found.columns)} {'column' if len(found.columns) == 1 else 'columns'}; "
         f"{found.unique_rows:,} rows are unique over all columns."
     )
-    return "\n".join([*lines, "", count])
+    rules = [f"  {one.rule}{'' if one.kept == one.rows else f'  ({one.share:.2%} of the rows)'}" for one in found.rules]
+    return "\n".join([*lines, "", count, *(["", "Rules that the rows keep:", *rules] if rules else [])])
 
 
 def _values(facts: ColumnFacts) -> str:

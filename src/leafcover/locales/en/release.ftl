@@ -42,6 +42,16 @@ fixed = The cell discloses the value in at least half of the rows: { $columns }{
    *[other] {""} and { $more } more.
 }
 fixed-column = { $name } ({ $share })
+rules = { $count ->
+    [one] One rule
+   *[other] { $count } rules
+} between columns: { $broken ->
+    [0] as many released rows as original ones keep { $count ->
+        [one] it
+       *[other] them
+      }.
+   *[other] fewer released rows than original ones keep { $broken } of them.
+}
 unprotected = Released unchanged, not protected: { $columns }.
 no-values = Without any value, so there was nothing to change: { $columns }.
 record-linkage = Record linkage: an attacker who knows a person’s quasi-identifiers and the method, everything but the secret key, links that person to the right row in { $risk } of attempts, and in { $worst } for the most exposed 1%.
