@@ -17,6 +17,7 @@ from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs,
 from leafcover.kernels.histogram_refine import Splits
 from leafcover.perturb.base import Earlier, standard_scores
 from leafcover.perturb.deal import STEP, _bits_of_steps, _is_further, _Pairs, _rounded_product, shared_values
+from leafcover.recipes.plan import canonical
 from leafcover.table.table import Grid
 from leafcover.tree.binary import _pruned, codings, grow_binary, stages_of
 from leafcover.tree.histogram import bin_columns
@@ -557,10 +558,19 @@ def test_integers_that_are_one_number_are_written_alike():
     assert len(set(out.stored.to_pylist())) == 1
 
 
+def test_an_integer_of_numpy_is_an_integer():
+    deal_it = lc.Deal(share=np.int64(7))
+    assert type(deal_it.share) is int
+    assert repr(deal_it) == repr(lc.Deal(share=7))
+    assert canonical(lc.Plan(lc.Step("a", lc.Whole(), deal_it))) == canonical(
+        lc.Plan(lc.Step("a", lc.Whole(), lc.Deal(share=7)))
+    )
+
+
 def test_settings_out_of_range_are_refused():
     with pytest.raises(ValueOutOfRange, match="share"):
         lc.Deal(share=0)
-    for wrong in (2.5, "x", True, None):
+    for wrong in (2.5, "x", True, None, np.float64(5), np.array([5, 6])):
         with pytest.raises(ValueOutOfRange, match="share"):
             lc.Deal(share=wrong)
     some = table(category("a", ["x", "y"] * 20), category("b", ["u", "v"] * 20))

@@ -8,6 +8,7 @@ is a permutation of itself, and no released row descends from one person.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import index
 from typing import ClassVar
 
 import numpy as np
@@ -88,8 +89,13 @@ class Deal(Perturbation):
     correlated: float = 0.0
 
     def __post_init__(self) -> None:
-        if type(self.share) is not int or not 1 <= self.share <= MOST_SHARE:
+        try:
+            share = 0 if isinstance(self.share, bool) else index(self.share)
+        except TypeError:
+            share = 0
+        if not 1 <= share <= MOST_SHARE:
             raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
+        object.__setattr__(self, "share", share)  # not an integer of NumPy, which plans would not write alike
         if not self.avoid >= 0:
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
         if not self.relate >= 0:
