@@ -18,6 +18,7 @@ from leafcover.arrays import Floats, Rows, Words
 from leafcover.errors import TableError, ValueOutOfRange
 
 KEY_BYTES = 32
+PART_ROWS = 8192  # drawn at a time
 
 
 @dataclass(frozen=True)
@@ -125,13 +126,18 @@ class Draws:
         """
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        blocks = np.empty((len(rows), 2), ">u8")
-        blocks[:, 0] = attempt
-        blocks[:, 1] = rows
+        found = np.empty(len(rows), np.uint64)
         # ECB of counter blocks is the CTR keystream, with random access: whole tables and single rows share one path.
         encryptor = Cipher(algorithms.AES(self.secret), modes.ECB()).encryptor()
-        stream = encryptor.update(blocks.tobytes())
-        return np.frombuffer(stream, "<u8").reshape(-1, 2)[:, 0].astype(np.uint64)
+        # In parts that stay in the cache: at once, a million rows take 60 MB and five times as long.
+        for start in range(0, len(rows), PART_ROWS):
+            part = rows[start : start + PART_ROWS]
+            blocks = np.empty((len(part), 2), ">u8")
+            blocks[:, 0] = attempt
+            blocks[:, 1] = part
+            stream = np.frombuffer(encryptor.update(blocks.tobytes()), "<u8")
+            found[start : start + PART_ROWS] = stream[::2]
+        return found
 
     def uniform(self, rows: Rows, attempt: int = 0) -> Floats:
         """A uniform number strictly between 0 and 1 for each row."""

@@ -13,10 +13,12 @@ from scipy.stats import chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, share_groups, swap_new_pairs
+from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, swap_new_pairs
 from leafcover.kernels.histogram_refine import Splits
+from leafcover.kernels.microaggregation import optimal_groups
 from leafcover.perturb.base import Earlier, standard_scores
 from leafcover.perturb.deal import STEP, _bits_of_steps, _is_further, _Pairs, _rounded_product, shared_values
+from leafcover.recipes.plan import canonical
 from leafcover.table.table import Grid
 from leafcover.tree.binary import _pruned, codings, grow_binary, stages_of
 from leafcover.tree.histogram import bin_columns
@@ -204,19 +206,20 @@ def follow(trees, row, start):
     return node
 
 
-@given(mixed_tables(min_rows=20), st.integers(0, 2))
-def test_rows_are_placed_as_by_the_twin(some, seed):
+@given(mixed_tables(min_rows=20), st.booleans())
+def test_rows_are_placed_as_by_the_twin(some, one_level):
     columns = [c for c in some if c.name != some.names[-1]]
     target = some[some.names[-1]]
     code = codings(target)[0].codes(target)
-    start = np.arange(len(some)) % 2
-    trees = grow_binary(
-        binned_of(*columns), code.astype(np.int32), int(code.max()) + 1, start, 2,
-        given=[c.name for c in columns], floor=3, price=0.0,
+    start = np.arange(len(some), dtype=np.int32) % 2
+    trees, leaf = grow_binary(
+        binned_of(*columns), code, int(code.max()) + 1, start, 2,
+        given=[c.name for c in columns], floor=3, price=0.5 * one_level, one_level=one_level,
     )  # fmt: skip
     texts = {c.name: [None if m else (c.levels[int(v)] if c.is_category else v) for v, m in
                       zip(c.values, c.missing, strict=True)] for c in columns}  # fmt: skip
     placed = trees.place(trees.codes(some), start)
+    assert leaf.tolist() == placed.tolist()
     for row in range(len(some)):
         assert placed[row] == follow(trees, {name: values[row] for name, values in texts.items()}, int(start[row]))
     sizes = np.bincount(placed, minlength=len(trees))[trees.tested < 0]
@@ -290,7 +293,7 @@ def test_branches_are_kept_if_their_splits_pay_together(seed, cells):
     def worth(node):
         return 0.0 if test[node] < 0 else max(0.0, net[node] + worth(first[node]) + worth(first[node] + 1))
 
-    kept = _pruned(splits, cells)
+    kept, number = _pruned(splits, cells)
     assert kept.side[:cells, 0].tolist() == list(range(cells))
     assert kept.net[kept.test >= 0].sum() == pytest.approx(sum(worth(cell) for cell in range(cells)))
     for node in np.flatnonzero(kept.test >= 0):
@@ -298,6 +301,12 @@ def test_branches_are_kept_if_their_splits_pay_together(seed, cells):
         assert worth(old) > 0
         assert kept.side[kept.first[node] : kept.first[node] + 2, 0].tolist() == [first[old], first[old] + 1]
     assert len(kept.test) == cells + 2 * (kept.test >= 0).sum()
+    above = {first[node] + child: node for node in range(len(test)) if test[node] >= 0 for child in (0, 1)}
+    for node in range(len(test)):  # each node leads to itself, or to the nearest kept one above it
+        there = node
+        while there not in kept.side[:, 0].tolist():
+            there = above[there]
+        assert kept.side[number[node], 0] == there
 
 
 def test_a_branch_that_pays_only_below_its_first_split_is_grown():
@@ -526,7 +535,7 @@ def test_groups_of_shared_numbers_have_the_least_sum_of_squares(pairs):
     cuts = product((0, 1), repeat=len(values) - 1)
     every = (np.cumsum((0, *cut)) for cut in cuts)
     allowed = [squares(group) for group in every if np.bincount(group, held).min() >= min(share, held.sum())]
-    found = share_groups(values.astype(np.float64), held, share)
+    found = optimal_groups(values.astype(np.float64), share, held)
     assert np.bincount(found, held).min() >= min(share, held.sum())
     assert squares(found) == pytest.approx(min(allowed))
 
@@ -550,10 +559,19 @@ def test_integers_that_are_one_number_are_written_alike():
     assert len(set(out.stored.to_pylist())) == 1
 
 
+def test_an_integer_of_numpy_is_an_integer():
+    deal_it = lc.Deal(share=np.int64(7))
+    assert type(deal_it.share) is int
+    assert repr(deal_it) == repr(lc.Deal(share=7))
+    assert canonical(lc.Plan(lc.Step("a", lc.Whole(), deal_it))) == canonical(
+        lc.Plan(lc.Step("a", lc.Whole(), lc.Deal(share=7)))
+    )
+
+
 def test_settings_out_of_range_are_refused():
     with pytest.raises(ValueOutOfRange, match="share"):
         lc.Deal(share=0)
-    for wrong in (2.5, "x", True, None):
+    for wrong in (2.5, "x", True, None, np.float64(5), np.array([5, 6])):
         with pytest.raises(ValueOutOfRange, match="share"):
             lc.Deal(share=wrong)
     some = table(category("a", ["x", "y"] * 20), category("b", ["u", "v"] * 20))

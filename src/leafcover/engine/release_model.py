@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from leafcover.arrays import Array, Floats, Rows
+from leafcover.arrays import Array, Codes, Floats, Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.cells_model import RARE, WIDE, cells_model
 from leafcover.engine.descent_model import descent_model
@@ -32,8 +32,8 @@ class Coded:
     """Some people, as the trees of one factor see them."""
 
     tested: Array  # (people, tested columns) bins
-    starts: Rows  # start cells
-    codes: Rows  # of the values of the factor's own column
+    starts: Codes  # start cells
+    codes: Codes  # of the values of the factor's own column
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,9 @@ class Factor:
     roots: Floats  # (start cells, codes)
     _shares: dict[float, Floats] = field(default_factory=dict, repr=False)  # by smoothing
 
-    def starts(self, column: Column) -> Rows:
+    def starts(self, column: Column) -> Codes:
         """The start cells of values."""
-        return np.zeros(len(column), np.int64) if self.before is None else self.before.codes(column)
+        return np.zeros(len(column), np.int32) if self.before is None else self.before.codes(column)
 
     @cached_property
     def prior(self) -> Floats:
@@ -63,7 +63,7 @@ class Factor:
         column = people[self.name]
         return Coded(self.trees.codes(people), self.starts(column), self.coding.codes(column))
 
-    def placed(self, coded: Coded) -> tuple[Rows, Rows]:
+    def placed(self, coded: Coded) -> tuple[Codes, Codes]:
         """The leaf that each person reaches, and the code of the person's value there."""
         return self.trees.place(coded.tested, coded.starts), coded.codes
 
@@ -123,7 +123,7 @@ class Factor:
         for number, table in enumerate(shares):
             total[number] += table.take(at).take(group, axis=1)
 
-    def against_wide(self, placed: tuple[Rows, Rows], smoothing: Sequence[float]) -> Floats:
+    def against_wide(self, placed: tuple[Codes, Codes], smoothing: Sequence[float]) -> Floats:
         """(smoothings, people) the log share of the person's value in its leaf, against that in a wider one."""
         wide = self.log_shares(WIDE)[placed]
         return np.array([self.log_shares(one)[placed] - wide for one in smoothing])
@@ -140,16 +140,13 @@ def _counted(
     name: str, trees: BinaryTrees, before: Coding | None, coding: Coding, table: Table
 ) -> tuple[Floats, Floats]:
     """How often each code occurs in each leaf and in each start cell of a table."""
+    from leafcover.kernels.dealing import count_pairs
+
     column = table[name]
-    start = np.zeros(len(table), np.int64) if before is None else before.codes(column)
+    start = np.zeros(len(table), np.int32) if before is None else before.codes(column)
     code, cells = coding.codes(column), int((trees.parent < 0).sum())
     leaf = trees.place(trees.codes(table), start)
-
-    def counts(label: Rows, labels: int) -> Floats:
-        place = np.bincount(label * coding.count + code, minlength=labels * coding.count)
-        return place.reshape(labels, coding.count).astype(np.float64)
-
-    return counts(leaf, len(trees)), counts(start, cells)
+    return count_pairs(leaf, code, len(trees), coding.count), count_pairs(start, code, cells, coding.count)
 
 
 def factors_of(table: Table, name: str, stages: Sequence[Stage]) -> Iterator[Factor]:

@@ -208,24 +208,7 @@ def run(
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
-
-    after: dict[str, Changed] = {}
-    fixed: dict[str, float] = {}
-    so_far = {c.name: Earlier(c, c) for c in table}
-    blocks: list[tuple[Column, Described | None]] = []
-    for number, step in enumerate(plan.steps, 1):
-        tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
-        whole = whole_part(table, step, partitions, so_far)
-        changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
-        broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
-        if broken:
-            raise InvariantViolated(f"Step {number} violated a guarantee, so nothing is written: {'; '.join(broken)}.")
-        after.update(changed)
-        so_far |= {n: Earlier(c := table[n], replace(c, values=changed[n].values, stored=None)) for n in changed}
-        fixed.update(fixed_shares)
-        if dealt:
-            described = step.perturb.described(whole, step.within.min_rows)
-            blocks.append((so_far[step.columns[0]].released, described))
+    after, fixed, blocks = _carry_out(table, plan, partitions, root, tell)
 
     tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)
@@ -252,6 +235,33 @@ def run(
         partitions=partitions,
         statement=statement(blocks, len(table)) if dealt else None,
     )
+
+
+def _carry_out(
+    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], root: Draws, tell: Progress
+) -> tuple[dict[str, Changed], dict[str, float], list[tuple[Column, Described | None]]]:
+    """Every step: the changed columns, their shares of fixed values, and what describes each block if all are dealt.
+
+    What is remembered of earlier columns, 20 MB each for a million rows, is freed before the release is put together.
+    """
+    after: dict[str, Changed] = {}
+    fixed: dict[str, float] = {}
+    dealt, so_far = is_dealt(plan, table), {c.name: Earlier(c, c) for c in table}
+    blocks: list[tuple[Column, Described | None]] = []
+    for number, step in enumerate(plan.steps, 1):
+        tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
+        whole = whole_part(table, step, partitions, so_far)
+        changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
+        broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
+        if broken:
+            raise InvariantViolated(f"Step {number} violated a guarantee, so nothing is written: {'; '.join(broken)}.")
+        after.update(changed)
+        so_far |= {n: Earlier(c := table[n], replace(c, values=changed[n].values, stored=None)) for n in changed}
+        fixed.update(fixed_shares)
+        if dealt:
+            described = step.perturb.described(whole, step.within.min_rows)
+            blocks.append((so_far[step.columns[0]].released, described))
+    return after, fixed, blocks
 
 
 def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:

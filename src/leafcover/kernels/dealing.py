@@ -17,10 +17,10 @@ from leafcover.kernels.sorting import sort_pairs
 
 
 @njit(**ENTRY)
-def find_nodes(tested: Codes, first: Codes, side: Words, codes: Array, node_of_row: Rows) -> None:
+def find_nodes(tested: Codes, first: Codes, side: Words, codes: Array, node_of_row: Codes) -> None:
     """Follow the tests from the node that each row starts at; ``codes[test, row]`` is the bin of a tested value."""
     for i in range(len(node_of_row)):
-        node = node_of_row[i]
+        node = ZERO + node_of_row[i]
         while tested[node] >= 0:
             code = np.int64(codes[tested[node], i])
             on_first = (side[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1)
@@ -28,18 +28,18 @@ def find_nodes(tested: Codes, first: Codes, side: Words, codes: Array, node_of_r
         node_of_row[i] = node
 
 
-def deal(giving: Rows, taking: Rows, parent: Codes, words: Words) -> tuple[Rows, Rows]:
+def deal(giving: Codes, taking: Codes, parent: Codes, words: Words) -> tuple[Rows, Codes]:
     """For each taker the giver whose value it receives, and the node where they met.
 
     ``giving`` and ``taking`` are the nodes of the rows; a parent has a smaller number than its children. One secret
     word for each row orders the givers of a node, and another one, made from it, the takers.
     """
     rows, nodes = len(giving), len(parent)
-    source, met = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    source, met = np.empty(rows, np.int64), np.empty(rows, np.int32)
     givers, giver_starts = rows_by_cell(giving, nodes)
     takers, taker_starts = rows_by_cell(taking, nodes)
-    heads, following = np.full((2, nodes), -1, np.int64), np.empty((2, rows), np.int64)
-    memory = np.empty((2, rows), np.int64)
+    heads, following = np.full((2, nodes), -1, np.int32), np.empty((2, rows), np.int32)
+    memory = np.empty((2, rows), np.int32)
     _deal(givers, giver_starts, takers, taker_starts, parent, words, source, met, heads, following, memory)
     return source, met
 
@@ -55,23 +55,23 @@ def _mixed(word: np.uint64, node: int) -> np.uint64:
 
 @njit(**INNER)
 def _collect(
-    side: int, node: int, order: Rows, start: int, stop: int, head: Rows, following: Rows, rows: Rows
+    side: int, node: int, order: Codes, start: int, stop: int, head: Codes, following: Codes, rows: Codes
 ) -> int:  # fmt: skip
     """List the rows of a node: its own, and those left over below it; returns their number."""
     count = ZERO
     for i in range(start, stop):
         rows[side, count] = order[i]
         count += 1
-    row = head[side, node]
+    row = ZERO + head[side, node]
     while row >= 0:
         rows[side, count] = row
         count += 1
-        row = following[side, row]
+        row = ZERO + following[side, row]
     return count
 
 
 @njit(**INNER)
-def _shuffle(side: int, node: int, count: int, words: Words, rows: Rows) -> None:
+def _shuffle(side: int, node: int, count: int, words: Words, rows: Codes) -> None:
     """Permute the rows of a node uniformly (Fisher and Yates), by a word of each row for this node and side.
 
     From the front, so that the row at place i has not moved before: each word decides once. The upper 32 bits of a word
@@ -85,8 +85,8 @@ def _shuffle(side: int, node: int, count: int, words: Words, rows: Rows) -> None
 
 @njit(**ENTRY)
 def _deal(
-    givers: Rows, giver_starts: Rows, takers: Rows, taker_starts: Rows, parent: Codes, words: Words, source: Rows,
-    met: Rows, head: Rows, following: Rows, rows: Rows,
+    givers: Codes, giver_starts: Rows, takers: Codes, taker_starts: Rows, parent: Codes, words: Words, source: Rows,
+    met: Codes, head: Codes, following: Codes, rows: Codes,
 ) -> None:  # fmt: skip
     for below in range(len(parent)):
         node = ZERO + len(parent) - 1 - below
@@ -114,7 +114,7 @@ def offsets_of(tables: Sequence[Array]) -> Rows:
     return np.cumsum([0, *(len(one) for one in tables)])[:-1]
 
 
-def count_pairs(code: Codes, value: Rows, codes: int, values: int) -> Floats:
+def count_pairs(code: Codes, value: Codes, codes: int, values: int) -> Floats:
     """(codes, values) how often each code and value occur together; half the time of numpy's bincount."""
     found = np.zeros((codes, values))
     _count_pairs(code, value, found)
@@ -122,7 +122,7 @@ def count_pairs(code: Codes, value: Rows, codes: int, values: int) -> Floats:
 
 
 @njit(**ENTRY)
-def _count_pairs(code: Codes, value: Rows, found: Floats) -> None:
+def _count_pairs(code: Codes, value: Codes, found: Floats) -> None:
     for i in range(len(code)):
         found[code[i], value[i]] += 1
 
@@ -135,7 +135,7 @@ def score_values(values: Floats, scale: float, mean: float, spread: float, most:
         scores[i] = 0.0 if np.isnan(score) else min(max(score, -most), most)
 
 
-def sum_scores(groups: Codes, scores: Floats, code: Rows, of_codes: Floats, size: int) -> Floats:
+def sum_scores(groups: Codes, scores: Floats, code: Codes, of_codes: Floats, size: int) -> Floats:
     """Sums of scores by code; or, where codes have scores, of the products of both by group. See `ScoreSums`.
 
     A fifth of the time of numpy's bincount. No scores are scores of one, no groups one group.
@@ -146,7 +146,7 @@ def sum_scores(groups: Codes, scores: Floats, code: Rows, of_codes: Floats, size
 
 
 @njit(**ENTRY)
-def _sum_scores(groups: Codes, scores: Floats, code: Rows, of_codes: Floats, found: Floats) -> None:
+def _sum_scores(groups: Codes, scores: Floats, code: Codes, of_codes: Floats, found: Floats) -> None:
     if not len(of_codes):
         for i in range(len(code)):
             found[code[i]] += scores[i]
@@ -167,11 +167,11 @@ TRIES = 64  # other takers that are tried in each node
 
 
 def swap_new_pairs(
-    taking: Rows,
+    taking: Codes,
     parent: Codes,
     first: Codes,
     source: Rows,
-    value: Rows,
+    value: Codes,
     levels: Sequence[Codes],
     tables: Sequence[Bools],
     codes: int,
@@ -194,7 +194,7 @@ def swap_new_pairs(
     for node in np.flatnonzero(first >= 0).tolist():
         begin[first[node]] = begin[node]
         begin[first[node] + 1] = begin[node] + size[first[node]]
-    place = np.empty(nodes, np.int64)  # of each node in the order of the tree, so that the rows below one are a range
+    place = np.empty(nodes, np.int32)  # of each node in the order of the tree, so that the rows below one are a range
     place[np.argsort(begin, kind="stable")] = np.arange(nodes)
     order, _ = rows_by_cell(place[taking], nodes)
     return int(_swap(order, begin, size, taking, parent, source, value, before, offsets, new, words, np.int64(codes)))
@@ -210,12 +210,12 @@ def _is_new(taker: int, code: int, before: Codes, offsets: Rows, new: Bools, lev
 
 @njit(**ENTRY)
 def _swap(
-    order: Rows, begin: Rows, size: Rows, taking: Rows, parent: Codes, source: Rows, value: Rows, before: Codes,
+    order: Codes, begin: Rows, size: Rows, taking: Codes, parent: Codes, source: Rows, value: Codes, before: Codes,
     offsets: Rows, new: Bools, words: Words, levels: int,
 ) -> int:  # fmt: skip
     left = 0
     for taker in range(len(source)):
-        mine = value[source[taker]]
+        mine = ZERO + value[source[taker]]
         if not _is_new(taker, mine, before, offsets, new, levels):
             continue
         node, done, tried = ZERO + taking[taker], False, 0
@@ -223,8 +223,8 @@ def _swap(
             for _ in range(min(TRIES, size[node])):
                 step = np.int64(_mixed(words[taker], tried) % np.uint64(size[node]))
                 tried += 1
-                other = order[begin[node] + step]
-                theirs = value[source[other]]
+                other = ZERO + order[begin[node] + step]
+                theirs = ZERO + value[source[other]]
                 if (
                     not done
                     and theirs != mine
@@ -271,8 +271,8 @@ class ScoreSums(NamedTuple):
 
 
 def relate_pairs(
-    taking: Rows, nodes: int, source: Rows, value: Rows, pairs: PairCounts, sums: ScoreSums, limit: Floats, codes: int,
-    words: Words,
+    taking: Codes, nodes: int, source: Rows, value: Codes, pairs: PairCounts, sums: ScoreSums, limit: Floats,
+    codes: int, words: Words,
 ) -> None:  # fmt: skip
     """Exchange values between takers of a leaf where it reduces the errors; changes ``source`` and the figures.
 
@@ -336,7 +336,7 @@ def _change_of_sums(
 
 @njit(**ENTRY)
 def _relate(
-    order: Rows, starts: Rows, taking: Rows, source: Rows, value: Rows, pairs: PairCounts, sums: ScoreSums,
+    order: Codes, starts: Rows, taking: Codes, source: Rows, value: Codes, pairs: PairCounts, sums: ScoreSums,
     error: Floats, limit: Floats, words: Words, levels: int, sweep: int,
 ) -> int:  # fmt: skip
     """Offer each taker the value of another one, chosen by its word; returns how many accept."""
@@ -344,7 +344,7 @@ def _relate(
     before, offsets, more, weight = pairs.groups, pairs.offsets, pairs.more, pairs.weight
     counted, summed = len(offsets), len(sums.offsets)
     for taker in range(len(source)):
-        mine, tries = value[source[taker]], False
+        mine, tries = ZERO + value[source[taker]], False
         for column in range(counted):
             if error[column] > limit[column]:  # an exchange with somebody who has too many is tried in another turn
                 tries = tries or more[offsets[column] + before[taker, column] * levels + mine] > 0
@@ -354,8 +354,8 @@ def _relate(
             continue
         begin = starts[taking[taker]]
         size = starts[taking[taker] + 1] - begin
-        other = order[begin + np.int64(_mixed(words[taker], -2 - sweep) % np.uint64(size))]
-        theirs = value[source[other]]
+        other = ZERO + order[begin + np.int64(_mixed(words[taker], -2 - sweep) % np.uint64(size))]
+        theirs = ZERO + value[source[other]]
         if mine == theirs:
             continue
         change = 0.0  # of the errors that are too large
@@ -383,52 +383,21 @@ def _relate(
     return swapped
 
 
-def share_groups(values: Floats, held: Rows, share: int) -> Rows:
-    """The group of each value in ascending order, so that at least ``share`` rows hold the values of a group.
-
-    Of all such groups those with the least sum of squared deviations from their means, found exactly as by Hansen and
-    Mukherjee (2003), with rows as weights: they do not reach across a gap if there is another way.
-    """
-    best, start = np.full(len(values) + 1, np.inf), np.zeros(len(values) + 1, np.int64)
-    group = np.empty(len(values), np.int64)
-    _share_groups(values, held, share, best, start, group)
-    return group
-
-
-@njit(**ENTRY)
-def _share_groups(values: Floats, held: Rows, share: int, best: Floats, start: Rows, group: Rows) -> None:
-    """``best[j]`` is the least sum for the first j values, whose last group begins at ``start[j]``."""
-    best[0] = 0.0
-    for stop in range(1, len(values) + 1):
-        rows, mean, squares = 0, 0.0, 0.0
-        for first in range(stop - 1, max(stop - 2 * share, -1), -1):  # more values would be two groups
-            rows += held[first]
-            away = values[first] - mean
-            mean += away * held[first] / rows
-            squares += away * (values[first] - mean) * held[first]
-            if rows >= share and best[first] + squares < best[stop]:
-                best[stop], start[stop] = best[first] + squares, first
-    stop, number = len(values), 0
-    while stop > 0:
-        for i in range(start[stop], stop):
-            group[i] = -number
-        stop, number = start[stop], number + 1
-    for i in range(len(group)):
-        group[i] += number - 1
-
-
 # Permutation of rows within cells by one random word per row, and hashes and majorities of cell values.
 
 
-def rows_by_cell(label: Rows, count: int) -> tuple[Rows, Rows]:
-    """Rows sorted by cell, then by row number, and the start of each cell (count + 1 entries)."""
-    order, starts = np.empty(len(label), np.int64), np.zeros(count + 2, np.int64)
+def rows_by_cell(label: Array, count: int) -> tuple[Array, Rows]:
+    """Rows sorted by cell, then by row number, and the start of each cell (count + 1 entries).
+
+    The row numbers have the type of the labels, 32 or 64 bits.
+    """
+    order, starts = np.empty(len(label), label.dtype), np.zeros(count + 2, np.int64)
     _sort_by_cell(label, order, starts)
     return order, starts[:-1]
 
 
 @njit(**ENTRY)
-def _sort_by_cell(label: Rows, order: Rows, starts: Rows) -> None:
+def _sort_by_cell(label: Array, order: Array, starts: Rows) -> None:
     """A counting sort; ``starts`` is zero before, and the start of each cell afterwards."""
     for i in range(len(label)):
         starts[label[i] + 2] += 1

@@ -358,14 +358,14 @@ def _record(
             side[node, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
 
 
-def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bools, Floats, Floats, int, Splits]:
+def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Codes, Floats, Floats, int, Splits]:
     """Split the ranges between ``starts`` (the last entry is the number of rows) as long as the net gain suffices.
 
-    Moves the records. Returns which positions start a new cell, the bits gained by each test, the same after costs, and
-    the number of ranges that were split. Buffers are shared as in `histogram_grow`.
+    Moves the records. Returns the leaf that starts at each position (-1 where none does), the bits gained by each test,
+    the same after costs, and the number of ranges that were split. Buffers are shared as in `histogram_grow`.
     """
     rows, tests = len(records.target), len(settings.tests)
-    begins, gains, nets = np.zeros(rows, np.bool_), np.zeros(tests), np.zeros(tests)
+    leaf_at, gains, nets = np.full(rows, -1, np.int32), np.zeros(tests), np.zeros(tests)
     places = int(settings.offsets[tests])
     large = max(places // max(tests, 1), 64)  # from this size on, counting costs more than scanning the counts
     slots = 2
@@ -378,14 +378,14 @@ def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Bo
     words = (int(settings.sizes.max(initial=1)) + 63) // 64
     none = np.full(most, -1, np.int32)
     splits = Splits(none, none.copy(), np.zeros((most, words), np.uint64), np.zeros(most))
-    split_cells, nodes = _refine(records, starts, settings, scratch, counts, large, begins, gains, nets, splits)
-    return begins, gains, nets, int(split_cells), Splits(*(part[:nodes] for part in splits))  # type: ignore[arg-type]
+    split_cells, nodes = _refine(records, starts, settings, scratch, counts, large, leaf_at, gains, nets, splits)
+    return leaf_at, gains, nets, int(split_cells), Splits(*(part[:nodes] for part in splits))  # type: ignore[arg-type]
 
 
 @njit(**ENTRY)
 def _refine(
     records: Records, starts: Rows, settings: RefineSettings, scratch: RefineScratch, counts: Codes, large: int,
-    begins: Bools, gains: Floats, nets: Floats, splits: Splits,
+    leaf_at: Codes, gains: Floats, nets: Floats, splits: Splits,
 ) -> tuple[int, int]:  # fmt: skip
     classes, tests, places, stack = settings.classes, settings.tests.size, counts.shape[1], scratch.stack
     split_cells, nodes = 0, starts.size - 1
@@ -396,7 +396,7 @@ def _refine(
             waiting -= 1
             start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
             slot, how, node = stack[waiting, 3], stack[waiting, 4], stack[waiting, 5]
-            begins[start] = True
+            leaf_at[start] = node  # a child with the same start comes later
             ends = stop - start < 2 * settings.floor or depth >= settings.max_depth or tests == 0
             is_large = stop - start >= large and not ends
             here, above = counts[slot], counts[max(slot - 1, 0)]

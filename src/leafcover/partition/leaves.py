@@ -389,12 +389,13 @@ class Conditional(PartitionMethod):
             bins=self.bins,
             one_level=self.one_level,
         )
-        leaf = stages[0].leaf
-        held = np.bincount(leaf, minlength=1) > 0
-        label = (np.cumsum(held) - 1)[leaf]
+        cells = one_cell(len(column))
+        if stages[0].trees.attributes:
+            held = np.bincount(stages[0].leaf) > 0
+            cells = Cells((np.cumsum(held) - 1)[stages[0].leaf], int(np.count_nonzero(held)))
         one = f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} rows form one cell."
         notes = (one,) if len(column) < 2 * self.min_cell else ()
-        return Partition(Cells(label, int(np.count_nonzero(held))), notes=notes, stages=stages)
+        return Partition(cells, notes=notes, stages=stages)
 
 
 MOST_LEVELS = 1000  # of a category that is tested

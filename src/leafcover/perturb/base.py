@@ -52,7 +52,7 @@ class Earlier:
     def groups(self) -> tuple[Codes, Codes, int]:
         """Both as codes of a few groups of values, and the number of groups."""
         coding = codings(self.original)[0]
-        before, after = (coding.codes(column).astype(np.int32) for column in (self.original, self.released))
+        before, after = (coding.codes(column) for column in (self.original, self.released))
         return before, after, coding.count
 
     @cached_property
@@ -75,7 +75,9 @@ class Earlier:
         both = (self.original, self.released)
         if self.original.is_category:
             size = len(self.original.levels)
-            before, after = (np.where(c.values < 0, size, c.values).astype(np.int32) for c in both)
+            before, after = (
+                np.where(c.values < 0, np.int32(size), c.values) if c.missing.any() else c.values for c in both
+            )
         else:
             values = self.original.values
             if len(np.unique(values[:LOOKED_AT])) > FEW_VALUES + 1:  # nan is one value
@@ -176,7 +178,7 @@ class Changed:
     """New values of a column. If values were only exchanged, ``source`` is the row each came from."""
 
     values: Array
-    source: Rows | None = None
+    source: Array | None = None  # row numbers of 32 or 64 bits
     replaced: Array | None = None  # (rows,) the values that were exchanged, if they are not the column's own
 
 

@@ -8,6 +8,7 @@ is a permutation of itself, and no released row descends from one person.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from operator import index
 from typing import ClassVar
 
 import numpy as np
@@ -88,8 +89,13 @@ class Deal(Perturbation):
     correlated: float = 0.0
 
     def __post_init__(self) -> None:
-        if type(self.share) is not int or not 1 <= self.share <= MOST_SHARE:
+        try:
+            share = 0 if isinstance(self.share, bool) else index(self.share)
+        except TypeError:
+            share = 0
+        if not 1 <= share <= MOST_SHARE:
             raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
+        object.__setattr__(self, "share", share)  # not an integer of NumPy, which plans would not write alike
         if not self.avoid >= 0:
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
         if not self.relate >= 0:
@@ -122,12 +128,12 @@ class Deal(Perturbation):
 
     def change(self, part: Chunk, summary: Summary, draws: Draws) -> Mapping[str, Changed]:
         """Deal stage by stage."""
-        source = self._dealt(part, draws)
-        found = {}
+        source, found = self._dealt(part, draws), {}
+        rows = part.rows.astype(np.int32)[source]  # kept for every column until all are dealt
         for column in part.columns:
             values = self._shared(part, column)
             replaced = None if values is column.values else values
-            found[column.name] = Changed(values[source], part.rows[source], replaced)
+            found[column.name] = Changed(values[source], rows, replaced)
         return found
 
     def _dealt(self, part: Chunk, draws: Draws) -> Rows:
@@ -138,7 +144,7 @@ class Deal(Perturbation):
         if not part.stages:
             return np.argsort(draws.words(rows), kind="stable")
         released = {one.released.name: one for one in part.before}
-        code = np.zeros(len(rows), np.int64)
+        code = np.zeros(len(rows), np.int32)
         source = np.arange(len(rows))
         was_whole = False
         for number, stage in enumerate(part.stages):
@@ -147,14 +153,18 @@ class Deal(Perturbation):
             taking, is_whole = trees.place(np.stack(bins).T if bins else code, code), not bins
             if not (is_whole and was_whole):  # dealt over the whole cell before: inside it all is random already
                 source, _ = deal(stage.leaf, taking, trees.parent, words())
-            self._relate(part, number, taking, source, words)
-            if _decides(part, number):
-                self._avoid(part, number, taking, source, words)
             code, was_whole = stage.code[source], is_whole
+            if self._relate(part, number, taking, source, code, words):
+                code = stage.code[source]
+            if _decides(part, number) and self._avoid(part, number, taking, source, words):
+                code = stage.code[source]
         return source
 
-    def _avoid(self, part: Chunk, number: int, taking: Rows, source: Rows, words: Callable[[], Words]) -> None:
-        """Exchange values between released rows that have a pair of levels which no original row has."""
+    def _avoid(self, part: Chunk, number: int, taking: Codes, source: Rows, words: Callable[[], Words]) -> bool:
+        """Exchange values between released rows that have a pair of levels which no original row has.
+
+        Returns whether any may have been exchanged.
+        """
         from leafcover.kernels.dealing import swap_new_pairs
 
         stage = part.stages[number]
@@ -168,17 +178,21 @@ class Deal(Perturbation):
         if levels:
             trees, size = stage.trees, stage.coding.count
             swap_new_pairs(taking, trees.parent, trees.first, source, stage.code, levels, tables, size, words())
+        return bool(levels)
 
-    def _relate(self, part: Chunk, number: int, taking: Rows, source: Rows, words: Callable[[], Words]) -> None:
+    def _relate(
+        self, part: Chunk, number: int, taking: Codes, source: Rows, code: Codes, words: Callable[[], Words]
+    ) -> bool:
         """Exchange values inside leaves where pairs of columns are further from the original than a new sample's.
 
         Pairs are compared by the counts of their groups at the first stage, and by sums of scores at every stage.
+        ``code`` is what the released rows receive so far. Returns whether any may have been exchanged.
         """
         from leafcover.kernels.dealing import PairCounts, ScoreSums, count_pairs, relate_pairs
 
         if self.relate == np.inf:
-            return
-        stage, code = part.stages[number], part.stages[number].code[source]
+            return False
+        stage = part.stages[number]
         counted: list[tuple[Array, Array, Array]] = []
         for at, (_, after, groups) in enumerate(one.groups for one in part.before) if number == 0 else ():
             pairs = _pairs(part, number, at)
@@ -193,7 +207,7 @@ class Deal(Perturbation):
             if _is_further(more, one.wanted, one.weight, len(part)):
                 summed.append((one, more))
         if not counted and not summed:
-            return
+            return False
         weights = [weight for _, _, weight in counted], [one.weight for one, _ in summed]
         none, ones = np.zeros(len(part), np.int32), np.ones(len(part))
         counts = PairCounts(
@@ -211,6 +225,7 @@ class Deal(Perturbation):
         limits = self.relate * np.array([np.count_nonzero(weight) for weight in weights[0] + weights[1]], np.float64)
         size = stage.coding.count
         relate_pairs(taking, len(stage.trees), source, stage.code, counts, sums, limits, size, words())
+        return True
 
     def _sums(self, part: Chunk, number: int) -> "Sequence[_Sums]":
         """The sums of scores that are compared at a stage; none where the values of a code are dealt."""
@@ -226,7 +241,7 @@ class Deal(Perturbation):
         if not part.columns[0].is_category:
             values = self._shared(part, part.columns[0])
             scores = part.remembered("scores", lambda: standard_scores(values, values))
-            of_codes = np.bincount(stage.code, scores, stage.coding.count) / np.maximum(rows, 1)
+            of_codes = sum_scores(NO_GROUPS, scores, stage.code, NO_SCORES, stage.coding.count) / np.maximum(rows, 1)
         variance = (of_codes**2 * rows).sum() / len(part) if len(of_codes) else 1.0
         for earlier in part.before:
             scores_of = earlier.scores
@@ -249,7 +264,9 @@ class Deal(Perturbation):
         own = np.zeros(len(part))
         for number, stage in enumerate(part.stages):
             of_trees, of_counts = stage.described(given, floor)
-            trees, counts, own = trees + of_trees, counts + of_counts, own + stage.own_share
+            trees, counts = trees + of_trees, counts + of_counts
+            if stage.trees.attributes:
+                own += stage.own_share
             for at in range(len(part.before)) if _decides(part, number) else ():
                 if self.avoid < np.inf and (levels := _pairs(part, number, at, by_levels=True)) is not None:
                     bits += levels.bits_of_empty(levels.avoided(self.avoid))
@@ -346,7 +363,7 @@ class _Sums:
     weight: Floats  # what the square of an error counts; 0 for sums that are not compared
     bits: float  # that describe the sums that are compared
 
-    def more(self, code: Rows) -> Floats:
+    def more(self, code: Codes) -> Floats:
         """How far the sums of released rows that receive these codes are above the original's."""
         from leafcover.kernels.dealing import sum_scores
 
@@ -442,10 +459,10 @@ def shared_values(column: Column, share: int) -> Array:
     Rare neighbours take their mean, on the grid of the column, or the value among them that enough rows hold. The
     result is the column's own array if nothing changes.
     """
-    from leafcover.kernels.dealing import share_groups
+    from leafcover.kernels.microaggregation import optimal_groups
 
     known = np.flatnonzero(~column.missing)
-    order = known[np.argsort(column.values[known])]
+    order = np.argsort(column.values) if len(known) == len(column) else known[np.argsort(column.values[known])]
     ordered = column.values[order]
     first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of each distinct value
     held = np.diff(np.append(first, len(ordered)))
@@ -454,7 +471,7 @@ def shared_values(column: Column, share: int) -> Array:
     if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < MAX_GRID_POINTS):
         return column.values
     scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
-    group = share_groups(distinct / scale, held, share)
+    group = optimal_groups(distinct / scale, share, held)  # does not reach across a gap if there is another way
     begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
     scale = scale if scale > HUGE else 1.0
     new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale

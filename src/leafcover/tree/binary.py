@@ -84,12 +84,12 @@ class BinaryTrees:
                 bits += log2(max(len(levels) // 2, 1)) + log2(sets)
         return bits
 
-    def place(self, codes: Array, start: Rows) -> Rows:
+    def place(self, codes: Array, start: Array) -> Codes:
         """The leaf that each row reaches, from the `codes` of a table and the start cell of each row."""
         from leafcover.kernels.dealing import find_nodes
 
-        node = start.astype(np.int64)
-        if len(self.attributes):
+        node = start.astype(np.int32, copy=bool(self.attributes))
+        if self.attributes:
             find_nodes(self.tested, self.first, self.side, np.ascontiguousarray(codes.T), node)
         return node
 
@@ -104,15 +104,17 @@ def grow_binary(
     binned: Binned,
     target: Codes,
     classes: int,
-    start: Rows,
+    start: Codes,
     cells: int,
     *,
     given: Sequence[str],
     floor: int,
     price: float,
     one_level: bool = False,
-) -> BinaryTrees:
+) -> tuple[BinaryTrees, Codes]:
     """Grow a tree for the target inside each start cell; no leaf has fewer than ``floor`` rows (smaller cells stay).
+
+    Returns the trees, and the leaf of each row.
 
     The gain of a split, in bits, must exceed ``price`` times its cost: the bits to choose the split, and what fitting
     the shares of the classes on both sides gains by chance. With ``one_level`` a split of a category separates one
@@ -120,22 +122,25 @@ def grow_binary(
     """
     testable = np.array([attribute.name in given for attribute in binned.attributes])
     if not testable.any() or classes < 2:
-        return no_trees(cells)
+        return no_trees(cells), start
     least = -np.inf if one_level else 0.0
     grown = refine_labels(
         binned, target, classes, start, cells, floor=floor, testable=testable, price=price, one_level=one_level,
         min_gain_bits=least,
     )  # fmt: skip
     tests, splits = np.flatnonzero(testable), grown.splits
+    kept = np.arange(len(splits.test), dtype=np.int32)
     if one_level:
-        splits = _pruned(splits, cells)
+        splits, kept = _pruned(splits, cells)
     inner = np.flatnonzero(splits.test >= 0)
+    if not len(inner):
+        return no_trees(cells), start
     used = np.unique(splits.test[inner])
     number = np.full(len(tests) + 1, -1, np.int32)  # the last entry is for leaves
     number[used] = np.arange(len(used), dtype=np.int32)
     parent = np.full(len(splits.test), -1, np.int32)
     parent[splits.first[inner]] = parent[splits.first[inner] + 1] = inner
-    return BinaryTrees(
+    trees = BinaryTrees(
         tuple(binned.attributes[tests[at]] for at in used),
         tuple(binned.edges[tests[at]] for at in used),
         number[splits.test],
@@ -143,29 +148,33 @@ def grow_binary(
         splits.side.copy(),
         parent,
     )
+    return trees, grown.leaves(kept)
 
 
-def _pruned(splits: "Splits", cells: int) -> "Splits":
-    """The same trees without branches whose splits together do not pay."""
-    first, worth = splits.first, splits.net.copy()
+def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
+    """The same trees without branches whose splits together do not pay, and the node there of each node here."""
+    first, worth = splits.first.tolist(), splits.net.tolist()
     for node in range(len(first) - 1, -1, -1):  # children come after their parent
         if first[node] >= 0:
-            worth[node] += np.maximum(worth[first[node] : first[node] + 2], 0.0).sum()
-    is_split = (splits.test >= 0) & (worth > 0)
-    kept = list(range(cells))
+            worth[node] += max(worth[first[node]], 0.0) + max(worth[first[node] + 1], 0.0)
+    kept, number = list(range(cells)), list(range(cells)) + [-1] * (len(first) - cells)
+    is_split = [child >= 0 and net > 0 for child, net in zip(first, worth, strict=True)]
     for node in kept:  # grows as children are found
         if is_split[node]:
-            kept += [int(first[node]), int(first[node]) + 1]
-    old = np.array(kept, np.int64)
-    number = np.full(len(first), -1, np.int32)
-    number[old] = np.arange(len(old), dtype=np.int32)
-    inner = is_split[old]
-    return splits._replace(
+            number[first[node] : first[node] + 2] = len(kept), len(kept) + 1
+            kept += [first[node], first[node] + 1]
+    for node, child in enumerate(first):  # rows of a node that was removed are in the leaf above it
+        if child >= 0 and number[child] < 0:
+            number[child : child + 2] = number[node], number[node]
+    old, numbers = np.array(kept, np.int64), np.array(number, np.int32)
+    inner = np.array(is_split)[old]
+    pruned = splits._replace(
         test=np.where(inner, splits.test[old], -1).astype(np.int32),
-        first=np.where(inner, number[first[old]], -1).astype(np.int32),
+        first=np.where(inner, numbers[splits.first[old]], -1).astype(np.int32),
         side=splits.side[old],
         net=splits.net[old],
     )
+    return pruned, numbers
 
 
 # A column is dealt in stages, from coarse to fine: a number first as one of a few groups of neighbouring ranks, then as
@@ -184,14 +193,14 @@ class Coding:
 
     attribute: Attribute
     edges: Floats  # the largest value of each fine group of a number; empty for a category
-    number: Rows  # the code of each fine group or level; the last entry is for missing values
+    number: Codes  # the code of each fine group or level; the last entry is for missing values
     count: int  # number of codes
 
-    def codes(self, column: Column) -> Rows:
+    def codes(self, column: Column) -> Codes:
         """The codes of a column, of this table or another; an unknown level counts as missing."""
         if self.attribute.is_number:
             bins = code_columns((self.attribute,), (self.edges,), (column.values,), len(column))
-            found: Rows = self.number[bins[:, 0].astype(np.int64) - 1]  # missing, -1, is the last entry
+            found: Codes = np.roll(self.number, 1)[bins[:, 0]]  # bin 0 is for missing values
         else:
             found = self.number[_codes_of(self.attribute, column)]
         return found
@@ -206,10 +215,10 @@ class Stage:
     """A stage of dealing a column: trees inside the codes of the stage before, which decide on the next code."""
 
     coding: Coding
-    start: Rows  # (rows,) the code before
-    code: Rows  # (rows,) the code afterwards
+    start: Codes  # (rows,) the code before
+    code: Codes  # (rows,) the code afterwards
     trees: BinaryTrees
-    leaf: Rows  # (rows,) the leaf of each original row
+    leaf: Codes  # (rows,) the leaf of each original row; the same array as ``start`` without splits
 
     @property
     def parameters(self) -> int:
@@ -247,13 +256,13 @@ class Stage:
         of_trees = asked + len(inner) * log2(len(given.names)) + trees.choice_bits(given)
         return of_trees, float((sizes + logs - largest).sum())
 
-    def _counts(self, code: Rows | None, begin: int, end: int) -> Rows:
+    def _counts(self, code: Codes | None, begin: int, end: int) -> Rows:
         """The rows of every node with each code from ``begin`` up to ``end``; all rows of it without codes."""
         trees, width = self.trees, end - begin
-        leaf, place = self.leaf, self.leaf * width
+        place: Array = self.leaf
         if code is not None:
             here = slice(None) if width > int(code.max(initial=0)) else np.flatnonzero((code >= begin) & (code < end))
-            place = leaf[here] * width + code[here] - begin
+            place = _numbered(self.leaf[here], width, code[here]) - begin
         counts = np.bincount(place, minlength=len(trees) * width).reshape(len(trees), width)
         depth = np.zeros(len(trees), np.int64)
         for node in np.flatnonzero(trees.parent >= 0):  # a parent comes before its children
@@ -291,10 +300,10 @@ def codings(column: Column, groups: int = NUMBER_GROUPS, bins: int | None = None
     else:
         edges, middle = _parts(column.values, min(groups * groups, MAX_BINS))
         coarse, count = (middle * groups).astype(np.int64), groups
-    fine = np.arange(len(edges) + 1)
+    fine = np.arange(len(edges) + 1, dtype=np.int32)
     found = [Coding(attribute, edges, fine, len(fine))]
     if len(edges) > count:
-        found.insert(0, Coding(attribute, edges, np.append(coarse, count), count + 1))
+        found.insert(0, Coding(attribute, edges, np.append(coarse, count).astype(np.int32), count + 1))
     return found
 
 
@@ -331,7 +340,7 @@ def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> lis
     for count in (groups, MAX_CLASSES):
         if count == groups and (rows > 0).sum() <= groups:
             continue
-        number = np.full(len(rows), count - 1, np.int64)
+        number = np.full(len(rows), count - 1, np.int32)
         number[common[: count - 1]] = np.arange(min(count - 1, len(common)))
         found.append(Coding(attribute, np.empty(0), number, int(number.max()) + 1))
     return found
@@ -349,43 +358,51 @@ def stages_of(
     one_level: bool = False,
 ) -> tuple[Stage, ...]:
     """The stages of dealing a column given others."""
-    start, cells = np.zeros(len(column), np.int64), 1
+    start, cells = np.zeros(len(column), np.int32), 1
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
         code = coding.codes(column)
         target, classes = _within(start, code)
-        trees = grow_binary(
+        trees, leaf = grow_binary(
             binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
         )
-        found.append(Stage(coding, start, code, trees, trees.place(_tested(binned, trees), start)))
+        found.append(Stage(coding, start, code, trees, leaf))
         start, cells = code, coding.count
     if not _determines(column, found[-1].coding, start):
         found.append(Stage(found[-1].coding, start, start, no_trees(cells), start))
     return tuple(found)
 
 
-def _shares(label: Rows, code: Rows) -> int:
+def _numbered(label: Codes, width: int, code: Codes) -> Rows:
+    """One number for each pair of a label and a code below ``width``, in 64 bits: 32 could overflow."""
+    found = label.astype(np.int64)
+    found *= width
+    found += code
+    return found
+
+
+def _shares(label: Codes, code: Codes) -> int:
     """How many codes occur in each cell beyond the first, summed over cells."""
     width = int(code.max(initial=0)) + 1
-    return _occurring(label * width + code) - _occurring(label)
+    return _occurring(_numbered(label, width, code)) - _occurring(label)
 
 
-def _codes_in(start: Rows, code: Rows) -> Rows:
+def _codes_in(start: Codes, code: Codes) -> Rows:
     """How many codes occur in each start cell."""
     width, cells = int(code.max(initial=0)) + 1, int(start.max(initial=0)) + 1
     found = np.zeros(cells * width, np.bool_)
-    found[start * width + code] = True
+    found[_numbered(start, width, code)] = True
     return found.reshape(cells, width).sum(axis=1)
 
 
-def _occurring(numbers: Rows) -> int:
+def _occurring(numbers: Array) -> int:
     """How many numbers occur, in few passes where they are small."""
     if int(numbers.max(initial=0)) > 8 * len(numbers):
         return len(np.unique(numbers))
     return int(np.count_nonzero(np.bincount(numbers)))
 
 
-def _within(start: Rows, code: Rows) -> tuple[Codes, int]:
+def _within(start: Codes, code: Codes) -> tuple[Codes, int]:
     """Codes numbered from 0 inside the code of the stage before, which each determines, and the most in one of them."""
     before = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
     before[code] = start
@@ -396,13 +413,7 @@ def _within(start: Rows, code: Rows) -> tuple[Codes, int]:
     return number[code], int(number.max(initial=0)) + 1
 
 
-def _tested(binned: Binned, trees: BinaryTrees) -> Array:
-    """The bins of the attributes that trees test."""
-    at = {attribute.name: j for j, attribute in enumerate(binned.attributes)}
-    return np.asfortranarray(binned.codes[:, [at[name] for name in trees.names]])
-
-
-def _determines(column: Column, coding: Coding, code: Rows) -> bool:
+def _determines(column: Column, coding: Coding, code: Codes) -> bool:
     """Whether rows with equal codes have equal values."""
     if column.is_category:
         return len(column.levels) < MAX_CLASSES
