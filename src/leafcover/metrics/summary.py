@@ -259,6 +259,7 @@ def _informed(attacks: InformedAttacks | None) -> Iterator[str]:
 def _copies(found: Copies) -> Iterator[str]:
     """How often records of people occur in the release."""
     if found.records is None or found.unique is None:
+        yield copies_alone(found)
         return
 
     def shares(match: Match) -> tuple[str, str]:
@@ -288,7 +289,8 @@ def copies_alone(found: Copies) -> str:
 
 def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> str:
     """What was copied, in words."""
-    kind = "reproduced-part" if kind == "reproduced" and without else kind
+    if kind == "reproduced":
+        kind = "reproduced-part" if without else "reproduced-value" if len(columns) == 1 else kind
     return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without))
 
 

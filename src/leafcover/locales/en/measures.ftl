@@ -88,6 +88,7 @@ copies-kind = { $kind ->
     [extreme] people with the lowest or highest values
     [block] records without { $without }
     [reproduced] rare records, each exactly as often as in the original
+    [reproduced-value] rare values of { $columns }, each exactly as often as in the original
     [reproduced-part] rare records without { $without }, each exactly as often as in the original
    *[value] values of { $columns }
 }
