@@ -163,6 +163,8 @@ def measured_risks(measures: "Measures") -> tuple[DecisiveRisk, ...]:
 
 # The text summary.
 
+RECORD_LISTED = 3  # maximum number of columns of a record that are named
+
 
 def words(measures: "Measures") -> str:
     """The text summary, for a terminal; every risk with its interval."""
@@ -270,6 +272,8 @@ def _copies(found: Copies) -> Iterator[str]:
     most = found.findings[0] if found.findings else None
     yield say(
         "copies",
+        record=record_of(found),
+        outside=len(found.near_unique),
         members=members,
         control=control,
         unique=unique,
@@ -277,6 +281,14 @@ def _copies(found: Copies) -> Iterator[str]:
         found=len(found.findings),
         most="" if most is None else copied_part(most.kind, most.columns, most.without),
     )
+
+
+def record_of(found: Copies) -> str:
+    """The columns of a record, in words; the first ones if there are many."""
+    if not found.near_unique:
+        return "whole"
+    named = [*found.columns[:RECORD_LISTED], *(("…",) if len(found.columns) > RECORD_LISTED else ())]
+    return say("copies-record", columns=len(found.columns), names=", ".join(named))
 
 
 def copies_alone(found: Copies) -> str:

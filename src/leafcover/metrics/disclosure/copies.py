@@ -38,6 +38,7 @@ COVERED = 0.8  # a block has at least this share of the columns
 MOST_PEOPLE = 5_000  # of either kind whose blocks are looked for; all other figures use everybody
 MOST_PAIRED = 24  # columns of which every two are left out of a block; of further ones, one by one
 SIGNIFICANT = 0.001  # the probability of any finding about a release that copies nothing
+BEYOND_DOUBT = 1e-12  # smaller probabilities count alike
 PART = 1 << 17  # released rows that are searched at a time
 MOST_COUNTED = 200_000  # rows of either table, by whose records without one column counts are compared
 DEVIATIONS = 15  # of a binomial distribution, beyond which it is 0
@@ -377,7 +378,9 @@ def _worst_reproduced(pair: Pair, names: Sequence[str], outside: Sequence[str]) 
         both = tuple(name for name in pair.names if name in names or name in outside)
         found += [*_reproduced_by(pair, both), *(_reproduced_whole(pair, (name,)) for name in outside if len(both) > 1)]
     tried = [match for match in found if match is not None]
-    return min(tried, key=lambda one: (one.p, len(one.without), *_severity(one)), default=None), len(tried)
+    # Of records that are all reproduced beyond doubt, the one with most columns is named.
+    worst = min(tried, key=lambda one: (max(one.p, BEYOND_DOUBT), -len(one.columns), *_severity(one)), default=None)
+    return worst, len(tried)
 
 
 def _reproduced_whole(pair: Pair, names: tuple[str, ...]) -> Match | None:
