@@ -325,6 +325,24 @@ def test_near_unique_columns_of_a_dealt_release_are_reproduced_only_if_they_are_
     assert [one.columns for one in got.findings] == ([("code",)] if levels == 700 else [])
 
 
+def test_a_release_and_its_measures_agree_on_a_category_of_many_rare_levels():
+    rng = np.random.default_rng(3)
+    code = category("code", [f"v{v}" for v in rng.integers(0, 400, 900)])
+    release = lc.release(table(code, category("class", rng.choice(["a", "b"], 900))), "cover", target="class", seed=1)
+    measured = release.measure_only(["copies"])["copies"]  # with a control, from repeated releases
+    assert (measured.records.attack.control is None, release.copies.records.attack.control is None) == (False, True)
+    for found in (release.copies, measured):
+        assert {one.columns for one in found.findings} == {("code",)}
+        assert found.findings[0].members == 1.0
+
+
+def test_of_records_that_are_all_reproduced_the_longest_is_named():
+    original = mixed(1, rows=400)
+    assert copies(copy_of(original)).reproduced.columns == original.names
+    amounts = original.select(near_unique(original))
+    assert copies(copy_of(amounts)).reproduced.columns == amounts.names
+
+
 def test_bad_releases_that_copies_finds(found):
     assert {name for name, (case, got) in found.items() if case.refused and got.findings} == FOUND
     assert {name for name, (case, got) in found.items() if not case.refused and got.findings} == set()

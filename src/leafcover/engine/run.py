@@ -112,7 +112,7 @@ VERSION = "2"  # of the derivation of draws; a change here changes every release
 
 @dataclass(frozen=True)
 class ColumnFact:
-    """How a column changed, as shares of rows."""
+    """How a column changed, as shares of rows but for the last."""
 
     name: str
     changed: float  # the value differs from the original

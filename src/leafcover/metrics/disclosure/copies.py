@@ -378,9 +378,12 @@ def _worst_reproduced(pair: Pair, names: Sequence[str], outside: Sequence[str]) 
         both = tuple(name for name in pair.names if name in names or name in outside)
         found += [*_reproduced_by(pair, both), *(_reproduced_whole(pair, (name,)) for name in outside if len(both) > 1)]
     tried = [match for match in found if match is not None]
-    # Of records that are all reproduced beyond doubt, the one with most columns is named.
-    worst = min(tried, key=lambda one: (max(one.p, BEYOND_DOUBT), -len(one.columns), *_severity(one)), default=None)
-    return worst, len(tried)
+
+    def severity(one: Match) -> tuple[float, float, int]:
+        """The smaller, the worse; beyond doubt, the records that are reproduced most, and of these the longest."""
+        return max(one.p, BEYOND_DOUBT), -one.attack.main.value, -len(one.columns)
+
+    return min(tried, key=severity, default=None), len(tried)
 
 
 def _reproduced_whole(pair: Pair, names: tuple[str, ...]) -> Match | None:
