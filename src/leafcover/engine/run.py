@@ -29,11 +29,11 @@ FEWEST = 5  # a smaller count is not published
 
 
 def not_reached(
-    plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
+    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
 ) -> tuple[str, ...]:
-    """A sentence for each requested group size that is not reached, or is reached only by the whole table.
+    """A sentence for each requested number of rows that is not reached, or is reached only by the whole table.
 
-    If ``published``, a count under five is not given.
+    ``table`` is the original or the release. If ``published``, a count under five is not given.
     """
     name = "k" if plan.recipe in ("cover", "cells") else "min_cell"
     found = []
@@ -50,6 +50,12 @@ def not_reached(
             rows = "1 row" if few == "1" else f"{few} rows"
             all_of_it = ", the whole table" if len(sizes) == 1 else ""
             found.append(f"{name} = {one.min_rows:,} was requested; the smallest group has {rows}{all_of_it}.")
+    for share in sorted({step.perturb.shared_by for step in plan.steps}):
+        written = [table[name] for step in plan.steps if step.perturb.shared_by == share for name in step.columns]
+        few_known = [c.name for c in written if not c.is_category and 0 < np.count_nonzero(~c.missing) < share]
+        if few_known:
+            listed = ", ".join(map(repr, few_known))
+            found.append(f"share = {share:,} was requested; fewer rows have a number in {listed}: they share one.")
     return tuple(dict.fromkeys(found))
 
 
@@ -106,12 +112,13 @@ VERSION = "2"  # of the derivation of draws; a change here changes every release
 
 @dataclass(frozen=True)
 class ColumnFact:
-    """How a column changed, as shares of rows."""
+    """How a column changed, as shares of rows but for the last."""
 
     name: str
     changed: float  # the value differs from the original
     fixed: float  # unchanged with a probability of at least 0.95 (known values only)
     range_fraction: float = 1.0  # the share of its domain that the boxes allow, as a mean over known values
+    shared: int = 0  # rows whose number was too rare, and was replaced before it was dealt
 
 
 @dataclass(frozen=True)
@@ -213,7 +220,9 @@ def run(
     tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)
     columns = tuple(
-        ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
+        ColumnFact(
+            c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name], _shared(c, after[c.name])
+        )
         if c.name in after
         else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
         for c in table
@@ -276,7 +285,7 @@ def is_dealt(plan: Plan, table: Table) -> bool:
 
 def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:
     notes = [note for partition in partitions.values() for note in partition.notes]
-    return tuple(dict.fromkeys([*table.warnings, *not_reached(plan, partitions), *notes]))
+    return tuple(dict.fromkeys([*table.warnings, *not_reached(table, plan, partitions), *notes]))
 
 
 def partitions_of(
@@ -361,6 +370,13 @@ def _share_changed(column: Column, values: Array) -> float:
     return float((~same).mean())
 
 
+def _shared(column: Column, changed: Changed) -> int:
+    """The number of rows whose value was replaced before the exchange."""
+    if changed.replaced is None:
+        return 0
+    return int(np.count_nonzero(changed.replaced[~column.missing] != column.values[~column.missing]))
+
+
 def _range_fractions(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:
     """The share of each written column's domain that the narrowest boxes of its step allow."""
     found = dict.fromkeys(plan.columns, 1.0)
@@ -402,7 +418,7 @@ def _cell_fact(step: Step, partition: Partition) -> CellFact:
 
 # The text summary of a release; its sentences are in the catalogue ``release``.
 
-LISTED = 5  # maximum number of columns named, the most affected first
+LISTED = 5  # maximum number of columns named
 
 
 def _kept(say: Catalogue, trees: list[TreeFact]) -> list[str]:
@@ -440,7 +456,12 @@ def summary(release: Release, informed: Informed | None = None) -> str:
             lines.append(
                 say("smallest-cell", rows=smallest) if release.descends else say("smallest-leaf", rows=smallest)
             )
-    lines += not_reached(release.plan, release.partitions)
+    # Fewest rows first: there a code may be lost, while nearly every value of a continuous column is rare.
+    if shared := sorted((f for f in release.columns if f.shared), key=lambda f: f.shared):
+        named = (say("shared-column", name=fact.name, rows=fact.shared) for fact in shared[:LISTED])
+        least = max(step.perturb.shared_by for step in release.plan.steps)
+        lines.append(say("shared", columns=", ".join(named), least=least, more=len(shared[LISTED:])))
+    lines += not_reached(release.table, release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]

@@ -116,11 +116,17 @@ class Deal(Perturbation):
         return True
 
     @property
+    def shared_by(self) -> int:
+        """The minimum number of rows that hold a number."""
+        return self.share
+
+    @property
     def guarantees(self) -> tuple[str, ...]:
         """The guarantees."""
         if self.share == 1:
             return ("each column holds the same values as before",)
-        return (f"each column holds the same values as before, numbers shared by at least {self.share} rows",)
+        few = "or by all rows that have one if there are fewer"
+        return (f"each column holds the same values as before, numbers shared by at least {self.share} rows, {few}",)
 
     def describe(self, *, detailed: bool = True) -> str:
         """What happens to a value."""

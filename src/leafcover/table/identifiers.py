@@ -18,7 +18,7 @@ Decimal numbers are measurements and are never identifiers.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,7 +28,7 @@ import pyarrow.compute as pc
 from leafcover.arrays import Array, Bools
 from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text, text_of
 from leafcover.table.infer import combine_chunks
-from leafcover.table.table import Column, Grid, Kind, Role, Table, row_hashes
+from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
 
 DISTINCT_SHARE = 0.9
 MIN_ROWS = 50  # whole numbers in fewer rows are not checked
@@ -165,7 +165,9 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
         return _refusal(column, f"{reason} and they increase from row to row")
     if hints:
         return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
-    message = f"Column {column.name!r} may be an identifier: {reason}. If so, leave it out with drop=[{column.name!r}]."
+    message = (
+        f"Column {column.name!r} may be an identifier: {reason}. If so, read the table with drop=[{column.name!r}]."
+    )
     return Suspect(column.name, "warn", message)
 
 
@@ -184,11 +186,13 @@ def _exact(column: Column, known: Array) -> Array:
 
 def _refusal(column: Column, reason: str, *, by_pattern: bool = False, unit: bool = False) -> Suspect:
     name = repr(column.name)
-    ways = f"Remove it with drop=[{name}], or keep it unchanged with roles={{{name}: 'unchanged'}}."
+    ways = (
+        f"Read the table with drop=[{name}] to remove it, or with roles={{{name}: 'unchanged'}} to keep it unchanged."
+    )
     if by_pattern or unit:
         ways = (
-            f"Remove it with drop=[{name}], keep it unchanged with roles={{{name}: 'unchanged'}}, "
-            f"or name it with roles={{{name}: 'unit'}} if several rows belong to one person."
+            f"Read the table with drop=[{name}] to remove it, with roles={{{name}: 'unchanged'}} to keep it unchanged, "
+            f"or with roles={{{name}: 'unit'}} if several rows belong to one person."
         )
     return Suspect(column.name, "refuse", f"Column {name} looks like an identifier: {reason}. {ways}", by_pattern)
 
@@ -519,7 +523,7 @@ def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts
         order = np.argsort(-counts, kind="stable")[:levels]
         common = tuple((column.levels[at], int(counts[at])) for at in order if counts[at])
         return ColumnFacts(column.name, column.kind, role, int((counts > 0).sum()), gone, None, common, None)
-    distinct = len(np.unique(known))
+    distinct = len(np.unique(_exact(column, known) if _is_large(column) else known))
     domain = None
     if distinct:
         low, high = text_of(column, np.asarray(column.domain))
@@ -531,8 +535,24 @@ def unique_rows(table: Table) -> int:
     """The number of rows that equal no other row; missing values are equal to each other."""
     if not table.columns:
         return 0
-    _, counts = np.unique(row_hashes(table), return_counts=True)
+    exact = table.replace(_coded(column) for column in table if _is_large(column))
+    _, counts = np.unique(row_hashes(exact), return_counts=True)
     return int((counts == 1).sum())
+
+
+def _is_large(column: Column) -> bool:
+    """Whether a column has integers beyond 2^53, of which float64 may make one value of several."""
+    if column.kind != "number" or column.grid is not None:
+        return False
+    known = column.values[~column.missing]
+    return bool(len(known) and np.abs(known).max() >= MAX_GRID_POINTS and (np.rint(known) == known).all())
+
+
+def _coded(column: Column) -> Column:
+    """Large integers with a number for each distinct one as their value."""
+    values = column.values.copy()
+    values[~column.missing] = np.unique(_exact(column, values[~column.missing]), return_inverse=True)[1]
+    return replace(column, values=values)
 
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened

@@ -38,6 +38,7 @@ COVERED = 0.8  # a block has at least this share of the columns
 MOST_PEOPLE = 5_000  # of either kind whose blocks are looked for; all other figures use everybody
 MOST_PAIRED = 24  # columns of which every two are left out of a block; of further ones, one by one
 SIGNIFICANT = 0.001  # the probability of any finding about a release that copies nothing
+BEYOND_DOUBT = 1e-12  # smaller probabilities count alike
 PART = 1 << 17  # released rows that are searched at a time
 MOST_COUNTED = 200_000  # rows of either table, by whose records without one column counts are compared
 DEVIATIONS = 15  # of a binomial distribution, beyond which it is 0
@@ -55,8 +56,9 @@ class Match:
     column; ``rarest``, ``lowest``, ``highest``: with the rarest levels, or the lowest or highest numbers, of the column
     named; ``extreme``: with those of any number; ``block``: everybody, by the columns named; ``value``: everybody, by
     the one near-unique column named, counted if fewer than five released rows hold the value; ``reproduced``: the
-    distinct records that fewer than five members have, by the columns named, counted if exactly as many released rows
-    have them. Its control is the highest share that independent draws can have.
+    distinct records that fewer than five members have, by the columns named (near-unique ones too, together and one by
+    one), counted if exactly as many released rows have them. Its control is the highest share that independent draws
+    can have.
     """
 
     kind: Kind
@@ -84,7 +86,7 @@ class Copies:
 
     columns: tuple[str, ...]  # that a record has
     near_unique: tuple[str, ...]  # columns left out of records, whose values are looked for one by one
-    records: Match | None  # None if every column is near-unique
+    records: Match | None  # None if every column is near-unique: then only values and counts are compared
     unique: Match | None
     groups: tuple[Match, ...]
     block: Match | None  # the worst
@@ -132,7 +134,8 @@ def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
         unique = people.match("unique", among=people.pooled == 1)
         groups = [people.match(kind, columns, among=among) for kind, columns, among in _groups(pair, names)]
         worst, blocks = _worst_block(pair, names, most)
-        reproduced, counted = _worst_reproduced(pair, names)
+    if len(pair.original):
+        reproduced, counted = _worst_reproduced(pair, names, outside)
     single = sum(one is not None for one in (everybody, unique, *groups, *values))
     tests = counted if pair.control is None else single + blocks + counted
     return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), reproduced, tests)
@@ -364,19 +367,39 @@ def _is_in(words: Words, many: Words) -> Bools:
 # Counts: rare records that the release holds exactly as often as the original.
 
 
-def _worst_reproduced(pair: Pair, names: Sequence[str]) -> tuple[Match | None, int]:
-    """The records, whole or without one column, that are reproduced most significantly, and how many were tried."""
-    if len(pair.original) != len(pair.released):
-        return None, 0
-    ours, theirs = row_marks(pair.original, names), row_marks(pair.released, names)
-    found = [_reproduced(ours, theirs, len(ours), tuple(names))]
-    if len(names) - 1 >= COVERED * len(names) - 1e-9:
-        single = (column_marks(table, names) for table in (pair.original, pair.released))
-        for name, one, other in zip(names, *single, strict=True):
-            some = (_sampled(ours - one, len(ours)), _sampled(theirs - other, len(ours)))
-            found.append(_reproduced(*some, len(ours), tuple(n for n in names if n != name), (name,)))
+def _worst_reproduced(pair: Pair, names: Sequence[str], outside: Sequence[str]) -> tuple[Match | None, int]:
+    """The records that are reproduced most significantly, and how many ways to define a record were tried.
+
+    Records are taken whole and without one column: without near-unique columns, in which a changed value would hide
+    that the rest was copied, and with them. Each near-unique column is a record of its own.
+    """
+    found = list(_reproduced_by(pair, names)) if names else []
+    if outside:
+        both = tuple(name for name in pair.names if name in names or name in outside)
+        found += [*_reproduced_by(pair, both), *(_reproduced_whole(pair, (name,)) for name in outside if len(both) > 1)]
     tried = [match for match in found if match is not None]
-    return min(tried, key=lambda one: (one.p, len(one.without), *_severity(one)), default=None), len(tried)
+
+    def severity(one: Match) -> tuple[float, float, int]:
+        """The smaller, the worse; beyond doubt, the records that are reproduced most, and of these the longest."""
+        return max(one.p, BEYOND_DOUBT), -one.attack.main.value, -len(one.columns)
+
+    return min(tried, key=severity, default=None), len(tried)
+
+
+def _reproduced_whole(pair: Pair, names: tuple[str, ...]) -> Match | None:
+    return _reproduced(row_marks(pair.original, names), row_marks(pair.released, names), len(pair.released), names)
+
+
+def _reproduced_by(pair: Pair, names: Sequence[str]) -> Iterator[Match | None]:
+    """Records of these columns, and without each one of them if most remain."""
+    yield _reproduced_whole(pair, tuple(names))
+    if len(names) - 1 < COVERED * len(names) - 1e-9:
+        return
+    ours, theirs = row_marks(pair.original, names), row_marks(pair.released, names)
+    single = (column_marks(table, names) for table in (pair.original, pair.released))
+    for name, one, other in zip(names, *single, strict=True):
+        some = (_sampled(ours - one, len(ours)), _sampled(theirs - other, len(ours)))
+        yield _reproduced(*some, len(theirs), tuple(n for n in names if n != name), (name,))
 
 
 def _sampled(marks: Words, rows: int) -> Words:
