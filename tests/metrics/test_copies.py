@@ -396,7 +396,7 @@ def test_the_order_of_rows_does_not_matter(found):
 def test_without_control_there_are_shares_and_only_counts_are_tested():
     got = copies(copy_of(mixed(1, rows=400)))
     assert {one.kind for one in got.findings} == {"reproduced"}
-    whole, with_near_unique = 1, 1 + 6 + len(got.near_unique)
+    whole, with_near_unique = 1, 1 + 6 + 2  # of the three near-unique columns, two have mostly rare values
     assert (got.tests, got.records.attack.main.value) == (whole + with_near_unique, 1.0)
     others = [one for one in got.matches if one.kind != "reproduced"]
     assert all(isnan(one.p) and one.attack.control is None for one in others)

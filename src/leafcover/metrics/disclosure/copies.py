@@ -16,7 +16,7 @@ release whose rows are drawn independently cannot do that: whatever it is drawn 
 with at most the probability that a binomial count with mean c equals c (0.368 for one person).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, isnan, nan, sqrt
@@ -32,6 +32,7 @@ from leafcover.table.table import Column, Table
 
 SHARED = 5  # a value that fewer rows hold is rare
 NEAR_UNIQUE = 0.1  # a column is near-unique if more than this share of its known values is rare
+MOSTLY_RARE = 0.75  # and by itself a record that may be reproduced if more than this share of the rows has a rare one
 TAIL = 0.005  # the people with the lowest or highest numbers, or the rarest levels,
 LEAST_TAIL = 10  # but at least so many
 COVERED = 0.8  # a block has at least this share of the columns
@@ -56,9 +57,8 @@ class Match:
     column; ``rarest``, ``lowest``, ``highest``: with the rarest levels, or the lowest or highest numbers, of the column
     named; ``extreme``: with those of any number; ``block``: everybody, by the columns named; ``value``: everybody, by
     the one near-unique column named, counted if fewer than five released rows hold the value; ``reproduced``: the
-    distinct records that fewer than five members have, by the columns named (near-unique ones too, together and one by
-    one), counted if exactly as many released rows have them. Its control is the highest share that independent draws
-    can have.
+    distinct records that fewer than five members have, by the columns named, counted if exactly as many released rows
+    have them. Its control is the highest share that independent draws can have.
     """
 
     kind: Kind
@@ -370,13 +370,17 @@ def _is_in(words: Words, many: Words) -> Bools:
 def _worst_reproduced(pair: Pair, names: Sequence[str], outside: Sequence[str]) -> tuple[Match | None, int]:
     """The records that are reproduced most significantly, and how many ways to define a record were tried.
 
-    Records are taken whole and without one column: without near-unique columns, in which a changed value would hide
-    that the rest was copied, and with them. Each near-unique column is a record of its own.
+    A changed value of a near-unique column would hide that the rest was copied, so records are taken without these
+    columns. They are taken with them, too, of people with rare values in two columns or more: if columns were released
+    apart, these hardly ever meet. A column in which most values are rare is a record of its own.
     """
-    found = list(_reproduced_by(pair, names)) if names else []
+    found = list(_reproduced_by(pair, names, None)) if names else []
     if outside:
+        rare = {name: _has_rare(pair.original[name]) for name in outside}
         both = tuple(name for name in pair.names if name in names or name in outside)
-        found += [*_reproduced_by(pair, both), *(_reproduced_whole(pair, (name,)) for name in outside if len(both) > 1)]
+        found += _reproduced_by(pair, both, rare)
+        mostly = [name for name, has in rare.items() if has.mean() > MOSTLY_RARE]
+        found += [_reproduced(*_marks(pair, (name,)), len(pair.released), (name,)) for name in mostly]
     tried = [match for match in found if match is not None]
 
     def severity(one: Match) -> tuple[float, float, int]:
@@ -386,20 +390,31 @@ def _worst_reproduced(pair: Pair, names: Sequence[str], outside: Sequence[str]) 
     return min(tried, key=severity, default=None), len(tried)
 
 
-def _reproduced_whole(pair: Pair, names: tuple[str, ...]) -> Match | None:
-    return _reproduced(row_marks(pair.original, names), row_marks(pair.released, names), len(pair.released), names)
+def _has_rare(column: Column) -> Bools:
+    """Which rows have a rare value."""
+    _, place, rows = np.unique(column.values, return_inverse=True, return_counts=True)
+    found: Bools = (rows[place.ravel()] < SHARED) & ~column.missing
+    return found
 
 
-def _reproduced_by(pair: Pair, names: Sequence[str]) -> Iterator[Match | None]:
-    """Records of these columns, and without each one of them if most remain."""
-    yield _reproduced_whole(pair, tuple(names))
+def _marks(pair: Pair, names: Sequence[str]) -> tuple[Words, Words]:
+    return row_marks(pair.original, names), row_marks(pair.released, names)
+
+
+def _reproduced_by(pair: Pair, names: Sequence[str], rare: Mapping[str, Bools] | None) -> Iterator[Match | None]:
+    """Records of these columns, and without each one of them if most remain; with two rare values if they are given."""
+
+    def some(marks: Words, without: str = "") -> Words:
+        return marks if rare is None else marks[sum(has for n, has in rare.items() if n != without) >= 2]
+
+    ours, theirs = _marks(pair, names)
+    yield _reproduced(some(ours), theirs, len(theirs), tuple(names))
     if len(names) - 1 < COVERED * len(names) - 1e-9:
         return
-    ours, theirs = row_marks(pair.original, names), row_marks(pair.released, names)
     single = (column_marks(table, names) for table in (pair.original, pair.released))
     for name, one, other in zip(names, *single, strict=True):
-        some = (_sampled(ours - one, len(ours)), _sampled(theirs - other, len(ours)))
-        yield _reproduced(*some, len(theirs), tuple(n for n in names if n != name), (name,))
+        part = (_sampled(some(ours - one, name), len(ours)), _sampled(theirs - other, len(ours)))
+        yield _reproduced(*part, len(theirs), tuple(n for n in names if n != name), (name,))
 
 
 def _sampled(marks: Words, rows: int) -> Words:
