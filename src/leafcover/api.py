@@ -37,7 +37,7 @@ from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.frames import from_frame
-from leafcover.table.identifiers import TableFacts, describe
+from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
 from leafcover.table.rules import Rule

@@ -306,7 +306,7 @@ class Released(_Measurable, Release):
     source : array of int
         The original row of each released row: secret.
     columns : tuple of ColumnFact
-        How each column changed, as shares of rows.
+        How each column changed, as shares of rows, and in how many rows a rare number was replaced by a shared one.
     trees : tuple of TreeFact
         How each tree was preserved: the share of rows in the same leaf as before.
     cells : tuple of CellFact

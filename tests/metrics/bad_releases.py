@@ -9,6 +9,7 @@ from leafcover.metrics.disclosure.copies import near_unique
 from leafcover.metrics.pair import pair_of
 from leafcover.perturb.deal import shared_values
 from leafcover.table.table import Table
+from tests.tables import number
 
 ROWS, OTHERS = 6_000, 3_000  # released, and control; as many more rows make an independent sample
 TARGET = "income"
@@ -16,6 +17,13 @@ AMOUNT = "fnlwgt"  # near-unique
 SIX = ("workclass", "education", "marital_status", "occupation", "relationship", "native_country")
 FEW = ("relationship", "race", "sex", TARGET)  # columns of few levels
 VERBATIM, OUTLIERS, SHARE = 0.03, 40, 5
+AMOUNTS = 300  # rows
+AMOUNT_COPIES = (
+    "copy of amounts",
+    "shuffled rows of amounts",
+    "copy of amounts, one drawn anew",
+    "amounts permuted apart",
+)
 
 
 @dataclass(frozen=True)
@@ -25,12 +33,13 @@ class Case:
     name: str
     original: Table
     released: Table
-    control: Table
+    control: Table | None
     refused: bool
 
     def pair(self, **roles):
         """Its pair, without pairs of rows."""
-        return pair_of(self.original, self.released, control=self.control, **{"target": TARGET, **roles})
+        target = TARGET if TARGET in self.original.names else ""
+        return pair_of(self.original, self.released, control=self.control, **{"target": target, **roles})
 
 
 def cases(seed=0, *, rows=ROWS, others=OTHERS):
@@ -41,6 +50,7 @@ def cases(seed=0, *, rows=ROWS, others=OTHERS):
     good = {"permuted apart, shared": shared(original, rng), "independent sample": sample}
     found = [Case(name, original, released, control, True) for name, released in bad.items()]
     found.append(chain(original.select(FEW), control.select(FEW), seed))
+    found += amounts(rng)
     found += [Case(name, original, released, control, False) for name, released in good.items()]
     return {case.name: case for case in found}
 
@@ -110,6 +120,23 @@ def chain(table, control, seed):
     last = plan.steps[-1]
     plan = lc.Plan(*plan.steps[:-1], replace(last, within=replace(last.within, one_level=False)))
     return Case("chain without price", table, lc.release(table, plan, seed=seed).table, control, True)
+
+
+def amounts(rng):
+    """Copies of correlated near-unique numbers without any control: no column makes a record."""
+    common = rng.normal(size=AMOUNTS)
+    values = [(common + rng.normal(size=AMOUNTS)).round(4) for _ in range(5)]
+    table = Table(tuple(number(f"x{place}", one, 4) for place, one in enumerate(values)))
+    assert near_unique(table) == table.names
+    fresh = Table((*table.columns[:-1], number("x4", rng.normal(size=AMOUNTS).round(4), 4)))
+    made = {
+        "copy of amounts": table,
+        "shuffled rows of amounts": table.take(rng.permutation(AMOUNTS)),
+        "copy of amounts, one drawn anew": fresh.take(rng.permutation(AMOUNTS)),
+        "amounts permuted apart": apart(table, rng),
+    }
+    assert set(made) == set(AMOUNT_COPIES)
+    return [Case(name, table, released, None, True) for name, released in made.items()]
 
 
 def _but(table, *names):

@@ -51,6 +51,23 @@ def test_a_copy_keeps_means_and_variances():
     assert found.mean_moved_most == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize(("errors", "kept"), [(0.0, 1), (0.09, 1), (0.11, 0)])
+def test_a_mean_is_kept_within_a_tenth_of_its_standard_error(errors, kept):
+    values = np.random.default_rng(1).normal(10, 3, 400)
+    moved = values + errors * values.std() / np.sqrt(400)
+    found = properties(pair_of(table(number("x", values, None)), table(number("x", moved, None)), np.arange(400)))
+    assert (found.numbers, found.means_kept, found.variances_not_larger) == (1, kept, 1)
+    assert found.mean_moved_most == pytest.approx(errors / 20, rel=0.01, abs=1e-9)
+
+
+@pytest.mark.parametrize(("errors", "kept"), [(-9.0, 1), (0.09, 1), (0.11, 0)])
+def test_a_variance_is_not_larger_within_a_tenth_of_its_standard_error(errors, kept):
+    values = np.random.default_rng(1).normal(10, 3, 400)
+    wide = values.mean() + (values - values.mean()) * np.sqrt(1 + errors * np.sqrt(2 / 400))
+    found = properties(pair_of(table(number("x", values, None)), table(number("x", wide, None)), np.arange(400)))
+    assert (found.means_kept, found.variances_not_larger) == (1, kept)
+
+
 def test_averages_keep_the_mean_and_shrink_the_variance_and_noise_does_not():
     values = np.array([1.0, 3.0, 5.0, 7.0, 10.0, 14.0])
     mixed_up = table(number("x", values, None))

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+import leafcover as lc
 from leafcover.engine.evaluate import Comparison, limited_risks, refuse_above
 from leafcover.errors import RiskTooHigh
-from tests.metrics.bad_releases import AMOUNT, BAD, FEW, SIX, TARGET, cases
+from leafcover.metrics.disclosure.copies import copies
+from leafcover.metrics.summary import copied_part, decisive_risks, measured_risks
+from tests.metrics.bad_releases import AMOUNT, AMOUNT_COPIES, BAD, FEW, SIX, TARGET, cases
 
 LIMIT = 0.05
 BY_COPIES = {  # `test_copies` finds them in the ordinary tests, too
@@ -51,7 +54,7 @@ def above(risks, kind):
 
 def test_every_release_has_its_test(made):
     assert {*BY_COPIES, *BY_ATTACKS} == {*BAD, "chain without price"}
-    assert set(made) == {*BAD, "chain without price", *GOOD}
+    assert set(made) == {*BAD, "chain without price", *AMOUNT_COPIES, *GOOD}
     assert [name for name, case in made.items() if not case.refused] == list(GOOD)
 
 
@@ -70,6 +73,23 @@ def test_releases_that_copy_no_record_are_refused_by_attacks(made, name):
     assert above(risks, BY_ATTACKS[name])
     with pytest.raises(RiskTooHigh):
         refuse_above(risks, LIMIT)
+
+
+@pytest.mark.parametrize("name", AMOUNT_COPIES)
+def test_copies_of_near_unique_numbers_are_refused_without_a_control(made, name):
+    nothing = {"linked": None, "inferred": (), "informed": None, "membership": None}
+    risks = decisive_risks(**nothing, copied=copies(made[name].pair()))
+    assert above(risks, "copies")
+    with pytest.raises(RiskTooHigh):
+        refuse_above(risks, LIMIT)
+
+
+def test_measuring_a_copy_of_near_unique_numbers_finds_it(made):
+    case = made["copy of amounts"]
+    measures = lc.measure(case.original, case.released)
+    assert above(measured_risks(measures), "copies")
+    finding = measures.risks.copies.findings[0]
+    assert copied_part(finding.kind, finding.columns, finding.without) in str(measures)
 
 
 def test_a_chain_whose_splits_cost_nothing_is_refused_by_its_copies_alone(made):

@@ -18,7 +18,7 @@ from leafcover.metrics.suite import plain, schema
 from leafcover.metrics.summary import copied_part, copies_alone
 from tests.data import table_path
 from tests.metrics.attacks import awkward_pairs, check_sound
-from tests.metrics.bad_releases import FEW, TARGET, adult, cases, shared
+from tests.metrics.bad_releases import AMOUNT_COPIES, FEW, TARGET, adult, cases, shared
 from tests.metrics.pairs import apart, copy_of
 from tests.tables import category, mixed, number, table
 
@@ -33,6 +33,7 @@ FOUND = {
     "true rows, target permuted",
     "permuted apart, amount exact",
     "chain without price",
+    *AMOUNT_COPIES,
 }  # the others need an attacker who compares distances or counts
 
 
@@ -311,6 +312,37 @@ def test_rare_records_of_honest_releases_are_not_reproduced(name):
     assert np.median([one.reproduced.p for one in found]) > 0.05
 
 
+@pytest.mark.parametrize("levels", [60, 700])
+def test_near_unique_columns_of_a_dealt_release_are_reproduced_only_if_they_are_categories(levels):
+    rng = np.random.default_rng(levels)
+    code = [f"v{v}" for v in rng.integers(0, levels, 1500)]
+    common = rng.normal(size=1500)
+    numbers = (number(f"x{i}", (common + rng.normal(size=1500)).round(3), 3) for i in range(3))
+    original = table(category("code", code), *numbers, category("class", np.where(common > 0, "a", "b")))
+    plan = lc.recipes.cover(original, target="class")
+    got = copies(pair_of(original, lc.release(original, plan, seed=1).table))
+    assert set(got.near_unique) == {"x0", "x1", "x2", *(["code"] if levels == 700 else [])}
+    assert [one.columns for one in got.findings] == ([("code",)] if levels == 700 else [])
+
+
+def test_a_release_and_its_measures_agree_on_a_category_of_many_rare_levels():
+    rng = np.random.default_rng(3)
+    code = category("code", [f"v{v}" for v in rng.integers(0, 400, 900)])
+    release = lc.release(table(code, category("class", rng.choice(["a", "b"], 900))), "cover", target="class", seed=1)
+    measured = release.measure_only(["copies"])["copies"]  # with a control, from repeated releases
+    assert (measured.records.attack.control is None, release.copies.records.attack.control is None) == (False, True)
+    for found in (release.copies, measured):
+        assert {one.columns for one in found.findings} == {("code",)}
+        assert found.findings[0].members == 1.0
+
+
+def test_of_records_that_are_all_reproduced_the_longest_is_named():
+    original = mixed(1, rows=400)
+    assert copies(copy_of(original)).reproduced.columns == original.names
+    amounts = original.select(near_unique(original))
+    assert copies(copy_of(amounts)).reproduced.columns == amounts.names
+
+
 def test_bad_releases_that_copies_finds(found):
     assert {name for name, (case, got) in found.items() if case.refused and got.findings} == FOUND
     assert {name for name, (case, got) in found.items() if not case.refused and got.findings} == set()
@@ -323,8 +355,8 @@ def test_a_summary_of_copies_alone_counts_what_was_found(found):
         most = copied_part(one.kind, one.columns, one.without) if (one := next(iter(copied.findings), None)) else ""
         assert copies_alone(copied) == say("copies-alone", found=len(copied.findings), most=most)
     assert copies_alone(found["copy"][1]) != copies_alone(found["permuted apart, shared"][1])
-    few = table(number("a", [1, 2, 3]), number("b", [4, 5, 6]))
-    assert copies_alone(copies(pair_of(few, few))) == say("copies-untested")
+    common = table(number("a", [1, 2] * 5), number("b", [3, 4] * 5))
+    assert copies_alone(copies(pair_of(common, common))) == say("copies-untested")
 
 
 def test_findings_name_what_was_copied(found):
@@ -336,8 +368,10 @@ def test_findings_name_what_was_copied(found):
     outliers = found["40 outliers verbatim"][1].findings[0]
     assert (outliers.kind, outliers.columns, outliers.members) == ("highest", ("capital_gain",), 1.0)
     for name in ("near-unique column untouched", "permuted apart, amount exact"):
-        (only,) = found[name][1].findings
-        assert (only.kind, only.columns) == ("value", ("fnlwgt",))
+        assert {(one.kind, one.columns) for one in found[name][1].findings} == {
+            ("value", ("fnlwgt",)),
+            ("reproduced", ("fnlwgt",)),
+        }
     (chain,) = found["chain without price"][1].findings
     assert (chain.kind, chain.members, chain.without) == ("reproduced", 1.0, ())
     assert chain.p < 1e-15
@@ -362,7 +396,8 @@ def test_the_order_of_rows_does_not_matter(found):
 def test_without_control_there_are_shares_and_only_counts_are_tested():
     got = copies(copy_of(mixed(1, rows=400)))
     assert {one.kind for one in got.findings} == {"reproduced"}
-    assert (got.tests, got.records.attack.main.value) == (1, 1.0)
+    whole, with_near_unique = 1, 1 + 6 + 2  # of the three near-unique columns, two have mostly rare values
+    assert (got.tests, got.records.attack.main.value) == (whole + with_near_unique, 1.0)
     others = [one for one in got.matches if one.kind != "reproduced"]
     assert all(isnan(one.p) and one.attack.control is None for one in others)
     assert got.values[0].attack.main.value == 1.0
@@ -390,7 +425,7 @@ def test_tables_of_one_kind():
     numbers = table(*(number(f"x{i}", row, None) for i, row in enumerate(values)))
     got = copies(copy_of(numbers.take(np.arange(300)), control=numbers.take(np.arange(300, 500))))
     assert (got.columns, got.records, got.unique, got.block, got.groups) == ((), None, None, None, ())
-    assert {one.columns for one in got.findings} == {("x0",), ("x1",), ("x2",)}
+    assert {one.columns for one in got.findings} == {("x0",), ("x1",), ("x2",), ("x0", "x1", "x2")}
     kinds = table(*(category(f"c{i}", [f"v{v:.0f}" for v in row * 2]) for i, row in enumerate(values)))
     got = copies(copy_of(kinds.take(np.arange(300)), control=kinds.take(np.arange(300, 500))))
     assert got.values == ()

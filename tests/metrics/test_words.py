@@ -1,14 +1,16 @@
 """The text summary of measures: its figures, and its sentences as a golden file."""
 
+import re
 from dataclasses import replace
 from math import nan
 
 import pytest
 
 from leafcover.messages import catalogue
+from leafcover.metrics.disclosure.copies import copies
 from leafcover.metrics.estimates import Attack, Estimate, Risk, wilson
 from leafcover.metrics.suite import measures
-from leafcover.metrics.summary import measured_risks, words
+from leafcover.metrics.summary import copies_alone, measured_risks, record_of, words
 from leafcover.metrics.utility.forest import RuleShares
 from tests.metrics.pairs import copy_of
 from tests.prose import check_golden
@@ -150,3 +152,28 @@ def test_figures_that_do_not_exist_are_left_out_and_shares_end_at_0_and_1(found)
     share = "0.580 (0.000 to 1.000)"
     assert say("agreement-others", target="yes", columns=1, agreement=share, floor=share) in text
     assert "Accuracy" not in text
+
+
+def copies_line(found, pair):
+    """The sentence about copies of another pair, and its figures."""
+    other = copies(pair)
+    lines = words(replace(found, risks=replace(found.risks, copies=other))).splitlines()
+    return other, next(line for line in lines if line.strip().startswith("Copies"))
+
+
+def test_copies_name_the_record_and_no_others_without_a_control(found):
+    original = mixed(1, rows=100)
+    got, line = copies_line(found, copy_of(original))
+    assert got.near_unique
+    assert record_of(got) in line
+    assert got.records.attack.control is None
+    assert not re.search(r"\bnone\b|of others", line)
+    _, line = copies_line(found, copy_of(original, control=mixed(2, rows=50)))
+    assert "of others" in line
+    one = original.select([*got.near_unique, "town"])
+    got, line = copies_line(found, copy_of(one))
+    assert got.columns == ("town",)
+    assert record_of(got) in line
+    got, line = copies_line(found, copy_of(original.select(got.near_unique)))
+    assert (got.columns, got.records) == ((), None)
+    assert line.strip() == copies_alone(got)

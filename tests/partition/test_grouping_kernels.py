@@ -147,6 +147,15 @@ def test_an_outlier_far_behind_does_not_blur_later_groups():
     assert (optimal_groups(np.concatenate((behind, steps)), 3)[3:] - 1).tolist() == optimal_groups(steps, 3).tolist()
 
 
+def test_an_outlier_far_behind_does_not_blur_later_groups_of_values_with_several_rows():
+    rng = np.random.default_rng(2)
+    steps = np.unique(rng.integers(0, 1 << 20, 3000)) / (1 << 20)
+    held = rng.integers(1, 5, len(steps))
+    plain = optimal_groups(steps, 5, held)
+    behind = optimal_groups(np.append([-1e12, -3e11], steps), 5, np.append([4, 4], held))[2:]
+    assert np.diff(behind)[20:].tolist() == np.diff(plain)[20:].tolist()
+
+
 @pytest.mark.slow  # the other package compiles for a minute when it is first imported
 def test_optimal_groups_are_as_good_as_those_of_another_program():
     microagg1d = pytest.importorskip("microagg1d")

@@ -13,8 +13,9 @@ from scipy.stats import chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, share_groups, swap_new_pairs
+from leafcover.kernels.dealing import PairCounts, ScoreSums, deal, relate_pairs, swap_new_pairs
 from leafcover.kernels.histogram_refine import Splits
+from leafcover.kernels.microaggregation import optimal_groups
 from leafcover.perturb.base import Earlier, standard_scores
 from leafcover.perturb.deal import STEP, _bits_of_steps, _is_further, _Pairs, _rounded_product, shared_values
 from leafcover.recipes.plan import canonical
@@ -534,7 +535,7 @@ def test_groups_of_shared_numbers_have_the_least_sum_of_squares(pairs):
     cuts = product((0, 1), repeat=len(values) - 1)
     every = (np.cumsum((0, *cut)) for cut in cuts)
     allowed = [squares(group) for group in every if np.bincount(group, held).min() >= min(share, held.sum())]
-    found = share_groups(values.astype(np.float64), held, share)
+    found = optimal_groups(values.astype(np.float64), share, held)
     assert np.bincount(found, held).min() >= min(share, held.sum())
     assert squares(found) == pytest.approx(min(allowed))
 

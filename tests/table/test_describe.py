@@ -1,10 +1,13 @@
 """The facts that inspect shows."""
 
 import numpy as np
+import pyarrow as pa
+import pytest
 
-from leafcover.table.identifiers import describe, unique_rows
+from leafcover.table.frames import from_frame
 from leafcover.table.infer import no_values_warning
-from leafcover.table.io import SAMPLES, read, sample
+from leafcover.table.inspection import describe, unique_rows
+from leafcover.table.io import SAMPLES, read, sample, write
 from leafcover.table.table import Grid
 from tests.table.test_formats import texts
 
@@ -26,6 +29,19 @@ def test_unique_rows_are_those_no_other_row_equals():
         columns = [texts(c) if c.is_category else [repr(v) for v in c.values] for c in table]
         rows = list(zip(*columns, strict=True))
         assert unique_rows(table) == sum(rows.count(row) == 1 for row in rows)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_integers_beyond_two_to_the_53_are_counted_exactly(tmp_path, suffix):
+    codes = [2**60 + i // 2 for i in range(200)]
+    original = pa.table({"code": [*codes, None], "half": [0.5] * 201, "job": ["a"] * 201})
+    write(from_frame(original), tmp_path / f"in.{suffix}")
+    facts = describe(read(tmp_path / f"in.{suffix}"))
+    assert (facts.columns[0].distinct, facts.columns[0].missing) == (100, 1)
+    assert facts.unique_rows == 1  # the row without a code
+    (tmp_path / "huge.csv").write_text("code\n" + "".join(f"{10**25 + i}\n" for i in range(60)))
+    huge = describe(read(tmp_path / "huge.csv"))
+    assert (huge.columns[0].distinct, huge.unique_rows) == (60, 60)
 
 
 def test_a_column_without_known_values_has_no_domain(tmp_path):

@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import leafcover as lc
 from leafcover.errors import TableError
 from leafcover.table.frames import from_frame, to_frame
 from leafcover.table.io import read, sample, write
@@ -105,6 +106,35 @@ def test_frames_of_all_libraries_give_the_same_values(library, tmp_path):
     assert type(to_frame(taken)) is type(frame)
     write(taken, tmp_path / "out.csv")
     np.testing.assert_array_equal(read(tmp_path / "out.csv")["hue"].values, table["hue"].values)
+
+
+@pytest.mark.parametrize("dtype", [object, "string", "string[pyarrow]", "str"])
+def test_dates_as_text_in_a_frame_are_read_as_in_a_csv_file_and_released_as_text(dtype, tmp_path):
+    days = [f"{day:02}.0{month}.2020" for day in range(1, 21) for month in range(1, 4)]
+    times = [f"2020-01-05 10:{minute:02}:00" for minute in range(60)]
+    frame = pd.DataFrame({"day": pd.Series(days, dtype=dtype), "time": pd.Series(times, dtype=dtype)})
+    frame["kind"] = ["a", "b", "c"] * 20
+    frame.loc[7, "day"] = None
+    frame.loc[8, "time"] = "NA"
+    frame.to_csv(tmp_path / "frame.csv", index=False)
+    from_file, table = read(tmp_path / "frame.csv"), from_frame(frame)
+    assert table.equals(from_file)
+    assert [c.kind for c in table] == ["date", "time", "category"]
+    assert [int(c.missing.sum()) for c in table] == [1, 1, 0]
+    assert from_frame(frame, category=["day"])["day"].kind == "category"
+    assert from_frame(frame.astype({"day": "category"}))["day"].kind == "category"
+    pd.testing.assert_frame_equal(to_frame(table), frame)
+    released = lc.release(table, "cover", target="kind", seed=1).frame
+    assert (released.dtypes == frame.dtypes).all()
+    assert released["day"].isna().sum() == 1
+    assert (released["time"] == "NA").sum() == 1
+    assert released["day"].value_counts().min() >= 5
+    assert set(released["day"].dropna().str.len()) == {10}
+
+
+def test_numbers_as_text_in_a_frame_stay_categories():
+    table = from_frame(pd.DataFrame({"code": ["01", "02", "13"], "mixed": ["2020-01-05", "later", None]}))
+    assert [c.kind for c in table] == ["category", "category"]
 
 
 def test_unused_levels_go():

@@ -14,7 +14,8 @@ from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
-from leafcover.engine.run import CellFact, ColumnFact, Release, RuleFact, TreeFact, is_dealt, not_reached, tied_by
+from leafcover.engine.rules import RuleFact, tied_by
+from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
 from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
@@ -55,7 +56,7 @@ def save_release(
         with table_part.open("rb") as file:
             mark = file_digest(file, "sha256").hexdigest()
         outward = external(release, file=paths.table.name, sha256=mark, publish_tree=publish_tree)
-        if few := not_reached(release.plan, release.partitions, published=True):
+        if few := not_reached(release.table, release.plan, release.partitions, published=True):
             outward["not_reached"] = list(few)
         inward = internal(release, outward, reading=_reading(original, release.plan.target))
         text = _json(outward)
@@ -301,4 +302,5 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
 
 
 def _fact(kind: Any, internal_facts: Mapping[str, Any]) -> Any:
-    return kind(**{field.name: internal_facts[field.name] for field in fields(kind)})
+    known = (field.name for field in fields(kind) if field.name in internal_facts)  # an older file may lack a newer one
+    return kind(**{name: internal_facts[name] for name in known})

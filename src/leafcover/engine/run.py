@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import isnan
@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
+from leafcover.engine.rules import RuleFact, forbidden_pairs, less_kept, refuse_broken, rule_facts, tied_by
 from leafcover.engine.statement import Statement, statement
 from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key
@@ -21,9 +22,7 @@ from leafcover.perturb.base import Changed, Chunk, Described, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
-from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table, check_weight
-from leafcover.table.tied_columns import TiedColumns
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
@@ -31,11 +30,11 @@ FEWEST = 5  # a smaller count is not published
 
 
 def not_reached(
-    plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
+    table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
 ) -> tuple[str, ...]:
-    """A sentence for each requested group size that is not reached, or is reached only by the whole table.
+    """A sentence for each requested number of rows that is not reached, or is reached only by the whole table.
 
-    If ``published``, a count under five is not given.
+    ``table`` is the original or the release. If ``published``, a count under five is not given.
     """
     name = "k" if plan.recipe in ("cover", "cells") else "min_cell"
     found = []
@@ -52,6 +51,12 @@ def not_reached(
             rows = "1 row" if few == "1" else f"{few} rows"
             all_of_it = ", the whole table" if len(sizes) == 1 else ""
             found.append(f"{name} = {one.min_rows:,} was requested; the smallest group has {rows}{all_of_it}.")
+    for share in sorted({step.perturb.shared_by for step in plan.steps}):
+        written = [table[name] for step in plan.steps if step.perturb.shared_by == share for name in step.columns]
+        few_known = [c.name for c in written if not c.is_category and 0 < np.count_nonzero(~c.missing) < share]
+        if few_known:
+            listed = ", ".join(map(repr, few_known))
+            found.append(f"share = {share:,} was requested; fewer rows have a number in {listed}: they share one.")
     return tuple(dict.fromkeys(found))
 
 
@@ -108,23 +113,13 @@ VERSION = "2"  # of the derivation of draws; a change here changes every release
 
 @dataclass(frozen=True)
 class ColumnFact:
-    """How a column changed, as shares of rows."""
+    """How a column changed, as shares of rows but for the last."""
 
     name: str
     changed: float  # the value differs from the original
     fixed: float  # unchanged with a probability of at least 0.95 (known values only)
     range_fraction: float = 1.0  # the share of its domain that the boxes allow, as a mean over known values
-
-
-@dataclass(frozen=True)
-class RuleFact:
-    """How many of the rows that a rule applies to keep it."""
-
-    text: str
-    found: bool  # in the table, not declared
-    before: float  # share of original rows
-    after: float  # share of released rows
-    broken: int  # released rows
+    shared: int = 0  # rows whose number was too rare, and was replaced before it was dealt
 
 
 @dataclass(frozen=True)
@@ -234,14 +229,16 @@ def run(
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
         if c.name in computed
-        else ColumnFact(c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name])
+        else ColumnFact(
+            c.name, _share_changed(c, after[c.name].values), fixed[c.name], allowed[c.name], _shared(c, after[c.name])
+        )
         if c.name in after
         else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
         for c in whole
     )
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released)
-    _refuse_broken(rules)
+    refuse_broken(rules)
     return Release(
         table=released,
         plan=plan,
@@ -249,7 +246,7 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=(*_warnings(whole, plan, partitions), *_less_kept(rules)),
+        warnings=(*_warnings(whole, plan, partitions), *less_kept(rules)),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
@@ -292,60 +289,6 @@ def _carry_out(
     return after, fixed, blocks
 
 
-def tied_by(plan: Plan, table: Table) -> TiedColumns:
-    """How the rules of a plan tie the columns of a table; an error if a rule does not fit the table or a step."""
-    for rule in plan.all_rules:
-        rule.check(table)
-    tied = plan.tied(table)
-    for number, step in enumerate(plan.steps, 1):
-        for name in step.columns:
-            if name in tied.computed:
-                raise PlanError(
-                    f"Step {number} changes column {name!r}, which a rule of the plan computes. "
-                    "Leave out the step or the rule."
-                )
-    return tied
-
-
-def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
-    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders."""
-    found: dict[tuple[str, str], Bools] = {}
-    for rule in (*plan.all_rules, *tied.implied):
-        for one, other, pairs in () if rule.ties else rule.forbidden_pairs(table):
-            if one in table.names and other in table.names:
-                found[one, other] = found.get((one, other), False) | pairs
-                found[other, one] = found[one, other].T
-    return found
-
-
-def rule_facts(plan: Plan, original: Table, released: Table) -> tuple[RuleFact, ...]:
-    """How many rows keep each rule, before and after."""
-    facts = []
-    for rule in plan.all_rules:
-        before, after = check_rule(rule, original, original), check_rule(rule, released, original)
-        facts.append(RuleFact(rule.text, rule in plan.found_rules, before.share, after.share, after.rows - after.kept))
-    return tuple(facts)
-
-
-def _refuse_broken(rules: Sequence[RuleFact]) -> None:
-    """Raise an error if a declared rule is broken."""
-    for fact in rules:
-        if fact.broken and not fact.found:
-            raise InvariantViolated(
-                f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
-                "Leave out the rule, or columns that it names."
-            )
-
-
-def _less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
-    for fact in rules:
-        if fact.after < fact.before:
-            yield (
-                f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
-                "released rows keep it."
-            )
-
-
 def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
     """The columns with values that no step changes."""
     return tuple(c.name for c in table if c.name not in plan.columns and not c.missing.all())
@@ -358,7 +301,7 @@ def is_dealt(plan: Plan, table: Table) -> bool:
 
 def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:
     notes = [note for partition in partitions.values() for note in partition.notes]
-    return tuple(dict.fromkeys([*table.warnings, *not_reached(plan, partitions), *notes]))
+    return tuple(dict.fromkeys([*table.warnings, *not_reached(table, plan, partitions), *notes]))
 
 
 def partitions_of(
@@ -445,6 +388,13 @@ def _share_changed(column: Column, values: Array) -> float:
     return float((~same).mean())
 
 
+def _shared(column: Column, changed: Changed) -> int:
+    """The number of rows whose value was replaced before the exchange."""
+    if changed.replaced is None:
+        return 0
+    return int(np.count_nonzero(changed.replaced[~column.missing] != column.values[~column.missing]))
+
+
 def _range_fractions(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> dict[str, float]:
     """The share of each written column's domain that the narrowest boxes of its step allow."""
     found = dict.fromkeys(plan.columns, 1.0)
@@ -486,7 +436,7 @@ def _cell_fact(step: Step, partition: Partition) -> CellFact:
 
 # The text summary of a release; its sentences are in the catalogue ``release``.
 
-LISTED = 5  # maximum number of columns named, the most affected first
+LISTED = 5  # maximum number of columns named
 
 
 def _kept(say: Catalogue, trees: list[TreeFact]) -> list[str]:
@@ -524,7 +474,12 @@ def summary(release: Release, informed: Informed | None = None) -> str:
             lines.append(
                 say("smallest-cell", rows=smallest) if release.descends else say("smallest-leaf", rows=smallest)
             )
-    lines += not_reached(release.plan, release.partitions)
+    # Fewest rows first: there a code may be lost, while nearly every value of a continuous column is rare.
+    if shared := sorted((f for f in release.columns if f.shared), key=lambda f: f.shared):
+        named = (say("shared-column", name=fact.name, rows=fact.shared) for fact in shared[:LISTED])
+        least = max(step.perturb.shared_by for step in release.plan.steps)
+        lines.append(say("shared", columns=", ".join(named), least=least, more=len(shared[LISTED:])))
+    lines += not_reached(release.table, release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]

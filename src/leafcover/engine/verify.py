@@ -11,7 +11,8 @@ import numpy as np
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
 from leafcover.engine.manifest import Record, ReleasePaths
-from leafcover.engine.run import RuleFact, fingerprint, partitions_of, rule_facts, run, tied_by, whole_part
+from leafcover.engine.rules import RuleFact, rule_facts, tied_by
+from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod

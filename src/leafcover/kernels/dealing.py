@@ -401,40 +401,6 @@ def _relate(
     return swapped
 
 
-def share_groups(values: Floats, held: Rows, share: int) -> Rows:
-    """The group of each value in ascending order, so that at least ``share`` rows hold the values of a group.
-
-    Of all such groups those with the least sum of squared deviations from their means, found exactly as by Hansen and
-    Mukherjee (2003), with rows as weights: they do not reach across a gap if there is another way.
-    """
-    best, start = np.full(len(values) + 1, np.inf), np.zeros(len(values) + 1, np.int64)
-    group = np.empty(len(values), np.int64)
-    _share_groups(values, held, share, best, start, group)
-    return group
-
-
-@njit(**ENTRY)
-def _share_groups(values: Floats, held: Rows, share: int, best: Floats, start: Rows, group: Rows) -> None:
-    """``best[j]`` is the least sum for the first j values, whose last group begins at ``start[j]``."""
-    best[0] = 0.0
-    for stop in range(1, len(values) + 1):
-        rows, mean, squares = 0, 0.0, 0.0
-        for first in range(stop - 1, max(stop - 2 * share, -1), -1):  # more values would be two groups
-            rows += held[first]
-            away = values[first] - mean
-            mean += away * held[first] / rows
-            squares += away * (values[first] - mean) * held[first]
-            if rows >= share and best[first] + squares < best[stop]:
-                best[stop], start[stop] = best[first] + squares, first
-    stop, number = len(values), 0
-    while stop > 0:
-        for i in range(start[stop], stop):
-            group[i] = -number
-        stop, number = start[stop], number + 1
-    for i in range(len(group)):
-        group[i] += number - 1
-
-
 # Permutation of rows within cells by one random word per row, and hashes and majorities of cell values.
 
 

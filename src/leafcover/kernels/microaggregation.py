@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows
-from leafcover.kernels import ALLOCATES, ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance, squared_distances
 from leafcover.kernels.shrinking_index import (
@@ -184,7 +184,8 @@ def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
 # Univariate microaggregation of sorted values: groups of fixed size, or optimal groups.
 #
 # Hansen and Mukherjee (2003): the groups with the smallest within-group sum of squares have k to 2k - 1 values, so the
-# best last group of the first n values is one of k candidates.
+# best last group of the first n values is one of k candidates. If a value may be held by several rows, k counts rows: a
+# group that ends with k rows has fewer than k before them, or it would be two.
 
 
 def fixed_groups(count: int, k: int) -> Rows:
@@ -193,54 +194,72 @@ def fixed_groups(count: int, k: int) -> Rows:
     return label
 
 
-@njit(**(ENTRY | ALLOCATES))
-def optimal_groups(values: Floats, k: int) -> Rows:
-    """The groups of sorted values with the smallest within-group sum of squares; fewer than 2k values form one group.
+def optimal_groups(values: Floats, k: int, held: Rows | None = None) -> Rows:
+    """The groups of sorted values with the smallest within-group sum of squares, none with fewer than k rows.
 
-    Ties go to the smallest last group. Squares are computed relative to the last value of a group, so that values far
-    from zero lose no precision.
+    ``held`` is how many rows hold each value, by default one. Fewer than 2k rows form one group. Ties go to the
+    smallest last group. Squares are computed relative to the last value of a group, so that values far from zero lose
+    no precision.
     """
-    size = np.full(len(values) + 1, len(values))  # size of the last group among the first n values
-    if len(values) >= 2 * k:
-        best = np.full(len(values) + 1, np.inf)
-        best[0] = 0.0
-        for end in range(k, len(values) + 1):
-            if end % (2 * k) == 0:
-                # Keep only differences within reach: they would be lost next to the squares of a distant outlier.
-                reach = best[end - 2 * k + 1 : end]
-                reach -= reach.min()
-            best[end], size[end] = _best_last(values, best, end, k)
-    return _labels(size)
+    count = len(values)
+    rows = np.ones(count, np.int64) if held is None else held
+    label = np.zeros(count, np.int64)
+    if rows.sum() >= 2 * k:
+        best = np.full(count + 1, np.inf)
+        _optimal_groups(values, rows, np.int64(k), best, np.full(count + 1, count), label)
+    return label
+
+
+@njit(**ENTRY)
+def _optimal_groups(values: Floats, held: Rows, k: int, best: Floats, size: Rows, label: Rows) -> None:
+    """``best`` is the least sum of the first n values, and ``size`` the number of values in their last group."""
+    nearest, rows = ZERO, ZERO  # the shortest last group begins at ``nearest`` and has so many rows
+    best[0] = 0.0
+    for end in range(1, len(values) + 1):
+        if end % (2 * k) == 0:
+            # Keep only differences within reach: they would be lost next to the squares of a distant outlier.
+            low = np.inf
+            for n in range(end - 2 * k + 1, end):
+                low = min(low, best[n])
+            for n in range(end - 2 * k + 1, end):
+                best[n] -= low
+        rows += held[end - 1]
+        while rows - held[nearest] >= k:
+            rows -= held[nearest]
+            nearest += 1
+        if rows >= k:
+            best[end], size[end] = _best_last(values, held, best, end, nearest, rows, k)
+    end, group = len(values), 0  # follow the last groups from the end, and number the groups from the start
+    while end > 0:
+        for n in range(end - size[end], end):
+            label[n] = -group
+        end -= size[end]
+        group += 1
+    for n in range(len(values)):
+        label[n] += group - 1
 
 
 @njit(**INNER)
-def _best_last(values: Floats, best: Floats, end: int, k: int) -> tuple[float, int]:
+def _best_last(
+    values: Floats, held: Rows, best: Floats, end: int, nearest: int, rows: int, k: int
+) -> tuple[float, int]:
     """The smallest sum of squares of the values before ``end``, and the size of the last group that attains it."""
     last, total, squares = values[end - 1], 0.0, 0.0
-    for i in range(end - k + 1, end):
+    for i in range(nearest + 1, end):
         apart = last - values[i]
-        total += apart
-        squares += apart * apart
-    least, size = np.inf, k
-    for start in range(end - k, max(end - 2 * k, -1), -1):
+        total += apart * held[i]
+        squares += apart * apart * held[i]
+    least, size, more, start = np.inf, end - nearest, ZERO, nearest
+    while start >= 0 and more < k:  # k rows more would be a group of their own
         apart = last - values[start]
-        total += apart
-        squares += apart * apart
-        found = best[start] + (squares - total * total / (end - start))
+        total += apart * held[start]
+        squares += apart * apart * held[start]
+        found = best[start] + (squares - total * total / (rows + more))
         if found < least:
             least, size = found, end - start
+        start -= 1
+        more += held[start] if start >= 0 else ZERO
     return least, size
-
-
-@njit(**(ENTRY | ALLOCATES))
-def _labels(size: Rows) -> Rows:
-    """Follow the last groups from the end, and number the groups from the start."""
-    label, end, group = np.zeros(len(size) - 1, np.int64), len(size) - 1, 0
-    while end > 0:
-        label[end - size[end] : end] = group
-        end -= size[end]
-        group += 1
-    return group - 1 - label
 
 
 # The centre of each cell: mean, median or mode.

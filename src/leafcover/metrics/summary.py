@@ -163,6 +163,8 @@ def measured_risks(measures: "Measures") -> tuple[DecisiveRisk, ...]:
 
 # The text summary.
 
+RECORD_LISTED = 3  # maximum number of columns of a record that are named
+
 
 def words(measures: "Measures") -> str:
     """The text summary, for a terminal; every risk with its interval."""
@@ -259,6 +261,7 @@ def _informed(attacks: InformedAttacks | None) -> Iterator[str]:
 def _copies(found: Copies) -> Iterator[str]:
     """How often records of people occur in the release."""
     if found.records is None or found.unique is None:
+        yield copies_alone(found)
         return
 
     def shares(match: Match) -> tuple[str, str]:
@@ -269,6 +272,8 @@ def _copies(found: Copies) -> Iterator[str]:
     most = found.findings[0] if found.findings else None
     yield say(
         "copies",
+        record=record_of(found),
+        outside=len(found.near_unique),
         members=members,
         control=control,
         unique=unique,
@@ -276,6 +281,14 @@ def _copies(found: Copies) -> Iterator[str]:
         found=len(found.findings),
         most="" if most is None else copied_part(most.kind, most.columns, most.without),
     )
+
+
+def record_of(found: Copies) -> str:
+    """The columns of a record, in words; the first ones if there are many."""
+    if not found.near_unique:
+        return "whole"
+    named = [*found.columns[:RECORD_LISTED], *(("…",) if len(found.columns) > RECORD_LISTED else ())]
+    return say("copies-record", columns=len(found.columns), names=", ".join(named))
 
 
 def copies_alone(found: Copies) -> str:
@@ -288,7 +301,8 @@ def copies_alone(found: Copies) -> str:
 
 def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> str:
     """What was copied, in words."""
-    kind = "reproduced-part" if kind == "reproduced" and without else kind
+    if kind == "reproduced":
+        kind = "reproduced-part" if without else "reproduced-value" if len(columns) == 1 else kind
     return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without))
 
 

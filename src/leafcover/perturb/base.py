@@ -221,6 +221,11 @@ class Perturbation(ABC):
         return False
 
     @property
+    def shared_by(self) -> int:
+        """The minimum number of rows that hold a number in the release, where rarer numbers are replaced; 1 if none."""
+        return 1
+
+    @property
     def average(self) -> Literal["mean", "median"] | None:
         """The average that replaces the numbers of a cell, if any."""
         return None

@@ -117,11 +117,17 @@ class Deal(Perturbation):
         return True
 
     @property
+    def shared_by(self) -> int:
+        """The minimum number of rows that hold a number."""
+        return self.share
+
+    @property
     def guarantees(self) -> tuple[str, ...]:
         """The guarantees."""
         if self.share == 1:
             return ("each column holds the same values as before",)
-        return (f"each column holds the same values as before, numbers shared by at least {self.share} rows",)
+        few = "or by all rows that have one if there are fewer"
+        return (f"each column holds the same values as before, numbers shared by at least {self.share} rows, {few}",)
 
     def describe(self, *, detailed: bool = True) -> str:
         """What happens to a value."""
@@ -487,7 +493,7 @@ def shared_values(column: Column, share: int) -> Array:
     Rare neighbours take their mean, on the grid of the column, or the value among them that enough rows hold. The
     result is the column's own array if nothing changes.
     """
-    from leafcover.kernels.dealing import share_groups
+    from leafcover.kernels.microaggregation import optimal_groups
 
     known = np.flatnonzero(~column.missing)
     order = np.argsort(column.values) if len(known) == len(column) else known[np.argsort(column.values[known])]
@@ -499,7 +505,7 @@ def shared_values(column: Column, share: int) -> Array:
     if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < MAX_GRID_POINTS):
         return column.values
     scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
-    group = share_groups(distinct / scale, held, share)
+    group = optimal_groups(distinct / scale, share, held)  # does not reach across a gap if there is another way
     begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
     scale = scale if scale > HUGE else 1.0
     new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale

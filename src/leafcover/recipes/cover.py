@@ -15,6 +15,7 @@ import numpy as np
 
 from leafcover.arrays import Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.messages import catalogue
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.partition.leaves import PRICE, Conditional, Whole, bin_given
 from leafcover.perturb.base import standard_scores
@@ -35,6 +36,7 @@ BUDGET = 0.25
 LEAST_OFTEN = 5.0
 STAGES = 2  # in which sums of scores are compared: groups of a number, and their parts
 RAISE, MOST_PRICE = 1.15, 50.0
+MUCH = 3.0  # times the usual price: from here on a warning says what is lost. Tables of the audit stay below
 TARGET_LESS, TARGET_MOST = 0.4, 1.0  # what the target's own tree pays less, and at most: its rules come first
 
 
@@ -96,11 +98,19 @@ def cover(
     blocks = chain(free, target, k, [] if order is None else listed_names(order, table), table)
     fixed = [c.name for c in columns if c not in free]
     ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, target)
-    grown = ways.within_budget() if price is None else ways.grown(price)
-    often, correlated = _compared([table[block[0]] for block in blocks])
-    deal = Deal(share=share, often=often, correlated=correlated)
+    raised, grown = ways.within_budget() if price is None else (PRICE, ways.grown(price))
+    compared = _compared([table[block[0]] for block in blocks])
+    deal = Deal(share=share, often=compared.often, correlated=compared.correlated)
     steps = (Step(block, within=cells, perturb=deal) for block, (cells, _) in zip(blocks, grown, strict=True))
-    return Plan(*steps, made=Made(table, {cells: part for cells, part in grown if part is not None}))
+    made = {cells: part for cells, part in grown if part is not None}
+    lost = compared.adjusted < compared.pairs
+    if made and (lost or raised > MUCH * PRICE):
+        last = [*made][-1]
+        say = catalogue("recipes")
+        figures = {"adjusted": compared.adjusted, "pairs": compared.pairs if lost else 0}
+        cost = f"{raised:.1f}" if raised > MUCH * PRICE else "usual"
+        made[last] = replace(made[last], notes=(say("few-rows", **figures, price=cost, usual=f"{PRICE:g}"),))
+    return Plan(*steps, made=Made(table, made))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,14 +143,14 @@ class _Chain:
             before += block
         return found
 
-    def within_budget(self) -> list[tuple[PartitionMethod, Partition | None]]:
-        """The same at the usual price, raised until the leaves reveal no more shares than the budget."""
+    def within_budget(self) -> tuple[float, list[tuple[PartitionMethod, Partition | None]]]:
+        """The usual price, raised until the leaves reveal no more shares than the budget, and what is grown at it."""
         price = PRICE
         while True:
             found = self.grown(price)
             shares = sum(stage.parameters for _, part in found if part is not None for stage in part.stages)
             if shares <= BUDGET * len(self.table) or price > MOST_PRICE:
-                return found
+                return price, found
             price = round(price * RAISE, 3)
 
 
@@ -154,7 +164,17 @@ def target_price(price: float, k: int) -> float:
     return min(max(price / 3, price - less), TARGET_MOST)
 
 
-def _compared(columns: Sequence[Column]) -> tuple[float, float]:
+@dataclass(frozen=True)
+class _Compared:
+    """Which figures of two columns are compared while they are dealt."""
+
+    often: float = LEAST_OFTEN
+    correlated: float = 0.0
+    adjusted: int = 0  # correlations of numbers that are compared,
+    pairs: int = 0  # of so many
+
+
+def _compared(columns: Sequence[Column]) -> _Compared:
     """How many rows must share a figure of two columns for it to be compared, and how correlated two numbers must be.
 
     Both are as small as the budget permits. A figure is the correlation of two numbers, a sum of a number's scores over
@@ -164,17 +184,19 @@ def _compared(columns: Sequence[Column]) -> tuple[float, float]:
     total, coded = len(columns[0]), [codings(column)[0] for column in columns]
     allowed = int(BUDGET * total)
     if sum((one.count + STAGES) * (two.count + STAGES) for one, two in combinations(coded, 2)) <= allowed:
-        return LEAST_OFTEN, 0.0  # all fit
+        return _Compared()  # all fit
     between = _correlations([column for column in columns if not column.is_category])
     correlated = _least(between, allowed // STAGES, 3)
-    allowed -= STAGES * int(np.count_nonzero(between >= correlated))
+    adjusted = int(np.count_nonzero(between >= correlated))
+    allowed -= STAGES * adjusted
     rows = [np.bincount(c.codes(column), minlength=c.count) for c, column in zip(coded, columns, strict=True)]
     support = [np.empty(0)]
     for (one, first), (two, second) in combinations(zip(columns, rows, strict=True), 2):
         support.append((first[:, None] * second / total).ravel())
         if one.is_category != two.is_category:
             support.append(np.tile(first if one.is_category else second, STAGES).astype(np.float64))
-    return max(LEAST_OFTEN, _least(np.concatenate(support), allowed, 0)), min(correlated, 1.0)
+    often = max(LEAST_OFTEN, _least(np.concatenate(support), allowed, 0))
+    return _Compared(often, min(correlated, 1.0), adjusted, len(between))
 
 
 def _correlations(numbers: Sequence[Column]) -> Floats:

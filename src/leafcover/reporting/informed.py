@@ -11,7 +11,7 @@ from leafcover.metrics.disclosure.copies import SIGNIFICANT, Copies, Match
 from leafcover.metrics.disclosure.informed_inference import InformedAttack, InformedAttacks, InformedInference
 from leafcover.metrics.disclosure.membership_inference import Membership
 from leafcover.metrics.estimates import Attack, Estimate, Risk
-from leafcover.metrics.summary import above_control, copied_part
+from leafcover.metrics.summary import above_control, copied_part, record_of
 from leafcover.reporting.components import (
     Bullets,
     Cell,
@@ -47,6 +47,7 @@ def informed_section(subject: ReportContext) -> Section | None:
         parts.append(Words(say("informed-no-control"), tone="lead"))
     else:
         parts.append(Words(say("informed-lead", what=_what(subject)), tone="lead"))
+        parts.append(Words(say("informed-repeated")) if subject.repeated else None)
         parts += [*_inference(subject, attacks), *_membership(subject, attacks, measures.risks.membership)]
         parts += _background(subject, attacks)
     parts += _copies(subject, measures.risks.copies)
@@ -199,6 +200,13 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
     if not shown:
         return
     yield Heading(say("copies-heading"))
+    if found.near_unique:
+        names = ", ".join(
+            [*found.near_unique[:MAX_VALUES_LISTED], *["…"] * (len(found.near_unique) > MAX_VALUES_LISTED)]
+        )
+        left_out = {"outside": len(found.near_unique), "names": curled(names), "columns": len(found.columns)}
+        record = say("copies-record", record=record_of(found), **left_out)
+        yield Words(record if found.columns else say("copies-record-none"))
     if not any(one.attack.control for one in shown if one.kind != "reproduced"):
         yield Words(say("copies-no-control"))
     if found.tests:

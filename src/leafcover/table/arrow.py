@@ -21,6 +21,7 @@ from leafcover.table.formatting import (
     has_decimal_commas,
     infer_grid,
     infer_time_grid,
+    is_text,
     parse_timestamps,
     zone_of,
 )
@@ -34,6 +35,7 @@ from leafcover.table.infer import (
     is_missing,
     large_integer_warning,
     no_values_warning,
+    text_timestamps,
     token_numbers,
 )
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, RawColumn, Source, TextFormat
@@ -127,11 +129,12 @@ def write_arrow(names: list[str], columns: list[Any], target: Path) -> None:
         out.write_table(table)
 
 
-# Columns from typed arrays (Parquet, Arrow, frames). A type is a declaration, so nothing is inferred from the values.
+# Columns from typed arrays (Parquet, Arrow, frames). A type is a declaration, except that text may be dates or times.
 #
 # Integers, floats and decimals are numbers. Dates and timestamps keep their unit and time zone. Booleans, text, times
 # of day and dictionary-encoded columns (pandas or polars categoricals) are categories. Text that looks like a number
-# stays text.
+# stays text: pandas and polars convert numbers when they read a file, so it was meant. They leave dates as text, so
+# text in which every known value is a date or time is read as in a text file, and stays text in the output.
 
 
 def from_typed(
@@ -143,6 +146,8 @@ def from_typed(
 
     >>> from_typed("married", pa.array([True, None, False])).column.levels
     ('false', 'true')
+    >>> from_typed("born", pa.array(["2020-01-05", None])).column.kind
+    'date'
     >>> from_typed("cents", pa.array([1.25, 3.5])).column.grid
     Grid(decimals=2, every=1)
     """
@@ -156,6 +161,8 @@ def from_typed(
         return InferredColumn(column, (no_values_warning(name),))
     if category:
         return _category(name, stored, tokens)
+    if is_text(stored) and (parsed := _text_timestamps(stored, tokens)) is not None:
+        return InferredColumn(text_timestamps(name, stored, parsed))
     if _is_label(kind):
         found = _category(name, stored, tokens)
         commas = (decimal_comma_warning(name),) if has_decimal_commas(found.column.levels) else ()
@@ -192,6 +199,12 @@ def _without_tokens(name: str, stored: Any, tokens: Sequence[str]) -> InferredCo
     )
     warnings = (*found.warnings, unused) if used < len(texts) else found.warnings
     return InferredColumn(replace(found.column, stored=stored), warnings)
+
+
+def _text_timestamps(stored: Any, tokens: Sequence[str] | None) -> Timestamps | None:
+    """Dates or times in a text column, missing where a text file has them missing; None if a known text is neither."""
+    missing = is_missing(stored, MISSING_TOKENS if tokens is None else tokens)
+    return parse_timestamps(stored, missing if missing.any() else None)
 
 
 def _is_token(stored: Any, tokens: Sequence[str]) -> Bools:

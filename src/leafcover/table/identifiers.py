@@ -26,10 +26,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
-from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text, text_of
+from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text
 from leafcover.table.infer import combine_chunks
-from leafcover.table.rule_search import FoundRule, find_rules
-from leafcover.table.table import Column, Grid, Kind, Role, Table, row_hashes
+from leafcover.table.table import Column, Table
 
 DISTINCT_SHARE = 0.9
 MIN_ROWS = 50  # whole numbers in fewer rows are not checked
@@ -92,7 +91,9 @@ def _digit_texts(column: Column, known: Array) -> tuple[str, ...]:
     if stored is not None and is_text(stored):
         texts = distinct_texts(combine_chunks(stored))
         return tuple(texts.filter(pc.match_substring_regex(texts, "[0-9]")).to_pylist())
-    return tuple(str(int(value)) for value in np.unique(_exact(column, known) if column.grid is None else known))
+    return tuple(
+        str(int(value)) for value in np.unique(exact_integers(column, known) if column.grid is None else known)
+    )
 
 
 def _check_name(column: Column, levels: tuple[str, ...], known: Array) -> Suspect | None:
@@ -155,7 +156,7 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
     if len(known) < MIN_ROWS:
         return None
     if column.grid is None:
-        known = _exact(column, known)
+        known = exact_integers(column, known)
     distinct = len(np.unique(known))
     share = distinct / len(known)
     if share < DISTINCT_SHARE:
@@ -166,11 +167,13 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
         return _refusal(column, f"{reason} and they increase from row to row")
     if hints:
         return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
-    message = f"Column {column.name!r} may be an identifier: {reason}. If so, leave it out with drop=[{column.name!r}]."
+    message = (
+        f"Column {column.name!r} may be an identifier: {reason}. If so, read the table with drop=[{column.name!r}]."
+    )
     return Suspect(column.name, "warn", message)
 
 
-def _exact(column: Column, known: Array) -> Array:
+def exact_integers(column: Column, known: Array) -> Array:
     """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
     if column.stored is None:
         return known
@@ -185,11 +188,13 @@ def _exact(column: Column, known: Array) -> Array:
 
 def _refusal(column: Column, reason: str, *, by_pattern: bool = False, unit: bool = False) -> Suspect:
     name = repr(column.name)
-    ways = f"Remove it with drop=[{name}], or keep it unchanged with roles={{{name}: 'unchanged'}}."
+    ways = (
+        f"Read the table with drop=[{name}] to remove it, or with roles={{{name}: 'unchanged'}} to keep it unchanged."
+    )
     if by_pattern or unit:
         ways = (
-            f"Remove it with drop=[{name}], keep it unchanged with roles={{{name}: 'unchanged'}}, "
-            f"or name it with roles={{{name}: 'unit'}} if several rows belong to one person."
+            f"Read the table with drop=[{name}] to remove it, with roles={{{name}: 'unchanged'}} to keep it unchanged, "
+            f"or with roles={{{name}: 'unit'}} if several rows belong to one person."
         )
     return Suspect(column.name, "refuse", f"Column {name} looks like an identifier: {reason}. {ways}", by_pattern)
 
@@ -472,105 +477,3 @@ def _telling_name(name: str) -> tuple[str, bool]:
             if found and not counted and not INNOCENT_WORDS & {*before, *after}:
                 return one, strong
     return "", False
-
-
-# Summary of a table, as shown by ``leafcover inspect``: for the data steward, not for publication.
-
-
-@dataclass(frozen=True)
-class ColumnFacts:
-    """Summary of a column: the range of a number, or the most common levels of a category."""
-
-    name: str
-    kind: Kind
-    role: Role | None
-    distinct: int  # number of distinct known values
-    missing: int
-    domain: tuple[str, str] | None  # in the column's own text format
-    common: tuple[tuple[str, int], ...]  # (level, rows), most common first
-    grid: Grid | None
-
-
-@dataclass(frozen=True)
-class TableFacts:
-    """Summary of a table: its size, its columns, and how many rows are unique over all columns."""
-
-    rows: int
-    unique_rows: int
-    columns: tuple[ColumnFacts, ...]
-    warnings: tuple[str, ...]
-    identifiers: tuple[Suspect, ...] = ()  # columns that look like direct identifiers
-    rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
-
-    def __str__(self) -> str:
-        return _fact_lines(self)
-
-
-def describe(table: Table, *, levels: int = 5) -> TableFacts:
-    """Summarise a table, with the ``levels`` most common levels of each category."""
-    facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
-    return TableFacts(len(table), unique_rows(table), facts, table.warnings, identifiers(table), find_rules(table))
-
-
-def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
-    missing = column.missing
-    known = column.values[~missing]
-    gone = int(missing.sum())
-    if column.is_category:
-        counts = np.bincount(known, minlength=len(column.levels))
-        order = np.argsort(-counts, kind="stable")[:levels]
-        common = tuple((column.levels[at], int(counts[at])) for at in order if counts[at])
-        return ColumnFacts(column.name, column.kind, role, int((counts > 0).sum()), gone, None, common, None)
-    distinct = len(np.unique(known))
-    domain = None
-    if distinct:
-        low, high = text_of(column, np.asarray(column.domain))
-        domain = (low, high)
-    return ColumnFacts(column.name, column.kind, role, distinct, gone, domain, (), column.grid)
-
-
-def unique_rows(table: Table) -> int:
-    """The number of rows that equal no other row; missing values are equal to each other."""
-    if not table.columns:
-        return 0
-    _, counts = np.unique(row_hashes(table), return_counts=True)
-    return int((counts == 1).sum())
-
-
-MAX_LEVEL_LENGTH = 40  # longer levels are shortened
-
-
-def _fact_lines(found: TableFacts) -> str:
-    """One aligned line per column."""
-    head = ("column", "kind", "role", "distinct", "missing", "values")
-    rows = [(c.name, c.kind, c.role or "", f"{c.distinct:,}", f"{c.missing:,}", _values(c)) for c in found.columns]
-    widths = [max(len(row[i]) for row in [head, *rows]) for i in range(5)]
-    lines = [
-        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True)).rstrip() for row in [head, *rows]
-    ]
-    count = (
-        f"{found.rows:,} rows, {len(found.columns)} {'column' if len(found.columns) == 1 else 'columns'}; "
-        f"{found.unique_rows:,} rows are unique over all columns."
-    )
-    rules = [f"  {one.rule}{'' if one.kept == one.rows else f'  ({one.share:.2%} of the rows)'}" for one in found.rules]
-    return "\n".join([*lines, "", count, *(["", "Rules that the rows keep:", *rules] if rules else [])])
-
-
-def _values(facts: ColumnFacts) -> str:
-    if facts.domain is not None:
-        return f"{facts.domain[0]} to {facts.domain[1]}{_steps(facts)}"
-    shown = ", ".join(f"{_shorten(level)} ({rows:,})" for level, rows in facts.common)
-    return shown + (", …" if facts.distinct > len(facts.common) else "")
-
-
-def _steps(facts: ColumnFacts) -> str:
-    if facts.grid is None:
-        return ""
-    units = {"date": {1.0: "a day"}, "time": {1.0: "a second", 60.0: "a minute", 3_600.0: "an hour", 86_400.0: "a day"}}
-    return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
-
-
-def _shorten(level: str) -> str:
-    """A level on one line, shortened if it is long; --json shows it in full."""
-    text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"

@@ -18,6 +18,7 @@ from leafcover.errors import TableError
 from leafcover.table.formatting import (
     PLAIN,
     ParsedNumbers,
+    Timestamps,
     has_decimal_commas,
     infer_grid,
     infer_text_format,
@@ -71,10 +72,15 @@ def from_text(
         return _number(name, kept, number, rows)
     found = parse_timestamps(text, missing)
     if found is not None:
-        values = found.values if rows is None else found.values[rows]
-        grid = Grid(0) if found.kind == "date" else infer_time_grid(found.values[~np.isnan(found.values)])
-        return InferredColumn(Column(name, found.kind, values, (), grid, found.text_format, kept))
+        return InferredColumn(text_timestamps(name, kept, found, rows))
     return _category(name, stored.dictionary_encode() if encoded is None else encoded, tokens)
+
+
+def text_timestamps(name: str, stored: Any, found: Timestamps, rows: Rows | None = None) -> Column:
+    """A column of dates or times that are stored as text; ``rows`` are indices of the parsed values."""
+    values = found.values if rows is None else found.values[rows]
+    grid = Grid(0) if found.kind == "date" else infer_time_grid(found.values[~np.isnan(found.values)])
+    return Column(name, found.kind, values, (), grid, found.text_format, stored)
 
 
 def token_numbers(tokens: Sequence[str]) -> list[Decimal]:

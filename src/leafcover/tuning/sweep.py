@@ -5,10 +5,11 @@ saved, never a table.
 """
 
 import json
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, fields, replace
-from math import isnan, nan
+from math import ceil, isnan, nan
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -273,7 +274,8 @@ def _all_scores(
     found = dict(saved.scores)
     refused: dict[Candidate, str] = {}
     missing = [trial for trial in trials if trial not in found]
-    progress(say("progress-start", total=len(missing)), 0.0)
+    progress(say("progress-start", total=len(missing), candidates=len(tried), runs=runs), 0.0)
+    began = time.monotonic()
     with closing(score_trials(task, missing, jobs=jobs)) as results:
         for done, (trial, result) in enumerate(results, 1):
             candidate, run = trial
@@ -285,12 +287,25 @@ def _all_scores(
                 raise LeafcoverError(result)
             else:
                 refused[candidate] = result
-            counts = {"done": done, "total": len(missing), "run": run + 1}
+            left = _time_left(time.monotonic() - began, done, len(missing), jobs)
+            counts = {"done": done, "total": len(missing), "run": run + 1, "left": left}
             if candidate is None:
                 progress(say("progress-baselines", **counts), done / len(missing))
             else:
                 progress(say("progress-trial", name=candidate.name, **counts), done / len(missing))
     return found, refused
+
+
+def _time_left(elapsed: float, done: int, total: int, jobs: int) -> str:
+    """How long the other trials take if they are like those done, in words; each process has half a trial under way.
+
+    >>> _time_left(60.0, 1, 41, 1), _time_left(60.0, 1, 41, 3), _time_left(60.0, 41, 41, 1)
+    ('about 40 min left', 'about 20 min left', 'none')
+    """
+    if done >= total:
+        return "none"
+    finished = min(done + (jobs - 1) / 2, total)
+    return say("progress-left", minutes=ceil(elapsed * (total - finished) / finished / 60))
 
 
 def _points(tried: Sequence[Candidate], runs: int, found: Mapping[Trial, TrialScore]) -> tuple[Point, ...]:

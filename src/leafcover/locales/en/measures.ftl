@@ -67,10 +67,23 @@ decisive = { $name }: { $risk }; { $end ->
     [significant] no chance explains it, so it is above every limit.
    *[lower] the lower end counts.
 }
-copies = Copies: the whole record, without near-unique columns, occurs in the release for { $members } of the people in it and for { $control } of others; of records that nobody else has, for { $unique } and { $unique_control }. { $found ->
+copies = Copies: { $record ->
+    [whole] the whole record
+   *[part] the record of { $record }, without { $outside ->
+        [one] the near-unique column
+       *[other] { $outside } near-unique columns
+    },
+} occurs in the release for { $members } of the people in it{ $control ->
+    [none] {""}; of records that nobody else has, for { $unique }. There is no control to compare with.
+   *[other] {" "}and for { $control } of others; of records that nobody else has, for { $unique } and { $unique_control }.
+} { $found ->
     [0] No comparison of members with others, or of counts with chance, is significant.
     [one] One comparison of members with others, or of counts with chance, is significant: { $most }.
    *[other] { $found } comparisons of members with others, or of counts with chance, are significant, most of all { $most }.
+}
+copies-record = { $columns ->
+    [one] one column ({ $names })
+   *[other] { $columns } columns ({ $names })
 }
 copies-untested = Copies were not tested: nobody was held out to compare with, and no record is rare enough to be tested without a control.
 copies-alone = Copies: { $found ->
@@ -88,6 +101,7 @@ copies-kind = { $kind ->
     [extreme] people with the lowest or highest values
     [block] records without { $without }
     [reproduced] rare records, each exactly as often as in the original
+    [reproduced-value] rare values of { $columns }, each exactly as often as in the original
     [reproduced-part] rare records without { $without }, each exactly as often as in the original
    *[value] values of { $columns }
 }
@@ -95,12 +109,15 @@ informed = An attacker who knows the method and { $knowledge ->
     [granted] is granted its trees or cells
     [regrown] regrows its trees or cells from the release
    *[rows] its trees, and { $rows } of the other rows,
-} infers { $column } best: for { $main } of the people in the release and { $control } of others, { $above } above control. Membership: area { $area }; { $found } of members found at 1% false alarms.
+} infers { $column } best: for { $main } of the people in the release{ $control ->
+    [none] {""}; there is no control to compare with.
+   *[other] {" "}and { $control } of others, { $above } above control.
+} Membership: area { $area }; { $found } of members found at 1% false alarms.
 trained = A classifier trained on some members and others recognises members: area { $area }; { $found } found at 1% false alarms, { $rarely } at 0.1%.
 
 ## Utility
 
-trees = Trees for { $target } grown on the original and on the release are graded “{ $grade }”: the rules they share cover { $tolerant } of the rows ({ $strict } if no threshold may move), and both give the same answer for { $answers } of the rows.
+trees = The rules of trees for { $target } grown on the original and on the release are graded “{ $grade }”: those they share cover { $tolerant } of the rows ({ $strict } if no threshold may move). By whichever rules, both give the same answer for { $answers } of the rows.
 trees-pruned = They count as similar because { $pruned ->
     [original] the original’s tree is a pruned form of the release’s.
    *[release] the release’s tree is a pruned form of the original’s.
@@ -127,7 +144,7 @@ association = The association between the two columns changed by { $largest }.
 associations = Associations between columns changed by { $mean } on average and by { $largest } at most.
 relation-errors = Their error is { $mean } times that of a bootstrap sample on average, { $largest } times at most ({ $first } and { $second }).
 margins = Three-way margins score { $score } of 1000; a bootstrap sample scores { $expected }.
-moments = Means kept: { $means } of { $columns } numeric columns; variances not larger: { $variances } of { $columns }.
+moments = Within a tenth of a standard error, means are kept in { $means } of { $columns } numeric columns, and variances are not larger in { $variances }.
 new-pairs = { $pairs ->
     [0] No pair of values exists only in the release.
     [one] { $pairs } pair of values exists only in the release; { $rows } of the released rows contain it.

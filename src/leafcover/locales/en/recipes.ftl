@@ -48,3 +48,13 @@ multiplicative = multiplicative
     .source = multiplicative noise (MN), as Roy compares it
     .keeps = means on average, and signs; not variances, which grow most where values are large
     .hides = little: as additive; zeros stay, small values hardly move, dates and categories are unchanged
+
+# A warning of cover.
+
+few-rows = The table has few rows for its columns.{ $pairs ->
+    [0] {""}
+   *[other] {" "}Of { $pairs } correlations between numbers the { $adjusted } strongest are adjusted to the original’s; the others shrink towards zero.
+  }{ $price ->
+    [usual] {""}
+   *[other] {" "}A split of a tree must gain { $price } times its cost instead of { $usual }, so weaker rules are lost.
+  } Release fewer columns, or more rows.

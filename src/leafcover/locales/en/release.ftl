@@ -34,6 +34,14 @@ smallest-cell-shuffled = Every column { $empty ->
     [one] { $rows } row
    *[other] { $rows } rows
 }.
+shared = Numbers that fewer than { $least } rows held took the mean of their neighbours or a neighbouring value: { $columns }{ $more ->
+    [0] {""}
+   *[other] {""} and { $more } more
+}. A rare code, such as 99999 for “unknown”, is lost this way: declare it as missing.
+shared-column = { $name } ({ $rows ->
+    [one] { $rows } row
+   *[other] { $rows } rows
+})
 singletons = { $share } of the rows are the only row of their cell, so the release discloses what their leaf says about them.
 blocks = Columns whose values stayed together: { $blocks }.
 refined = Cells were refined by { $columns }.

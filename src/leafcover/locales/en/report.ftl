@@ -227,14 +227,14 @@ why-counts = { $exact ->
 }
 why-counts-limit = Fit means that no share changed by more than { $limit } percentage points.
 why-means = { $all ->
-    [yes] The means of all numeric columns are unchanged.
+    [yes] The means of all numeric columns are kept, within a tenth of their standard error.
    *[no] { $kept ->
         [one] { $kept } mean
        *[other] { $kept } means
     } of { $numbers ->
         [one] { $numbers } numeric column
        *[other] { $numbers } numeric columns
-    } stayed exactly the same.
+    } are kept, within a tenth of their standard error.
 }
 why-associations = { $moved ->
     [no] No association changed.

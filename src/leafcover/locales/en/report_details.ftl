@@ -37,6 +37,9 @@ informed-lead =
     { $what } from it. Beside each figure is the same one for people outside the release; only the difference comes from a
     person’s own record.
 informed-inference-heading = Attribute inference of every column
+informed-repeated =
+    Nobody was held out, so the release was repeated without some of the rows, with fixed keys: these figures are of the method on this
+    table, and another release of it by the same plan shows the same ones.
 informed-not-granted =
     The method has no trees or cells to grant, so the attacker grows a chain of trees from the release.
 informed-table = { $how ->
@@ -98,6 +101,15 @@ copies-lead = { $findings ->
    *[other] { $findings } of { $tests } comparisons of people in the release with others, or of counts with chance, are
         significant, so chance does not explain them:
 }
+copies-record = A record consists of { $record }: { $outside ->
+    [one] the near-unique column { $names } is
+   *[other] { $outside } near-unique columns ({ $names }) are
+} left out. { $columns ->
+    [one] Nearly everybody shares so short a record with others.
+   *[other] {""}
+}
+copies-record-none =
+    Every column is near-unique, so no records are looked for: only single values, and how often rare ones occur.
 copies-no-control =
     There is no control: it is unknown how often records of people outside the release would occur in it.
 copies-table = Records and values that occur in the release
@@ -358,9 +370,9 @@ trees-compared-not-the-guide = { $kind ->
 }
 trees-grade = { $grade ->
     [exactly-same] The two trees are identical.
-    [very-similar] The two trees are very similar.
-    [similar] The two trees are similar.
-   *[dissimilar] The two trees are dissimilar.
+    [very-similar] The rules of the two trees are very similar.
+    [similar] The rules of the two trees are similar.
+   *[dissimilar] The rules of the two trees are dissimilar, which does not mean that their answers are.
 }
 trees-agreement =
     A rule that both trees have (thresholds may move by 5% of a column’s range) covers { $rules } of the rows. The trees

@@ -211,6 +211,19 @@ warning-skipped = { $name } was skipped. { $reason }
 stopped-saved = the scores so far are in { $file }; repeat the command to continue
 stopped-unsaved = no scores were saved
 progress-candidates = choosing candidates
-progress-start = 0 of { $total } trials
-progress-trial = { $done } of { $total } trials: { $name }, run { $run }
-progress-baselines = { $done } of { $total } trials: baselines, run { $run }
+progress-start = 0 of { $total } trials: { $candidates ->
+    [one] { $candidates } candidate
+   *[other] { $candidates } candidates
+} and baselines, { $runs ->
+    [one] { $runs } run
+   *[other] { $runs } runs
+}
+progress-trial = { $done } of { $total } trials{ $left ->
+    [none] {""}
+   *[other] , { $left }
+}: { $name }, run { $run }
+progress-baselines = { $done } of { $total } trials{ $left ->
+    [none] {""}
+   *[other] , { $left }
+}: baselines, run { $run }
+progress-left = about { $minutes } min left

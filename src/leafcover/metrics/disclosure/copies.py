@@ -16,7 +16,7 @@ release whose rows are drawn independently cannot do that: whatever it is drawn 
 with at most the probability that a binomial count with mean c equals c (0.368 for one person).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import ceil, isnan, nan, sqrt
@@ -32,12 +32,14 @@ from leafcover.table.table import Column, Table
 
 SHARED = 5  # a value that fewer rows hold is rare
 NEAR_UNIQUE = 0.1  # a column is near-unique if more than this share of its known values is rare
+MOSTLY_RARE = 0.75  # and by itself a record that may be reproduced if more than this share of the rows has a rare one
 TAIL = 0.005  # the people with the lowest or highest numbers, or the rarest levels,
 LEAST_TAIL = 10  # but at least so many
 COVERED = 0.8  # a block has at least this share of the columns
 MOST_PEOPLE = 5_000  # of either kind whose blocks are looked for; all other figures use everybody
 MOST_PAIRED = 24  # columns of which every two are left out of a block; of further ones, one by one
 SIGNIFICANT = 0.001  # the probability of any finding about a release that copies nothing
+BEYOND_DOUBT = 1e-12  # smaller probabilities count alike
 PART = 1 << 17  # released rows that are searched at a time
 MOST_COUNTED = 200_000  # rows of either table, by whose records without one column counts are compared
 DEVIATIONS = 15  # of a binomial distribution, beyond which it is 0
@@ -84,7 +86,7 @@ class Copies:
 
     columns: tuple[str, ...]  # that a record has
     near_unique: tuple[str, ...]  # columns left out of records, whose values are looked for one by one
-    records: Match | None  # None if every column is near-unique
+    records: Match | None  # None if every column is near-unique: then only values and counts are compared
     unique: Match | None
     groups: tuple[Match, ...]
     block: Match | None  # the worst
@@ -132,7 +134,8 @@ def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
         unique = people.match("unique", among=people.pooled == 1)
         groups = [people.match(kind, columns, among=among) for kind, columns, among in _groups(pair, names)]
         worst, blocks = _worst_block(pair, names, most)
-        reproduced, counted = _worst_reproduced(pair, names)
+    if len(pair.original):
+        reproduced, counted = _worst_reproduced(pair, names, outside)
     single = sum(one is not None for one in (everybody, unique, *groups, *values))
     tests = counted if pair.control is None else single + blocks + counted
     return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), reproduced, tests)
@@ -364,19 +367,54 @@ def _is_in(words: Words, many: Words) -> Bools:
 # Counts: rare records that the release holds exactly as often as the original.
 
 
-def _worst_reproduced(pair: Pair, names: Sequence[str]) -> tuple[Match | None, int]:
-    """The records, whole or without one column, that are reproduced most significantly, and how many were tried."""
-    if len(pair.original) != len(pair.released):
-        return None, 0
-    ours, theirs = row_marks(pair.original, names), row_marks(pair.released, names)
-    found = [_reproduced(ours, theirs, len(ours), tuple(names))]
-    if len(names) - 1 >= COVERED * len(names) - 1e-9:
-        single = (column_marks(table, names) for table in (pair.original, pair.released))
-        for name, one, other in zip(names, *single, strict=True):
-            some = (_sampled(ours - one, len(ours)), _sampled(theirs - other, len(ours)))
-            found.append(_reproduced(*some, len(ours), tuple(n for n in names if n != name), (name,)))
+def _worst_reproduced(pair: Pair, names: Sequence[str], outside: Sequence[str]) -> tuple[Match | None, int]:
+    """The records that are reproduced most significantly, and how many ways to define a record were tried.
+
+    A changed value of a near-unique column would hide that the rest was copied, so records are taken without these
+    columns. They are taken with them, too, of people with rare values in two columns or more: if columns were released
+    apart, these hardly ever meet. A column in which most values are rare is a record of its own.
+    """
+    found = list(_reproduced_by(pair, names, None)) if names else []
+    if outside:
+        rare = {name: _has_rare(pair.original[name]) for name in outside}
+        both = tuple(name for name in pair.names if name in names or name in outside)
+        found += _reproduced_by(pair, both, rare)
+        mostly = [name for name, has in rare.items() if has.mean() > MOSTLY_RARE]
+        found += [_reproduced(*_marks(pair, (name,)), len(pair.released), (name,)) for name in mostly]
     tried = [match for match in found if match is not None]
-    return min(tried, key=lambda one: (one.p, len(one.without), *_severity(one)), default=None), len(tried)
+
+    def severity(one: Match) -> tuple[float, float, int]:
+        """The smaller, the worse; beyond doubt, the records that are reproduced most, and of these the longest."""
+        return max(one.p, BEYOND_DOUBT), -one.attack.main.value, -len(one.columns)
+
+    return min(tried, key=severity, default=None), len(tried)
+
+
+def _has_rare(column: Column) -> Bools:
+    """Which rows have a rare value."""
+    _, place, rows = np.unique(column.values, return_inverse=True, return_counts=True)
+    found: Bools = (rows[place.ravel()] < SHARED) & ~column.missing
+    return found
+
+
+def _marks(pair: Pair, names: Sequence[str]) -> tuple[Words, Words]:
+    return row_marks(pair.original, names), row_marks(pair.released, names)
+
+
+def _reproduced_by(pair: Pair, names: Sequence[str], rare: Mapping[str, Bools] | None) -> Iterator[Match | None]:
+    """Records of these columns, and without each one of them if most remain; with two rare values if they are given."""
+
+    def some(marks: Words, without: str = "") -> Words:
+        return marks if rare is None else marks[sum(has for n, has in rare.items() if n != without) >= 2]
+
+    ours, theirs = _marks(pair, names)
+    yield _reproduced(some(ours), theirs, len(theirs), tuple(names))
+    if len(names) - 1 < COVERED * len(names) - 1e-9:
+        return
+    single = (column_marks(table, names) for table in (pair.original, pair.released))
+    for name, one, other in zip(names, *single, strict=True):
+        part = (_sampled(some(ours - one, name), len(ours)), _sampled(theirs - other, len(ours)))
+        yield _reproduced(*part, len(theirs), tuple(n for n in names if n != name), (name,))
 
 
 def _sampled(marks: Words, rows: int) -> Words:

@@ -199,12 +199,12 @@ def _reasons(pair: Pair, sensitive: tuple[str, ...], among: list[Relation], acro
 # Clustering in Privacy Preserving Data Mining"; the third, similar trees, is in `trees`.
 
 
-KEPT = 1e-6  # of a deviation: a mean that changed by less is kept, since sums of a million values round
+KEPT = 0.1  # of a standard error: a mean or variance that moved by less leads to the same conclusions
 
 
 @dataclass(frozen=True)
 class Properties:
-    """How many numbers keep their mean, and how many do not gain variance."""
+    """How many numbers keep their mean, and how many do not gain variance, within a tenth of a standard error."""
 
     numbers: int
     means_kept: int
@@ -220,7 +220,7 @@ class Properties:
 
 def properties(pair: Pair) -> Properties:
     """Compare the mean and the variance of every number that varies."""
-    moved, grown = [], []
+    moved, grown, known_rows = [], [], []
     for name in pair.numbers:
         before, after = known(pair.original[name].values), known(pair.released[name].values)
         if not len(before) or not len(after) or before.min() == before.max():
@@ -228,10 +228,12 @@ def properties(pair: Pair) -> Properties:
         step = unit(before, after)
         moved.append(abs(mean(after) / step - mean(before) / step))
         grown.append((deviation(after) / step) ** 2 - 1)
+        known_rows.append(len(before))
+    error = KEPT / np.sqrt(np.array(known_rows))  # of a mean, in deviations; a normal variance has √2 times this
     return Properties(
         len(moved),
-        sum(one <= KEPT for one in moved),
-        sum(one <= KEPT for one in grown),
+        int((moved <= error).sum()),
+        int((grown <= np.sqrt(2) * error).sum()),
         max(moved, default=0.0),
         max(grown, default=0.0),
     )
