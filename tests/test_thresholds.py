@@ -59,7 +59,7 @@ def test_rows_alone_in_a_cell_of_any_step_are_counted():
     original = mixed(1, rows=100)
     step = lc.Step("age", within=lc.Whole(), perturb=lc.Shuffle())
     cells = replace(lc.Whole().cells(original).cells, label=np.minimum(np.arange(100), 7), count=8)
-    known = Known(original, lc.Plan(step), {step.within: Partition(cells)})
+    known = Known(original, lc.Plan(step), {step.within: Partition(cells)}, original)
     assert singletons(known) == 0.07
 
 

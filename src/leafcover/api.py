@@ -36,11 +36,11 @@ from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
+from leafcover.table.column_rules import Rule
 from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
-from leafcover.table.rules import Rule
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 
 
@@ -131,7 +131,7 @@ def release(
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
     rules: Sequence[str | Rule] = (),
-    find_rules: bool | None = None,
+    find_rules: bool = False,
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -155,8 +155,8 @@ def release(
         Parameters of the recipe.
     rules : sequence of str or Rule, optional
         Relations between columns that every released row must keep, such as ``"total == a + b"`` or ``"start <= end"``.
-    find_rules : bool, optional
-        Whether further rules are looked for in the table and kept. Default: what the recipe does; ``cover`` does.
+    find_rules : bool, default False
+        Whether further rules are looked for in the table and kept.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool, default False
@@ -243,7 +243,7 @@ def _plan_for(
     target: str | None,
     settings: Mapping[str, Any] | None,
     rules: Sequence[str | Rule],
-    find_rules: bool | None,
+    find_rules: bool,
     *,
     rewrite: bool,
 ) -> Plan:
@@ -254,7 +254,7 @@ def _plan_for(
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
     if settings:
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
-    if rules or find_rules is not None:
+    if rules or find_rules:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
     if rewrite and plan.settings is not None and plan.recipe in RECIPES:
         target = plan.target or None

@@ -327,6 +327,8 @@ class Released(_Measurable, Release):
         The cells of each partition in the plan.
     statement : Statement or None
         The figures of what is proved, if every column was dealt.
+    rules : tuple of RuleFact
+        The shares of rows that keep each rule between columns, before and after.
     original : Table
         The rows that were released.
     held_out : Table or None

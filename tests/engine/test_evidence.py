@@ -19,7 +19,9 @@ from tests.tables import category, mixed, number, table
 def attacked(original, plan, *, seed=1, keys=None, **given):
     release = run(original, plan, key=Key.from_seed(seed))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, keys or pair.quasi_identifiers)
+    evidence = evidence_of(
+        Known(original, plan, release.partitions, original), pair.released, keys or pair.quasi_identifiers
+    )
     return pair, informed(evidence, **given)
 
 
@@ -52,7 +54,7 @@ def test_scores_are_likelihoods_against_the_background():
     plan = lc.Plan(lc.Step("x", lc.Whole(), lc.Redraw(distribution="own", others=0.3)), target="class")
     release = run(original, plan, key=Key.from_seed(3))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, ["x"])
+    evidence = evidence_of(Known(original, plan, release.partitions, original), pair.released, ["x"])
     scores = evidence.scores(np.array([0, 3]), np.arange(4))[1]
     shown = pair.released["x"].values
     for row, person in enumerate((0, 3)):
@@ -69,7 +71,7 @@ def test_the_own_row_is_never_ruled_out(recipe):
     plan = plan_for(original, recipe, target="class")
     release = run(original, plan, key=Key.from_seed(2))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.quasi_identifiers)
+    evidence = evidence_of(Known(original, plan, release.partitions, original), pair.released, pair.quasi_identifiers)
     assert len(evidence.groups) == 500
     if not evidence.is_exchangeable:
         for person in range(0, 500, 7):
@@ -112,7 +114,7 @@ def test_the_joint_weight_is_bayes_for_two_people():
     plan = lc.Plan(lc.Step(["x", "y"], lc.Whole(), lc.Redraw(distribution="own", others=0.3)), target="class")
     release = run(original, plan, key=Key.from_seed(3))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, ["x", "y"])
+    evidence = evidence_of(Known(original, plan, release.partitions, original), pair.released, ["x", "y"])
     joint = evidence.scores(np.arange(2), np.arange(2))[0]
     for person in range(2):
         for row in range(2):
@@ -144,7 +146,9 @@ def test_held_out_rows_with_levels_of_their_own_change_nothing():
     pair = pair_of(original, release.table, release.source, target="class", control=more)
     plain = pair_from(original, release)
     scores = [
-        evidence_of(Known(original, plan, release.partitions), p.released, ["c"]).scores(np.arange(6), np.arange(6))[0]
+        evidence_of(Known(original, plan, release.partitions, original), p.released, ["c"]).scores(
+            np.arange(6), np.arange(6)
+        )[0]
         for p in (pair, plain)
     ]
     assert scores[0] == pytest.approx(scores[1])

@@ -51,7 +51,7 @@ def test_figures_are_those_of_the_release(recipe):
     original = mixed(2)
     plan = lc.recipes.plan_for(original, recipe, target="class")
     release = lc.release(original, plan, seed=1)
-    known = Known(original, plan, release.partitions)
+    known = Known(original, plan, release.partitions, original)
     shares = fixed(known)
     assert shares == pytest.approx({fact.name: fact.fixed for fact in release.columns})
     assert all(0 <= width <= 1 for width in widths(known).values())

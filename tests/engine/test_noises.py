@@ -82,6 +82,6 @@ def test_noise_hides_little_as_the_recipes_say(recipe):
     plan = plan_for(original, recipe, target="class")
     release = run(original, plan, key=Key.from_seed(1))
     pair = pair_from(original, release)
-    evidence = evidence_of(Known(original, plan, release.partitions), pair.released, pair.quasi_identifiers)
+    evidence = evidence_of(Known(original, plan, release.partitions, original), pair.released, pair.quasi_identifiers)
     assert linkage(pair).low > 20 / len(original)
     assert informed(evidence).first.low > 0.5

@@ -21,7 +21,7 @@ def released(some, rows, recipe="cover", seed=1, **settings):
     part, rest = some.take(rows), some.take(np.setdiff1d(np.arange(len(some)), rows))
     plan = lc.recipes.plan_for(part, recipe, target="class", settings=settings)
     made = run(part, plan, key=Key.from_seed(seed))
-    return made, pair_from(part, made, rest), Known(part, plan, made.partitions)
+    return made, pair_from(part, made, rest), Known(part, plan, made.partitions, part)
 
 
 def texts(column):
@@ -171,7 +171,7 @@ def test_every_recipe_has_a_granted_model():
     for recipe, known in lc.recipes.RECIPES.items():
         plan = lc.recipes.plan_for(some, recipe, target="class" if known.needs_target else None)
         made = run(some, plan, key=Key.from_seed(1), keep_order=plan.descends)
-        model = granted_model(made.table, Known(some, plan, made.partitions))
+        model = granted_model(made.table, Known(some, plan, made.partitions, some))
         people = some.take(np.arange(5))
         for name in model.columns:
             scores = model.scores(people, name, [0.1, 1.0])
@@ -188,7 +188,7 @@ def test_a_row_is_found_by_the_other_columns_and_its_value_by_the_columns_own_la
     )
     plan = lc.Plan(lc.Step("a", within=lc.Whole(), perturb=lc.Redraw(distribution="own", others=0.3)))
     made = run(some, plan, key=Key.from_seed(1), keep_order=True)
-    model = granted_model(made.table, Known(some, plan, made.partitions))
+    model = granted_model(made.table, Known(some, plan, made.partitions, some))
     found = np.exp(model.scores(some, "a", [0.0])[0])
     levels = [texts(model.candidates("a")), texts(some["a"]), texts(made.table["a"]), texts(some["b"])]
     candidates, own, shown, known = levels
@@ -242,7 +242,7 @@ def adult_attacked(recipe, settings, split, *, regrow):
     part, rest = adult.take(np.sort(order[:22000])), adult.take(np.sort(order[22000:]))
     plan = lc.recipes.plan_for(part, recipe, target="income", settings=settings)
     made = run(part, plan, key=Key.from_seed(1))
-    known = Known(part, plan, made.partitions)
+    known = Known(part, plan, made.partitions, part)
     return informed_attacks([attacker_of(pair_from(part, made, rest), known, regrow=regrow)], background=())
 
 

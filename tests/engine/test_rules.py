@@ -9,7 +9,7 @@ import leafcover as lc
 from leafcover.errors import InvariantViolated, PlanError
 from leafcover.table.frames import from_frame
 from leafcover.table.rule_search import check_rule
-from leafcover.table.rules import parse_rule
+from leafcover.table.rule_text import parse_rule
 from tests.cli.helpers import leafcover
 from tests.table.test_rules import people
 
@@ -21,10 +21,10 @@ def frame():
 
 @pytest.fixture(scope="module")
 def found(frame):
-    return lc.release(frame, "cover", target="sex", seed=7)
+    return lc.release(frame, "cover", target="sex", find_rules=True, seed=7)
 
 
-def test_cover_keeps_what_it_finds(frame, found):
+def test_rules_that_are_found_are_kept(frame, found):
     table = from_frame(frame)
     assert len(found.rules) >= 5
     assert all(fact.found and fact.before == fact.after == 1 and not fact.broken for fact in found.rules)
@@ -37,24 +37,32 @@ def test_cover_keeps_what_it_finds(frame, found):
 
 
 def test_without_rules_they_are_broken(frame):
-    release = lc.release(frame, "cover", target="sex", seed=7, find_rules=False)
+    release = lc.release(frame, "cover", target="sex", seed=7)
     assert release.rules == ()
     total = check_rule(parse_rule("total == food + rent"), release.table, from_frame(frame))
     assert total.kept < total.rows / 2
 
 
-@pytest.mark.parametrize("recipe", ["cover", "cells", "framework", "random", "additive"])
+@pytest.mark.parametrize("recipe", ["cover", "cells", "framework", "random"])
 def test_declared_rules_hold_for_every_recipe(frame, recipe):
     rules = ["total == food + rent", "start <= end"]
     columns = ["start", "end", "food", "rent", "total", "sex"]
-    release = lc.release(frame[columns], recipe, target="sex", rules=rules, find_rules=False, seed=7)
+    release = lc.release(frame[columns], recipe, target="sex", rules=rules, seed=7)
     assert [(fact.text, fact.found, fact.broken) for fact in release.rules] == [(text, False, 0) for text in rules]
+
+
+def test_noise_without_limits_keeps_sums_but_no_orders(frame):
+    columns = ["start", "end", "food", "rent", "total"]
+    release = lc.release(frame[columns], "additive", rules=["total == food + rent"], seed=7)
+    assert release.rules[0].broken == 0
+    with pytest.raises(InvariantViolated, match="start <= end"):
+        lc.release(frame[columns], "additive", rules=["start <= end"], seed=7)
 
 
 def test_a_declared_rule_that_cannot_hold_is_refused(frame):
     with pytest.raises(InvariantViolated, match="city -> two"):
-        lc.release(frame, "cover", target="sex", rules=["city -> two"], find_rules=False, seed=7)
-    plan = lc.recipes.cover(from_frame(frame), target="sex", find_rules=False)
+        lc.release(frame, "cover", target="sex", rules=["city -> two"], seed=7)
+    plan = lc.recipes.cover(from_frame(frame), target="sex")
     with pytest.raises(PlanError, match="Step"):
         lc.release(frame, plan.replaced(rules=[parse_rule("total == food + rent")]), seed=7)
     with pytest.raises(PlanError, match="recipe"):
@@ -75,15 +83,28 @@ def test_attacks_see_tied_columns_once(found):
     assert pair.untied is not None
     assert not {"total", "year"} & set(pair.untied.names)
     measured = found.measure_only(["informed_inference", "univariate"])
-    inferred = {one.column for one in measured["informed_inference"].granted.columns}
+    shown = measured["univariate"]
+    inferred = {one.column for one in measured["informed_inference"].granted.inferences}
     assert inferred == set(pair.untied.names)
-    assert {one.name for one in measured["univariate"]} == set(pair.names)
+    assert {one.name for one in (*shown.numbers, *shown.categories)} == set(pair.names)
 
 
 def test_rules_are_in_the_files_and_verified(frame, tmp_path):
     table, out = tmp_path / "in.csv", tmp_path / "out.csv"
     frame.to_csv(table, index=False)
-    words = ("release", table, "-o", out, "--target", "sex", "--key-file", tmp_path / "key", "--hold-out", "0.2")
+    words = (
+        "release",
+        table,
+        "-o",
+        out,
+        "--target",
+        "sex",
+        "--key-file",
+        tmp_path / "key",
+        "--hold-out",
+        "0.2",
+        "--find-rules",
+    )
     done = leafcover(*words, "--rule", "rent <= total", "--rule", 'if sex == "m" then pregnant == "no"')
     assert done.exit_code == 0, done.stderr
     inner = json.loads((tmp_path / "out.csv.internal.json").read_text())
@@ -106,26 +127,27 @@ def test_commands_take_rules(frame, tmp_path):
     frame.to_csv(table, index=False)
     shown = json.loads(leafcover("inspect", table, "--json").stdout)
     assert {"rule": "total == food + rent", "rows": 500, "kept": 500} in shown["rules"]
-    plan = leafcover("plan", table, "--target", "sex", "--no-rules", "--rule", "rent <= total").stdout
+    plan = leafcover("plan", table, "--target", "sex", "--rule", "rent <= total").stdout
     assert plan.count("[[rule]]") == 1
     for rule in ("total == fod", "total ==", "sex <= total"):
         wrong = leafcover("plan", table, "--target", "sex", "--rule", rule)
         assert wrong.exit_code == 1
         assert len(wrong.stderr.strip().splitlines()) == 1
     (tmp_path / "plan.toml").write_text(plan)
-    both = leafcover("release", table, "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", "--no-rules")
+    both = leafcover("release", table, "-o", tmp_path / "o.csv", "--plan", tmp_path / "plan.toml", "--find-rules")
     assert both.exit_code == 1
 
 
 def test_values_of_tied_columns_stay_in_their_range(frame, found):
     table = from_frame(frame)
-    for name in ("end", "year"):
+    for name in ("start", "year", "stay"):
         low, high = table[name].domain
         assert low <= found.table[name].domain[0] <= found.table[name].domain[1] <= high
+    assert found.table["end"].domain[0] >= table["end"].domain[0] - 30 * 86_400
 
 
 def test_the_key_derivation_depends_on_rules(frame):
-    plan = lc.recipes.cover(from_frame(frame), target="sex", find_rules=False)
+    plan = lc.recipes.cover(from_frame(frame), target="sex")
     one = lc.release(frame, plan, seed=7)
     other = lc.release(frame, plan.replaced(found_rules=[parse_rule("pairs(sex, pregnant)")]), seed=7)
     assert not np.array_equal(one.table["city"].values, other.table["city"].values)

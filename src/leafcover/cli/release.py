@@ -46,8 +46,8 @@ Rules = Annotated[
         help="A relation between columns that every released row keeps, such as 'total == a + b' or 'start <= end'.",
     ),
 ]
-NoRules = Annotated[
-    bool, typer.Option("--no-rules", help="Do not look for rules between columns; keep only those named by --rule.")
+FindRules = Annotated[
+    bool, typer.Option("--find-rules", help="Also keep the rules between columns that `leafcover inspect` finds.")
 ]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
@@ -82,7 +82,7 @@ def release(
     date: Date = None,
     bins: Bins = None,
     rules: Rules = [],  # noqa: B006
-    no_rules: NoRules = False,
+    find_rules: FindRules = False,
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -129,7 +129,7 @@ def release(
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
 
-    chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or no_rules)
+    chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     paths = ReleasePaths(out if out is not None else _beside(table))
@@ -146,7 +146,7 @@ def release(
             target=target,
             settings=chosen.settings,
             rules=rules,
-            find_rules=False if no_rules else None,
+            find_rules=find_rules,
             key_file=key_file,
             seed=seed,
             keep_order=keep_order,
@@ -231,7 +231,7 @@ def _plan(
 
     if recipe is not None or settings or bins is not None or has_rules:
         raise PlanError(
-            "--plan cannot be combined with --recipe, --set, --bins, --rule or --no-rules. "
+            "--plan cannot be combined with --recipe, --set, --bins, --rule or --find-rules. "
             "Edit the plan instead, or leave out --plan."
         )
     return _Chosen(read_plan(file))
@@ -333,7 +333,7 @@ def plan(
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
     bins: Bins = None,
     rules: Rules = [],  # noqa: B006
-    no_rules: NoRules = False,
+    find_rules: FindRules = False,
     reading: Reading,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
@@ -345,8 +345,7 @@ def plan(
     for words in data.warnings:
         warn(words)
     chosen = chosen_recipe(recipe, settings, bins)
-    found = False if no_rules else None
-    written = plan_for(data, recipe, target=target, settings=chosen.settings, rules=rules, find_rules=found)
+    written = plan_for(data, recipe, target=target, settings=chosen.settings, rules=rules, find_rules=find_rules)
     typer.echo(plan_text(written), nl=False)
 
 

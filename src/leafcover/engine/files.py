@@ -13,8 +13,8 @@ import numpy as np
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
+from leafcover.engine.kept_rules import RuleFact, tied_by
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
-from leafcover.engine.rules import RuleFact, tied_by
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
 from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError

@@ -313,7 +313,7 @@ def regrown_model(released: Table, plan: Plan | None, target: str) -> ReleaseMod
             continue
         try:
             given = chosen if RECIPES[recipe].needs_target else None
-            again = plan_for(table, recipe, target=given, settings=settings, find_rules=False)
+            again = plan_for(table, recipe, target=given, settings=settings)
         except LeafcoverError:
             continue
         made = partitions_of(

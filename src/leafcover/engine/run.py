@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.engine.rules import RuleFact, forbidden_pairs, less_kept, refuse_broken, rule_facts, tied_by
+from leafcover.engine.kept_rules import RuleFact, forbidden_pairs, less_kept, refuse_broken, rule_facts, tied_by
 from leafcover.engine.statement import Statement, statement
 from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key

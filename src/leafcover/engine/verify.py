@@ -10,8 +10,8 @@ import numpy as np
 
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
+from leafcover.engine.kept_rules import RuleFact, rule_facts, tied_by
 from leafcover.engine.manifest import Record, ReleasePaths
-from leafcover.engine.rules import RuleFact, rule_facts, tied_by
 from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key

@@ -28,7 +28,7 @@ from leafcover.perturb.base import (
     standard_scores,
 )
 from leafcover.perturb.shuffle import same_values, shares_in_cells
-from leafcover.table.rules import level_codes
+from leafcover.table.column_rules import level_codes
 from leafcover.table.table import MAX_GRID_POINTS, Column, Table
 from leafcover.tree.binary import Stage
 

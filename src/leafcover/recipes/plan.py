@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
-from leafcover.table.rules import Rule
+from leafcover.table.column_rules import Rule
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 
@@ -157,12 +157,46 @@ class Plan:
                 writer[name] = number
 
     def replaced(self, **changes: Any) -> "Plan":
-        """The same plan with another recipe, target, settings, made, rules or found_rules."""
+        """The same plan with some of its parameters replaced.
+
+        Parameters
+        ----------
+        **changes : any
+            New values of recipe, target, settings, made, rules or found_rules.
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> plan = lc.Plan(lc.Step("age", within=lc.Whole(), perturb=lc.Shuffle()))
+        >>> plan.replaced(target="union").target
+        'union'
+        """
         names = ("recipe", "target", "settings", "made", "rules", "found_rules")
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
 
     def tied(self, table: Table) -> TiedColumns:
-        """How the rules tie the columns of a table."""
+        """How the rules tie the columns of a table.
+
+        Parameters
+        ----------
+        table : Table
+            The table to release.
+
+        Returns
+        -------
+        TiedColumns
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("cps1985"))
+        >>> lc.recipes.cover(table, target="union", rules=["experience <= age"]).tied(table).differences
+        ('age',)
+        """
         return tied_columns(self.rules, self.found_rules, table, target=self.target)
 
     @property

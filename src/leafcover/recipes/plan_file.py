@@ -31,7 +31,8 @@ from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
 from leafcover.recipes.registry import RECIPES, checked
 from leafcover.registry import Registry
-from leafcover.table.rules import Rule, parse_rule
+from leafcover.table.column_rules import Rule
+from leafcover.table.rule_text import parse_rule
 
 VERSION = 1
 

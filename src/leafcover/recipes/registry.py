@@ -11,13 +11,14 @@ from leafcover.errors import NameUnknown, PlanError, PluginError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry, blamed, is_plugin
+from leafcover.table.column_rules import Rule
 from leafcover.table.frames import from_frame
 from leafcover.table.rule_search import find_rules as rules_in
-from leafcover.table.rules import Rule, parse_rule
+from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.table.tied_columns import tied_columns
 
-FindRules: TypeAlias = bool | Sequence[Rule] | None  # whether to look for rules, or those that were found before
+FindRules: TypeAlias = bool | Sequence[Rule]  # whether to look for rules, or those that were found before
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
 
@@ -33,8 +34,6 @@ class Recipe:
         The function that writes a plan for a table.
     source_text, keeps_text, hides_text : str, optional
         The publication, what it preserves and what it protects, unless the catalogue says so.
-    finds_rules : bool, default False
-        Whether it looks for rules between columns and keeps them.
 
     Examples
     --------
@@ -49,7 +48,6 @@ class Recipe:
     source_text: str = ""
     keeps_text: str = ""
     hides_text: str = ""
-    finds_rules: bool = False
 
     @property
     def source(self) -> str:
@@ -91,7 +89,7 @@ RECIPES: Registry[Recipe] = Registry(
 
 
 def recipe(
-    name: str, *, source: str = "", keeps: str = "", hides: str = "", finds_rules: bool = False
+    name: str, *, source: str = "", keeps: str = "", hides: str = ""
 ) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
     """Register a function that writes a plan, as a recipe.
 
@@ -104,8 +102,6 @@ def recipe(
         The name in ``--recipe`` and in plan files.
     source, keeps, hides : str, optional
         The publication (author, year, title), what it preserves and what it protects, for the list and for reports.
-    finds_rules : bool, default False
-        Whether rules between columns are looked for in the table and kept, unless ``find_rules`` says otherwise.
 
     Returns
     -------
@@ -127,7 +123,7 @@ def recipe(
 
         @wraps(make)
         def signed(
-            table: IntoTable, *, rules: Sequence[str | Rule] = (), find_rules: FindRules = None, **given: Any
+            table: IntoTable, *, rules: Sequence[str | Rule] = (), find_rules: FindRules = False, **given: Any
         ) -> Plan:
             table = from_frame(table)
             if given.get("target") is None and "target" in known:
@@ -138,7 +134,7 @@ def recipe(
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
             target = given.get("target", "")
             declared = [_rule(one, table) for one in rules]
-            kept = _rules_of(table, finds_rules if find_rules is None else find_rules)
+            kept = _rules_of(table, find_rules)
             tied = tied_columns(declared, kept, table, target=target)
             untied = tied.untie(table)
             plan = write(untied, **given)
@@ -151,7 +147,7 @@ def recipe(
                 recipe=name, target=target, settings=chosen, made=made, rules=declared, found_rules=kept
             )
 
-        RECIPES.register(name, Recipe(name, signed, source, keeps, hides, finds_rules))
+        RECIPES.register(name, Recipe(name, signed, source, keeps, hides))
         return signed
 
     return register
@@ -189,7 +185,7 @@ def plan_for(
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
     rules: Sequence[str | Rule] = (),
-    find_rules: FindRules = None,
+    find_rules: FindRules = False,
 ) -> Plan:
     """The plan that a recipe writes for a table.
 
@@ -205,9 +201,8 @@ def plan_for(
         Parameters of the recipe. Values may be text from a command line.
     rules : sequence of str or Rule, optional
         Relations between columns that every released row must keep, such as ``"total == a + b"``.
-    find_rules : bool or sequence of Rule, optional
-        Whether further rules are looked for in the table and kept, or those that were found before. Default: what the
-        recipe does; ``cover`` looks for rules.
+    find_rules : bool or sequence of Rule, default False
+        Whether further rules are looked for in the table and kept, or those that were found before.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows
-from leafcover.table.rules import (
+from leafcover.table.column_rules import (
     EXCEPTIONS,
     SURE,
     Determines,
@@ -190,16 +190,26 @@ def _equation(own: Floats, terms: Sequence[tuple[float, Floats, str]], name: str
         return None
     constant = float(np.median(own - sum(w * values for w, values, _ in kept)))
     constant = 0.0 if abs(constant) < 1e-7 * max(spread, 1e-300) else _simple(constant)
-    return Linear(Sum(((1.0, name),)), "==", Sum(tuple((w, other) for w, _, other in kept), constant))
+    return _as_total(Linear(Sum(((1.0, name),)), "==", Sum(tuple((w, other) for w, _, other in kept), constant)))
 
 
-def _simple(number: float) -> float:
+def _as_total(rule: Linear) -> Linear:
+    """The same equation for the column that is a sum of the others, none of them subtracted, if there is one."""
+    for name in rule.columns:
+        parts = rule.solved_for(name)
+        if all(coefficient > 0 for coefficient, _ in parts.terms):
+            return Linear(Sum(((1.0, name),)), "==", parts)
+    return rule
+
+
+def _simple(given: float) -> float:
     """A number with few digits, if it is near one; the inverse of a whole number too."""
+    number = float(given)
     for digits in range(7):
         if abs(rounded := round(number, digits)) > 0 and abs(rounded - number) <= 1e-6 * abs(number):
             return rounded
     whole = round(1 / number) if number else 0
-    return 1 / whole if whole and abs(1 / whole - number) <= 1e-6 * abs(number) else float(number)
+    return 1 / whole if whole and abs(1 / whole - number) <= 1e-6 * abs(number) else number
 
 
 def _informative(column: Column) -> bool:

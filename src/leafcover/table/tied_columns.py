@@ -12,8 +12,8 @@ import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.errors import PlanError
+from leafcover.table.column_rules import Condition, Implies, Linear, Moment, Rule, Sum
 from leafcover.table.output import replace_values
-from leafcover.table.rules import Condition, Implies, Linear, Moment, Rule, Sum
 from leafcover.table.table import Column, Grid, Table
 
 MAX_DECIMALS = 9
@@ -92,11 +92,7 @@ class TiedColumns:
         for one in self.ties:
             like = original[one.column]
             so_far = replace(untied, columns=tuple(c for c in found.values()))
-            if isinstance(one, Computed):
-                values = one.values(so_far)
-            else:
-                floor, top = one.floor(so_far), like.domain[1]
-                values = np.maximum(np.minimum(floor + found[one.column].values, top), floor)
+            values = one.values(so_far) if isinstance(one, Computed) else one.floor(so_far) + found[one.column].values
             found[one.column] = replace_values(_of_length(like, len(untied)), _on_grid(like.grid, values))
         names = [name for name in original.names if name in found]
         return replace(untied, columns=tuple(found[name] for name in names))

@@ -63,7 +63,7 @@ def refuse_broken(rules: Sequence[RuleFact]) -> None:
         if fact.broken and not fact.found:
             raise InvariantViolated(
                 f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
-                "Leave out the rule, or columns that it names."
+                "Leave out the rule, or choose a recipe that keeps it, such as cover."
             )
 
 
