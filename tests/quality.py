@@ -96,7 +96,7 @@ def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", 
 def granted_attack(train, test, target, seed, *, recipe="cover", **settings):
     """What an attacker who is granted the trees or cells infers about the released rows, above the others."""
     release = _release(train, target, seed, recipe, tuple(settings.items()))
-    known = Known(train, release.plan, release.partitions)
+    known = Known(train, release.plan, release.partitions, train)
     attacker = attacker_of(pair_from(train, release, test), known, regrow=False)
     return informed_attacks([attacker], background=(), trained=False).granted
 

@@ -117,7 +117,7 @@ def measured(one: Split, key: int, common: Figures | None) -> tuple[Figures, Fig
         found["agreement"][target] = _share(said == one.first[target])
         if target == one.data.target:
             found["accuracy"] = _share(said == classes.of(sides.test[target]))
-    known = Known(one.train, plan, release.partitions)
+    known = Known(one.train, plan, release.partitions, one.train)
     full = one.data is ADULT
     found |= _attacks(attacker_of(pair, known, regrow=full and key == 0), one.data, full)
     if full and key == 0:
