@@ -36,7 +36,7 @@ from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, plan_for
 from leafcover.released import SILENT, Loaded, Released
-from leafcover.table.column_rules import Rule
+from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
@@ -130,7 +130,7 @@ def release(
     *,
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
-    rules: Sequence[str | Rule] = (),
+    rules: Sequence[str | ColumnRule] = (),
     find_rules: bool = False,
     key: Key | None = None,
     key_file: str | Path | None = None,
@@ -153,7 +153,7 @@ def release(
         The column whose rules a recipe preserves. Default: the column with the role "target".
     settings : mapping, optional
         Parameters of the recipe.
-    rules : sequence of str or Rule, optional
+    rules : sequence of str or ColumnRule, optional
         Relations between columns that every released row must keep, such as ``"total == a + b"`` or ``"start <= end"``.
     find_rules : bool, default False
         Whether further rules are looked for in the table and kept.
@@ -242,7 +242,7 @@ def _plan_for(
     plan: Plan | str,
     target: str | None,
     settings: Mapping[str, Any] | None,
-    rules: Sequence[str | Rule],
+    rules: Sequence[str | ColumnRule],
     find_rules: bool,
     *,
     rewrite: bool,

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
-from leafcover.table.column_rules import Rule
+from leafcover.table.column_rules import ColumnRule
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 
@@ -103,10 +103,10 @@ class Plan:
         read from a file or written by hand.
     made : Made, optional
         The cells that the recipe computed.
-    rules : sequence of Rule, optional
+    rules : sequence of ColumnRule, optional
         Relations between columns that every released row keeps. Columns that they tie to others are computed, or dealt
         as differences; steps read and change the remaining ones.
-    found_rules : sequence of Rule, optional
+    found_rules : sequence of ColumnRule, optional
         Relations that were found in the table; at least as many released rows keep them as before.
 
     Examples
@@ -125,8 +125,8 @@ class Plan:
     target: str = field(default="")
     settings: Mapping[str, Any] | None = field(default=None, compare=False)
     made: Made | None = field(default=None, compare=False, repr=False)
-    rules: tuple[Rule, ...] = field(default=())
-    found_rules: tuple[Rule, ...] = field(default=())
+    rules: tuple[ColumnRule, ...] = field(default=())
+    found_rules: tuple[ColumnRule, ...] = field(default=())
 
     def __init__(
         self,
@@ -135,8 +135,8 @@ class Plan:
         target: str = "",
         settings: Mapping[str, Any] | None = None,
         made: Made | None = None,
-        rules: Sequence[Rule] = (),
-        found_rules: Sequence[Rule] = (),
+        rules: Sequence[ColumnRule] = (),
+        found_rules: Sequence[ColumnRule] = (),
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
         object.__setattr__(self, "recipe", recipe)
@@ -200,7 +200,7 @@ class Plan:
         return tied_columns(self.rules, self.found_rules, table, target=self.target)
 
     @property
-    def all_rules(self) -> tuple[Rule, ...]:
+    def all_rules(self) -> tuple[ColumnRule, ...]:
         """The declared rules and those that were found."""
         return (*self.rules, *self.found_rules)
 

@@ -31,7 +31,7 @@ from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
 from leafcover.recipes.registry import RECIPES, checked
 from leafcover.registry import Registry
-from leafcover.table.column_rules import Rule
+from leafcover.table.column_rules import ColumnRule
 from leafcover.table.rule_text import parse_rule
 
 VERSION = 1
@@ -195,11 +195,11 @@ def parse_plan(text: str) -> Plan:
     return Plan(*steps, recipe=recipe, target=content.get("target", ""), rules=declared, found_rules=found)
 
 
-def _rules(tables: Any) -> tuple[list[Rule], list[Rule]]:
+def _rules(tables: Any) -> tuple[list[ColumnRule], list[ColumnRule]]:
     """The rules that are declared, and those that were found."""
     if not isinstance(tables, list):
         raise PlanError("A plan's rules are written as [[rule]]. Got a single table.")
-    rules: tuple[list[Rule], list[Rule]] = ([], [])
+    rules: tuple[list[ColumnRule], list[ColumnRule]] = ([], [])
     for number, table in enumerate(tables, 1):
         _only(table, ("hold", "found"), f"rule {number}")
         if not isinstance(table.get("hold"), str):

@@ -11,14 +11,14 @@ from leafcover.errors import NameUnknown, PlanError, PluginError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry, blamed, is_plugin
-from leafcover.table.column_rules import Rule
+from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
 from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.table.tied_columns import tied_columns
 
-FindRules: TypeAlias = bool | Sequence[Rule]  # whether to look for rules, or those that were found before
+FindRules: TypeAlias = bool | Sequence[ColumnRule]  # whether to look for rules, or those that were found before
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
 
@@ -123,7 +123,7 @@ def recipe(
 
         @wraps(make)
         def signed(
-            table: IntoTable, *, rules: Sequence[str | Rule] = (), find_rules: FindRules = False, **given: Any
+            table: IntoTable, *, rules: Sequence[str | ColumnRule] = (), find_rules: FindRules = False, **given: Any
         ) -> Plan:
             table = from_frame(table)
             if given.get("target") is None and "target" in known:
@@ -153,14 +153,14 @@ def recipe(
     return register
 
 
-def _rule(given: str | Rule, table: Table) -> Rule:
+def _rule(given: str | ColumnRule, table: Table) -> ColumnRule:
     """A rule that fits the table, from its text if necessary."""
     rule = parse_rule(given, table.names) if isinstance(given, str) else given
     rule.check(table)
     return rule
 
 
-def _rules_of(table: Table, wanted: bool | Sequence[Rule]) -> tuple[Rule, ...]:
+def _rules_of(table: Table, wanted: bool | Sequence[ColumnRule]) -> tuple[ColumnRule, ...]:
     """The rules found before, or now if that is asked for."""
     if not isinstance(wanted, bool):
         return tuple(wanted)
@@ -184,7 +184,7 @@ def plan_for(
     *,
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
-    rules: Sequence[str | Rule] = (),
+    rules: Sequence[str | ColumnRule] = (),
     find_rules: FindRules = False,
 ) -> Plan:
     """The plan that a recipe writes for a table.
@@ -199,9 +199,9 @@ def plan_for(
         The column whose rules the release preserves; needed by some recipes. Default: the one with the role "target".
     settings : mapping, optional
         Parameters of the recipe. Values may be text from a command line.
-    rules : sequence of str or Rule, optional
+    rules : sequence of str or ColumnRule, optional
         Relations between columns that every released row must keep, such as ``"total == a + b"``.
-    find_rules : bool or sequence of Rule, default False
+    find_rules : bool or sequence of ColumnRule, default False
         Whether further rules are looked for in the table and kept, or those that were found before.
 
     Returns

@@ -31,7 +31,7 @@ DAY = 86_400.0  # seconds
 TOLERANCE = 1e-9  # of the largest term: sums of decimals are not exact in binary
 
 
-class Rule(ABC):
+class ColumnRule(ABC):
     """A relation between columns that rows of a table keep or break."""
 
     ties: ClassVar[bool] = False  # whether one of its columns can be computed, or is at least as large as others
@@ -92,7 +92,7 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Linear(Rule):
+class Linear(ColumnRule):
     """A comparison of two sums of numbers, dates or times."""
 
     ties: ClassVar[bool] = True
@@ -157,7 +157,7 @@ class Linear(Rule):
 
 
 @dataclass(frozen=True)
-class Moment(Rule):
+class Moment(ColumnRule):
     """A column that repeats the day, month or year of a date or time."""
 
     FUNCTIONS: ClassVar[tuple[str, ...]] = ("day", "month", "year")
@@ -208,7 +208,7 @@ class Moment(Rule):
 
 
 @dataclass(frozen=True)
-class MissingTogether(Rule):
+class MissingTogether(ColumnRule):
     """Columns whose values are all missing in a row, or all known."""
 
     names: tuple[str, ...]
@@ -241,7 +241,7 @@ class MissingTogether(Rule):
             yield one, other, is_missing[one][:, None] != is_missing[other]
 
 
-class PairRule(Rule):
+class PairRule(ColumnRule):
     """A rule that forbids some pairs of levels of two columns; missing counts as a level."""
 
     @abstractmethod
@@ -265,7 +265,7 @@ class PairRule(Rule):
 
 
 @dataclass(frozen=True)
-class Condition:
+class LevelCondition:
     """Some levels of a column; None stands for a missing value. A number is only known or missing."""
 
     column: str
@@ -305,8 +305,8 @@ class Condition:
 class Implies(PairRule):
     """If one column has some levels, another one has some levels."""
 
-    condition: Condition
-    then: Condition
+    condition: LevelCondition
+    then: LevelCondition
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -338,7 +338,7 @@ class Implies(PairRule):
 
 
 @dataclass(frozen=True)
-class Pairs(Rule):
+class Pairs(ColumnRule):
     """No pair of levels of any two of the columns that is absent from the original though chance would give it."""
 
     names: tuple[str, ...]

@@ -15,12 +15,12 @@ from leafcover.arrays import Array, Floats, Rows
 from leafcover.table.column_rules import (
     EXCEPTIONS,
     SURE,
+    ColumnRule,
     Determines,
     Linear,
     MissingTogether,
     Moment,
     Pairs,
-    Rule,
     Sum,
     impossible,
     level_codes,
@@ -45,7 +45,7 @@ NO_RULES_FOR = ("unit", "identifier", "weight")  # roles
 class FoundRule:
     """A rule, and how many of the rows it applies to keep it."""
 
-    rule: Rule
+    rule: ColumnRule
     rows: int
     kept: int
 
@@ -55,7 +55,7 @@ class FoundRule:
         return self.kept / self.rows if self.rows else 1.0
 
 
-def check_rule(rule: Rule, table: Table, original: Table) -> FoundRule:
+def check_rule(rule: ColumnRule, table: Table, original: Table) -> FoundRule:
     """How many rows of a table keep a rule of the original."""
     applies = rule.applies(table)
     return FoundRule(rule, int(applies.sum()), int((applies & rule.holds(table, original)).sum()))
@@ -85,20 +85,20 @@ def find_rules(table: Table) -> tuple[FoundRule, ...]:
     table = table.select(c.name for c in columns)
     numbers = [c for c in columns if not c.is_category]
     equations = list(_equations(numbers, table))
-    found: list[Rule] = [*equations, *_moments(numbers, table)]
+    found: list[ColumnRule] = [*equations, *_moments(numbers, table)]
     found += _orders(numbers, table, equations)
     found += _missing_together(columns)
     found += _between_levels(columns)
     return tuple(check_rule(rule, table, table) for rule in found)
 
 
-def _nearly_all(rule: Rule, table: Table) -> bool:
+def _nearly_all(rule: ColumnRule, table: Table) -> bool:
     """Whether at most a thousandth of the rows break a rule."""
     found = check_rule(rule, table, table)
     return found.rows > 0 and found.rows - found.kept <= EXCEPTIONS * found.rows
 
 
-def _broken(rule: Rule, table: Table) -> int:
+def _broken(rule: ColumnRule, table: Table) -> int:
     found = check_rule(rule, table, table)
     return found.rows - found.kept
 
@@ -298,7 +298,7 @@ def _missing_together(columns: Sequence[Column]) -> Iterator[MissingTogether]:
             yield MissingTogether(tuple(names))
 
 
-def _between_levels(columns: Sequence[Column]) -> list[Rule]:
+def _between_levels(columns: Sequence[Column]) -> list[ColumnRule]:
     """Columns that determine others, and columns with pairs of levels that do not occur."""
     leveled = [
         c
@@ -306,7 +306,7 @@ def _between_levels(columns: Sequence[Column]) -> list[Rule]:
         if (c.is_category and len(c.levels) <= MOST_LEVELS) or (not c.is_category and c.missing.any())
     ]
     codes = {c.name: level_codes(c, c).astype(np.int64) for c in leveled}
-    determined: list[Rule] = []
+    determined: list[ColumnRule] = []
     paired: dict[str, None] = {}
     masks = {c.name: np.packbits(c.missing).tobytes() for c in leveled if not c.is_category}
     for one, other in combinations(leveled, 2):

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from leafcover.errors import PlanError
 from leafcover.table.column_rules import (
-    Condition,
+    ColumnRule,
     Determines,
     Implies,
+    LevelCondition,
     Linear,
     MissingTogether,
     Moment,
     Pairs,
     Relation,
-    Rule,
     Sum,
 )
 
@@ -26,7 +26,7 @@ TOKEN = re.compile(
 )
 
 
-def parse_rule(text: str, names: Iterable[str] = ()) -> Rule:
+def parse_rule(text: str, names: Iterable[str] = ()) -> ColumnRule:
     """The rule that a text says.
 
     Parameters
@@ -56,13 +56,13 @@ class _Parser:
         self.tokens = list(_tokens(text, sorted(odd, key=len, reverse=True)))
         self.at = 0
 
-    def rule(self) -> Rule:
+    def rule(self) -> ColumnRule:
         found = self._rule()
         if self.at < len(self.tokens):
             raise self._wrong("the end")
         return found
 
-    def _rule(self) -> Rule:
+    def _rule(self) -> ColumnRule:
         if self._taken("word", "if"):
             condition = self._condition()
             self._expect("word", "then")
@@ -76,7 +76,7 @@ class _Parser:
             return Determines(left, self._name())
         return self._comparison(left)
 
-    def _comparison(self, left: "Sum | str") -> Rule:
+    def _comparison(self, left: "Sum | str") -> ColumnRule:
         sign = next((s for s in ("==", "=", "<=", ">=", "<", ">") if self._taken("sign", s)), None)
         if sign is None:
             raise self._wrong("==, <=, <, >=, > or ->")
@@ -118,22 +118,22 @@ class _Parser:
             first = False
         return terms[0][1] if first and len(terms) == 1 and not constant else Sum(tuple(terms), constant)
 
-    def _condition(self) -> Condition:
+    def _condition(self) -> LevelCondition:
         name = self._name()
         if self._taken("word", "is"):
             known = self._taken("word", "known")
             if not known:
                 self._expect("word", "missing")
-            return Condition(name, (None,), negated=known)
+            return LevelCondition(name, (None,), negated=known)
         if self._taken("word", "not"):
             self._expect("word", "in")
-            return Condition(name, (*self._levels(), None), negated=True)
+            return LevelCondition(name, (*self._levels(), None), negated=True)
         if self._taken("word", "in"):
-            return Condition(name, self._levels())
+            return LevelCondition(name, self._levels())
         if self._taken("sign", "!="):
-            return Condition(name, (self._level(), None), negated=True)
+            return LevelCondition(name, (self._level(), None), negated=True)
         if self._taken("sign", "==") or self._taken("sign", "="):
-            return Condition(name, (self._level(),))
+            return LevelCondition(name, (self._level(),))
         raise self._wrong("==, !=, in, is missing or is known")
 
     def _levels(self) -> tuple[str, ...]:

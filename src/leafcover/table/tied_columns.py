@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import Floats
 from leafcover.errors import PlanError
-from leafcover.table.column_rules import Condition, Implies, Linear, Moment, Rule, Sum
+from leafcover.table.column_rules import ColumnRule, Implies, LevelCondition, Linear, Moment, Sum
 from leafcover.table.output import replace_values
 from leafcover.table.table import Column, Grid, Table
 
@@ -61,7 +61,7 @@ class TiedColumns:
     """How the columns of a table are tied, in the order in which they are computed."""
 
     ties: tuple[Computed | Above, ...] = ()
-    rules: tuple[Rule, ...] = ()  # those that the ties keep
+    rules: tuple[ColumnRule, ...] = ()  # those that the ties keep
 
     def __bool__(self) -> bool:
         return bool(self.ties)
@@ -100,7 +100,7 @@ class TiedColumns:
     @property
     def implied(self) -> tuple[Implies, ...]:
         """What the untied table must keep so that no value is lost: a known difference has a known floor."""
-        known = Condition("", (None,), negated=True)
+        known = LevelCondition("", (None,), negated=True)
         return tuple(
             Implies(replace(known, column=one.column), replace(known, column=name))
             for one in self.ties
@@ -128,7 +128,9 @@ def _of_length(column: Column, rows: int) -> Column:
     return column if len(column) == rows else column.take(np.arange(rows) % len(column))
 
 
-def tied_columns(rules: Sequence[Rule], found: Sequence[Rule], table: Table, *, target: str = "") -> TiedColumns:
+def tied_columns(
+    rules: Sequence[ColumnRule], found: Sequence[ColumnRule], table: Table, *, target: str = ""
+) -> TiedColumns:
     """How declared rules, then rules that were found, tie the columns of a table.
 
     A rule that cannot be kept together with those before it, or whose columns stay unchanged, ties nothing. Of a
@@ -149,11 +151,11 @@ def tied_columns(rules: Sequence[Rule], found: Sequence[Rule], table: Table, *, 
     return TiedColumns(tuple(_in_order(ties)), tuple(kept))
 
 
-def _stays(rule: Rule, table: Table) -> bool:
+def _stays(rule: ColumnRule, table: Table) -> bool:
     return all(table.roles.get(name) in STAYS for name in rule.columns)
 
 
-def _tie(rule: Rule, table: Table, ties: Mapping[str, Computed | Above], target: str) -> Computed | Above | None:
+def _tie(rule: ColumnRule, table: Table, ties: Mapping[str, Computed | Above], target: str) -> Computed | Above | None:
     """The tie that a rule adds; None if it cannot."""
     for candidate in _candidates(rule, table, ties):
         free = table.roles.get(candidate.column) not in STAYS and candidate.column != target
@@ -162,7 +164,7 @@ def _tie(rule: Rule, table: Table, ties: Mapping[str, Computed | Above], target:
     return None
 
 
-def _candidates(rule: Rule, table: Table, ties: Mapping[str, Computed | Above]) -> Sequence[Computed | Above]:
+def _candidates(rule: ColumnRule, table: Table, ties: Mapping[str, Computed | Above]) -> Sequence[Computed | Above]:
     if isinstance(rule, Moment):
         return [Computed(rule.column, rule)] if rule.column not in ties and _covers(rule, rule.column, table) else []
     if not isinstance(rule, Linear):
@@ -183,7 +185,7 @@ def _candidates(rule: Rule, table: Table, ties: Mapping[str, Computed | Above]) 
     return found
 
 
-def _covers(rule: Rule, column: str, table: Table) -> bool:
+def _covers(rule: ColumnRule, column: str, table: Table) -> bool:
     """Whether a column is known exactly where all others of a rule are, so that computing it loses nothing."""
     others = np.logical_or.reduce([table[name].missing for name in rule.columns if name != column])
     return bool((table[column].missing == others).all())
