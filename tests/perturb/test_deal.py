@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2, chisquare
+from scipy.stats import binomtest, chi2, chisquare
 
 import leafcover as lc
 from leafcover.errors import PlanError, ValueOutOfRange
@@ -612,3 +612,24 @@ def test_draws_of_another_key_deal_otherwise():
         out = lc.release(some, "cover", target="class", seed=seed).table
         found[seed].append([out[name].values.tobytes() for name in out.names])
     assert found[1][0] == found[1][1] != found[2][0]
+
+
+def test_people_with_a_rare_level_are_not_given_away():
+    """Neither trees nor avoided pairs put a level that one person has beside that person's other values."""
+    draws = np.random.default_rng(5)
+    rows, rare = 3000, 60
+    common = draws.choice([f"A{i:02d}" for i in range(15)], rows - rare)
+    code = np.concatenate([[f"U{i:02d}" for i in range(rare)], common])
+    some = table(
+        category("code", code),
+        category("district", draws.choice(list("abcdef"), rows)),
+        category("ill", draws.choice(["no", "yes"], rows)),
+    )
+    for target, other, chance in (("ill", "district", 1 / 6), ("district", "ill", 1 / 2)):
+        for seed in (1, 2):
+            released = lc.release(some, "cover", target=target, seed=seed).table
+            at = np.array([np.flatnonzero(released["code"].values == some["code"].values[i])[0] for i in range(rare)])
+            for name in (other, target):
+                share = chance if name == other else (1 / 2 if target == "ill" else 1 / 6)
+                same = int((released[name].values[at] == some[name].values[:rare]).sum())
+                assert binomtest(same, rare, share, alternative="greater").pvalue > 1e-4, (target, name, same)

@@ -30,7 +30,7 @@ from leafcover.perturb.base import (
 from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.column_rules import level_codes
 from leafcover.table.table import MAX_GRID_POINTS, Column, Table
-from leafcover.tree.binary import Stage
+from leafcover.tree.binary import COMMON, Stage
 
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
 MOST_SHARE = 1000
@@ -57,8 +57,8 @@ class Deal(Perturbation):
         The minimum number of rows that hold a number (a date, a time) in the release. Rarer numbers are first replaced
         by their mean with neighbours, or by a neighbour that enough rows hold. 1 leaves them as they are.
     avoid : float, default 0.25
-        A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance.
-        Rarer pairs are not: avoiding them would show which pairs exist.
+        A pair of levels that no original row has is avoided, if the levels would meet at least this often by chance and
+        each has at least 10 rows. Rarer pairs are not: avoiding them would show which pairs exist.
     relate : float, default 0.1
         Where the counts of pairs with a column released before are further from the original's than those of a new
         sample, rows of a leaf exchange values until the squared error is this many times that of a new sample. inf
@@ -364,8 +364,12 @@ class _Pairs:
         return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=self.chance >= often)
 
     def avoided(self, often: float) -> Bools:
-        """The pairs that are frequent enough by chance to be avoided where no row has both."""
-        found: Bools = self.chance >= often
+        """The pairs that are frequent enough by chance to be avoided where no row has both.
+
+        Not of a rare level: the only pairs of a level that one person has are that person's own.
+        """
+        common = (self.rows.sum(axis=1)[:, None] >= COMMON) & (self.rows.sum(axis=0) >= COMMON)
+        found: Bools = (self.chance >= often) & common
         return found
 
     def bits_of_empty(self, counted: Bools) -> float:

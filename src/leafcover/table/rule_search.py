@@ -37,7 +37,7 @@ MOST_TERMS = 12
 FEW_VALUES = 10  # distinct values up to which a number may be a code
 MOST_LEVELS = 300
 LEAST_BROKEN = 0.02  # the share of rows in which independent columns would break an order, from which it is a rule
-ROWS_A_LEVEL = 5  # a column with fewer rows for each of its levels determines others by chance
+ROWS_A_LEVEL = 5  # a level that fewer rows have determines what its people have in other columns
 NO_RULES_FOR = ("unit", "identifier", "weight")  # roles
 
 
@@ -328,7 +328,8 @@ def _between_levels(columns: Sequence[Column]) -> list[ColumnRule]:
 def _determines(counts: Array) -> bool:
     """Whether nearly all rows with one level have one level of the other column, and chance would not do that."""
     rows, total = counts.sum(axis=1), int(counts.sum())
-    if (rows > 0).sum() < 2 or (rows > 0).sum() * ROWS_A_LEVEL > total:
+    held = rows[rows > 0]
+    if len(held) < 2 or held.min() < ROWS_A_LEVEL:
         return False
     most = counts.max(axis=1)
     common = float(counts.sum(axis=0).max()) / total

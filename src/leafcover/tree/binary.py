@@ -183,6 +183,10 @@ def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
 
 NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
 MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
+# Rows of a level from which trees are grown for it, and its absent pairs are avoided. With fewer, released rows of the
+# level would be left with values that its people have: of ten people who have one of two equally frequent values, all
+# have the same one time in 500.
+COMMON = 10
 TINY = np.finfo(np.float64).tiny
 CODES_AT_ONCE = 64  # codes that are counted in every node at a time
 
@@ -362,7 +366,7 @@ def stages_of(
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
         code = coding.codes(column)
-        target, classes = _within(start, code)
+        target, classes = _within(start, _rare_together(start, code) if column.is_category else code)
         trees, leaf = grow_binary(
             binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
         )
@@ -400,6 +404,23 @@ def _occurring(numbers: Array) -> int:
     if int(numbers.max(initial=0)) > 8 * len(numbers):
         return len(np.unique(numbers))
     return int(np.count_nonzero(np.bincount(numbers)))
+
+
+def _rare_together(start: Codes, code: Codes) -> Codes:
+    """Codes in which all rare levels of a start cell are one: a split must not pay by separating single people.
+
+    A level that one person has gains a bit by any split in halves, whatever is tested, which is more than a split pays
+    for it at the usual price: with 120 such levels in 6,000 rows, 60% of them stayed in their own district.
+    """
+    rows = np.bincount(code)
+    before = np.zeros(len(rows), np.int64)
+    before[code] = start
+    rare = np.flatnonzero((rows > 0) & (rows < COMMON))
+    new = np.arange(len(rows), dtype=np.int32)
+    for cell in np.unique(before[rare]):
+        here = rare[before[rare] == cell]
+        new[here] = here[0]
+    return new[code]
 
 
 def _within(start: Codes, code: Codes) -> tuple[Codes, int]:
