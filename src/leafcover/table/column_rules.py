@@ -208,9 +208,10 @@ class Moment(ColumnRule):
 
 
 @dataclass(frozen=True)
-class MissingTogether(ColumnRule):
-    """Columns whose values are all missing in a row, or all known."""
+class SeveralColumns(ColumnRule):
+    """A rule about any two of several columns, in every row; ``word`` stands before their names."""
 
+    word: ClassVar[str]
     names: tuple[str, ...]
 
     @property
@@ -221,11 +222,18 @@ class MissingTogether(ColumnRule):
     @property
     def text(self) -> str:
         """The columns in brackets."""
-        return f"missing({', '.join(name_text(name) for name in self.names)})"
+        return f"{self.word}({', '.join(name_text(name) for name in self.names)})"
 
     def applies(self, table: Table) -> Bools:
         """Every row."""
         return np.ones(len(table), np.bool_)
+
+
+@dataclass(frozen=True)
+class MissingTogether(SeveralColumns):
+    """Columns whose values are all missing in a row, or all known."""
+
+    word: ClassVar[str] = "missing"
 
     def holds(self, table: Table, original: Table) -> Bools:
         """Rows in which all columns agree with the first."""
@@ -338,24 +346,10 @@ class Implies(PairRule):
 
 
 @dataclass(frozen=True)
-class Pairs(ColumnRule):
+class Pairs(SeveralColumns):
     """No pair of levels of any two of the columns that is absent from the original though chance would give it."""
 
-    names: tuple[str, ...]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.names
-
-    @property
-    def text(self) -> str:
-        """The columns in brackets."""
-        return f"pairs({', '.join(name_text(name) for name in self.names)})"
-
-    def applies(self, table: Table) -> Bools:
-        """Every row."""
-        return np.ones(len(table), np.bool_)
+    word: ClassVar[str] = "pairs"
 
     def forbidden_pairs(self, original: Table) -> Iterator[tuple[str, str, Bools]]:
         """Pairs that no row has, or hardly any of the rows that would have it by chance."""
