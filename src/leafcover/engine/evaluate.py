@@ -169,9 +169,13 @@ def attacker_of(pair: Pair, known: Known | None, *, regrow: bool) -> Test:
 
 def compared_to(original: Table, release: Release, control: Table | None = None) -> Comparison:
     """A release made by this program and its original, ready to be measured."""
+    return Comparison(pair_from(original, release, control), _known(original, release))
+
+
+def _known(original: Table, release: Release) -> Known:
+    """What an attacker who knows the plan of a release knows of its cells."""
     table = original.select(name for name in original.names if name in release.table.names)
-    untied = release.plan.tied(table).untie(table)
-    return Comparison(pair_from(original, release, control), Known(untied, release.plan, release.partitions, table))
+    return Known(release.plan.tied(table).untie(table), release.plan, release.partitions, table)
 
 
 # Measures get what an attacker can infer from the plan; they do not depend on plans themselves.
@@ -311,8 +315,7 @@ def certain_linkage(original: Table, release: Release) -> Informed | None:
     """Maximum-knowledge linkage without computation, if the plan makes all rows of a group equally likely."""
     if not release.descends:
         return None
-    known = compared_to(original, release).known
-    assert known is not None
+    known = _known(original, release)
     names = [name for name in quasi_identifiers_of(original, release) if name in known.table.names]
     evidence = certain(known, names)
     return None if evidence is None else informed(evidence)

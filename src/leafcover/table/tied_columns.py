@@ -16,7 +16,6 @@ from leafcover.table.column_rules import ColumnRule, Implies, LevelCondition, Li
 from leafcover.table.output import replace_values
 from leafcover.table.table import Column, Grid, Table
 
-MAX_DECIMALS = 9
 STAYS = ("unchanged", "unit", "identifier")  # roles of columns that nothing computes
 
 
@@ -91,7 +90,7 @@ class TiedColumns:
         found = {column.name: column for column in untied}
         for one in self.ties:
             like = original[one.column]
-            so_far = replace(untied, columns=tuple(c for c in found.values()))
+            so_far = replace(untied, columns=tuple(found.values()))
             values = one.values(so_far) if isinstance(one, Computed) else one.floor(so_far) + found[one.column].values
             found[one.column] = replace_values(_of_length(like, len(untied)), _on_grid(like.grid, values))
         names = [name for name in original.names if name in found]
@@ -112,8 +111,7 @@ class TiedColumns:
 def _difference(table: Table, one: Above) -> Column:
     column = table[one.column]
     values = _on_grid(column.grid, column.values - one.floor(table))
-    grid = column.grid if column.grid is None else Grid(column.grid.decimals, column.grid.every)
-    return Column(column.name, "number", values, grid=grid)
+    return Column(column.name, "number", values, grid=column.grid)
 
 
 def _on_grid(grid: Grid | None, values: Floats) -> Floats:
@@ -143,7 +141,7 @@ def tied_columns(
         if made is not None:
             ties[made.column] = made
             kept.append(rule)
-        elif rule in rules and isinstance(rule, Linear | Moment) and not _stays(rule, table):
+        elif rule in rules and rule.ties and not _stays(rule, table):
             raise PlanError(
                 f"The rule {rule.text!r} cannot be kept together with the others: no column is left that can be "
                 "computed from the rest, or values are missing where it needs them. Leave out one of the rules."
