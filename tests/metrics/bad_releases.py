@@ -9,7 +9,7 @@ from leafcover.metrics.disclosure.copies import near_unique
 from leafcover.metrics.pair import pair_of
 from leafcover.perturb.deal import shared_values
 from leafcover.table.table import Table
-from tests.tables import number
+from tests.tables import category, number
 
 ROWS, OTHERS = 6_000, 3_000  # released, and control; as many more rows make an independent sample
 TARGET = "income"
@@ -24,6 +24,10 @@ AMOUNT_COPIES = (
     "copy of amounts, one drawn anew",
     "amounts permuted apart",
 )
+
+
+CODES, CODED = 30, 2000  # levels that one person has, and rows
+CODE_COPIES = ("rare levels with their people's values",)
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,7 @@ def cases(seed=0, *, rows=ROWS, others=OTHERS):
     found = [Case(name, original, released, control, True) for name, released in bad.items()]
     found.append(chain(original.select(FEW), control.select(FEW), seed))
     found += amounts(rng)
+    found.append(Case(*CODE_COPIES, *coded(rng), None, True))
     found += [Case(name, original, released, control, False) for name, released in good.items()]
     return {case.name: case for case in found}
 
@@ -137,6 +142,22 @@ def amounts(rng):
     }
     assert set(made) == set(AMOUNT_COPIES)
     return [Case(name, table, released, None, True) for name, released in made.items()]
+
+
+def coded(rng, kept="ill"):
+    """Columns permuted apart, except that a level that one person has stays with that person's value of another one."""
+    common = rng.choice([f"A{i:02d}" for i in range(15)], CODED - CODES)
+    values = {
+        "code": np.concatenate([[f"U{i:03d}" for i in range(CODES)], common]),
+        "district": rng.choice(list("abcdef"), CODED),
+        "ill": rng.choice(["no", "yes"], CODED),
+    }
+    original = Table(tuple(category(name, one) for name, one in values.items()))
+    rest = CODES + rng.permutation(CODED - CODES)
+    order = {name: rng.permutation(CODED) for name in values}
+    order |= {name: np.concatenate([np.arange(CODES), rest]) for name in ("code", kept) if kept}
+    released = Table(tuple(one.take(order[one.name]) for one in original))
+    return original, released.take(rng.permutation(CODED))
 
 
 def _but(table, *names):

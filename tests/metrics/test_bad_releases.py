@@ -9,7 +9,7 @@ from leafcover.engine.evaluate import Comparison, limited_risks, refuse_above
 from leafcover.errors import RiskTooHigh
 from leafcover.metrics.disclosure.copies import copies
 from leafcover.metrics.summary import copied_part, decisive_risks, measured_risks
-from tests.metrics.bad_releases import AMOUNT, AMOUNT_COPIES, BAD, FEW, SIX, TARGET, cases
+from tests.metrics.bad_releases import AMOUNT, AMOUNT_COPIES, BAD, CODE_COPIES, FEW, SIX, TARGET, cases
 
 LIMIT = 0.05
 BY_COPIES = {  # `test_copies` finds them in the ordinary tests, too
@@ -54,7 +54,7 @@ def above(risks, kind):
 
 def test_every_release_has_its_test(made):
     assert {*BY_COPIES, *BY_ATTACKS} == {*BAD, "chain without price"}
-    assert set(made) == {*BAD, "chain without price", *AMOUNT_COPIES, *GOOD}
+    assert set(made) == {*BAD, "chain without price", *AMOUNT_COPIES, *CODE_COPIES, *GOOD}
     assert [name for name, case in made.items() if not case.refused] == list(GOOD)
 
 
@@ -75,8 +75,8 @@ def test_releases_that_copy_no_record_are_refused_by_attacks(made, name):
         refuse_above(risks, LIMIT)
 
 
-@pytest.mark.parametrize("name", AMOUNT_COPIES)
-def test_copies_of_near_unique_numbers_are_refused_without_a_control(made, name):
+@pytest.mark.parametrize("name", [*AMOUNT_COPIES, *CODE_COPIES])
+def test_copies_of_rare_values_are_refused_without_a_control(made, name):
     nothing = {"linked": None, "inferred": (), "informed": None, "membership": None}
     risks = decisive_risks(**nothing, copied=copies(made[name].pair()))
     assert above(risks, "copies")

@@ -8,17 +8,20 @@ from math import comb, isnan
 import jsonschema
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import leafcover as lc
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure import copies as module
 from leafcover.metrics.disclosure.copies import Copies, copies, near_unique
+from leafcover.metrics.disclosure.rare_values import worst_attached
 from leafcover.metrics.pair import pair_of
 from leafcover.metrics.suite import plain, schema
 from leafcover.metrics.summary import copied_part, copies_alone
+from leafcover.table.table import Column
 from tests.data import table_path
 from tests.metrics.attacks import awkward_pairs, check_sound
-from tests.metrics.bad_releases import AMOUNT_COPIES, FEW, TARGET, adult, cases, shared
+from tests.metrics.bad_releases import AMOUNT_COPIES, CODE_COPIES, FEW, TARGET, adult, cases, coded, shared
 from tests.metrics.pairs import apart, copy_of
 from tests.tables import category, mixed, number, table
 
@@ -34,6 +37,7 @@ FOUND = {
     "permuted apart, amount exact",
     "chain without price",
     *AMOUNT_COPIES,
+    *CODE_COPIES,
 }  # the others need an attacker who compares distances or counts
 
 
@@ -395,10 +399,11 @@ def test_the_order_of_rows_does_not_matter(found):
 
 def test_without_control_there_are_shares_and_only_counts_are_tested():
     got = copies(copy_of(mixed(1, rows=400)))
-    assert {one.kind for one in got.findings} == {"reproduced"}
+    assert {one.kind for one in got.findings} == {"reproduced", "attached"}
     whole, with_near_unique = 1, 1 + 6 + 2  # of the three near-unique columns, two have mostly rare values
-    assert (got.tests, got.records.attack.main.value) == (whole + with_near_unique, 1.0)
-    others = [one for one in got.matches if one.kind != "reproduced"]
+    attached = 3 * 5  # the rare values of these, and every other column
+    assert (got.tests, got.records.attack.main.value) == (whole + with_near_unique + attached, 1.0)
+    others = [one for one in got.matches if one.kind not in ("reproduced", "attached")]
     assert all(isnan(one.p) and one.attack.control is None for one in others)
     assert got.values[0].attack.main.value == 1.0
 
@@ -425,7 +430,9 @@ def test_tables_of_one_kind():
     numbers = table(*(number(f"x{i}", row, None) for i, row in enumerate(values)))
     got = copies(copy_of(numbers.take(np.arange(300)), control=numbers.take(np.arange(300, 500))))
     assert (got.columns, got.records, got.unique, got.block, got.groups) == ((), None, None, None, ())
-    assert {one.columns for one in got.findings} == {("x0",), ("x1",), ("x2",), ("x0", "x1", "x2")}
+    assert {one.columns for one in got.findings if one.kind != "attached"} == {
+        ("x0",), ("x1",), ("x2",), ("x0", "x1", "x2"),
+    }  # fmt: skip
     kinds = table(*(category(f"c{i}", [f"v{v:.0f}" for v in row * 2]) for i, row in enumerate(values)))
     got = copies(copy_of(kinds.take(np.arange(300)), control=kinds.take(np.arange(300, 500))))
     assert got.values == ()
@@ -445,3 +452,82 @@ def test_awkward_and_tiny_tables_have_figures():
 def test_figures_are_plain(found):
     jsonschema.validate(plain(found["copy"][1]), schema(Copies))
     jsonschema.validate(plain(copies(copy_of(mixed(1)))), schema(Copies))
+
+
+# Attached values: people with a rare value, whose other values stand beside it in the release.
+
+
+def attached_twin(original, released, first, second, kinds):
+    """The probability, for each rare value, that a person and a released row that hold it agree, and by chance."""
+    ours, theirs = ([*zip(*(records(t, (n,)) for n in (first, second)), strict=True)] for t in (original, released))
+    held = Counter(value for value, _ in ours)
+    rare = [v for v, rows in held.items() if v != (None,) and rows < 5 and v in {one for one, _ in theirs}]
+
+    def spread(rows, value):
+        chosen = Counter(kinds(other) for one, other in rows if one == value)
+        return {kind: count / sum(chosen.values()) for kind, count in chosen.items()}
+
+    pairs = [(spread(ours, value), spread(theirs, value)) for value in rare]
+    agree = [sum(share * two.get(kind, 0) for kind, share in one.items()) for one, two in pairs]
+    chance = [sum(share * two.get(kind, 0) for kind, share in one.items()) for one, _ in pairs for _, two in pairs]
+    return len(rare), sum(agree), sum(chance) / max(len(rare), 1) ** 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_attached_values_are_their_twin(seed):
+    rng = np.random.default_rng(seed)
+    original = table(
+        category("a", [f"v{v}" for v in rng.geometric(0.03, 300)]),
+        category("b", [None if rng.random() < 0.1 else v for v in rng.choice(list("xyz"), 300)]),
+    )
+    released = apart(original).released
+    rare, agree, chance = attached_twin(original, released, "a", "b", lambda one: one)
+    match, tests = worst_attached(pair_of(original, released))
+    assert (match.columns, tests) == (("a", "b"), 1)
+    assert (match.hits, match.values) == (int(agree + 1e-9), rare)
+    assert match.chance == pytest.approx(chance)
+    assert match.p == pytest.approx(binomtest(int(agree + 1e-9), rare, chance, alternative="greater").pvalue)
+
+
+def test_rare_levels_with_their_peoples_values_are_found_and_named(found):
+    (finding,) = found[CODE_COPIES[0]][1].findings
+    assert (finding.kind, finding.columns, finding.members) == ("attached", ("code", "ill"), 1.0)
+    assert finding.control == pytest.approx(0.5, abs=0.1)
+
+
+def test_columns_apart_attach_no_more_than_the_test_allows():
+    smallest = []
+    for seed in range(100):
+        match, tests = worst_attached(pair_of(*coded(np.random.default_rng(seed), kept="")))
+        assert tests == 2
+        smallest.append(match.p * tests)
+    assert 1 <= sum(one < 0.2 for one in smallest) <= 30
+    assert min(smallest) > 1e-4
+
+
+@pytest.mark.parametrize("with_control", [False, True])
+def test_what_people_with_one_level_have_in_common_is_no_finding(with_control):
+    """Samples of a population in which the level nearly decides on another column: a rare one does, too."""
+    rng = np.random.default_rng(8)
+    weights = 1 / np.arange(1, 401)
+    decided = rng.choice(list("wxyz"), 400)
+
+    def sample(rows):
+        level = rng.choice(400, rows, p=weights / weights.sum())
+        other = np.where(rng.random(rows) < 0.9, decided[level], rng.choice(list("wxyz"), rows))
+        return table(
+            Column("a", "category", level.astype(np.int32), levels=tuple(f"v{i:03d}" for i in range(400))),
+            category("b", other),
+        )
+
+    original, released = sample(2000), sample(2000)
+    control = {"control": sample(1000)} if with_control else {}
+    got = copies(pair_of(original, released, **control))
+    assert got.attached.attack.main.value > 0.7
+    assert got.attached.attack.control.value > 0.7
+    assert got.findings == ()
+
+
+def test_a_single_rare_level_cannot_be_tested():
+    original = table(category("a", ["x"] * 50 + ["y"] * 50 + ["z"]), category("b", ["u", "v"] * 50 + ["w"]))
+    assert copies(pair_of(original, original)).attached is None

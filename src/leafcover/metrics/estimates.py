@@ -11,7 +11,7 @@ from math import ceil, isnan, nan, sqrt
 
 import numpy as np
 
-from leafcover.arrays import Codes, Floats
+from leafcover.arrays import Codes, Floats, Rows
 
 DEVIATIONS = 1.959964  # of the normal distribution, to either side, for 95 %
 WORST = 0.01  # the share of the most exposed rows, which a mean would hide
@@ -210,3 +210,14 @@ def _normal(parts: Sequence[Floats]) -> Estimate:
         return Estimate(value, nan, nan, rows)
     half = DEVIATIONS * sqrt(sum(float(part.var(ddof=1)) / len(part) for part in parts)) / len(parts)
     return Estimate(value, value - half, value + half, rows)
+
+
+def fisher(members: int | Rows, of_members: int, others: int | Rows, of_others: int) -> Floats:
+    """The probability of at least so many members among all successes, if members and others are exchangeable.
+
+    >>> round(float(fisher(3, 3, 0, 3)), 6)
+    0.05
+    """
+    from scipy.stats import hypergeom
+
+    return hypergeom.sf(np.subtract(members, 1), of_members + of_others, np.add(members, others), of_members)

@@ -303,7 +303,8 @@ def copied_part(kind: str, columns: Sequence[str], without: Sequence[str]) -> st
     """What was copied, in words."""
     if kind == "reproduced":
         kind = "reproduced-part" if without else "reproduced-value" if len(columns) == 1 else kind
-    return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without))
+    ends = {"first": columns[0], "second": columns[-1]} if columns else {}
+    return say("copies-kind", kind=kind, columns=", ".join(columns), without=", ".join(without), **ends)
 
 
 def _averages(steps: Sequence[Averages]) -> Iterator[str]:

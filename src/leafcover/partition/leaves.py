@@ -1,7 +1,7 @@
 """Cells from one tree: its leaves, with small leaves pooled; or the whole table as one cell."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from leafcover.cells import Cells, LevelSet, Range, Side, one_cell
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.table.table import Column, Table
-from leafcover.tree.binary import NUMBER_GROUPS, stages_of
+from leafcover.tree.binary import NUMBER_GROUPS, rare_as_one, stages_of
 from leafcover.tree.c45 import grow
 from leafcover.tree.histogram import Binned, bin_columns
 from leafcover.tree.predict import leaf_membership
@@ -402,6 +402,13 @@ MOST_LEVELS = 1000  # of a category that is tested
 
 
 def bin_given(columns: Sequence[Column]) -> Binned:
-    """Bin the columns that may be tested; categories with too many levels are left out."""
+    """Bin the columns that may be tested; categories with too many levels are left out.
+
+    Rare levels of a category are tested as one. If each could take its own side of a split, it would take the side of
+    the few people who have it: with 120 levels of one person each, released rows with such a level were in that
+    person's quarter of a number in 75 to 88% of the cases, where 31% are there by chance.
+    """
     tested = [c for c in columns if not c.is_category or len(c.levels) <= MOST_LEVELS]
-    return bin_columns([Attribute(c.name, c.levels, not c.is_category) for c in tested], [c.values for c in tested])
+    merged = [rare_as_one(c) for c in tested]
+    binned = bin_columns([Attribute(c.name, c.levels, not c.is_category) for c in tested], [v for v, _ in merged])
+    return replace(binned, as_one=tuple(codes for _, codes in merged))

@@ -176,10 +176,10 @@ class Deal(Perturbation):
 
         stage = part.stages[number]
         levels, tables = [], []
-        for at, one in enumerate(part.before if self.avoid < np.inf else ()):
+        for at, one in enumerate(part.before if self.avoid < np.inf and not stage.is_final else ()):
             _, after, _ = one.levels
             pairs = _pairs(part, number, at, by_levels=True)
-            if pairs is not None and (new := pairs.avoided(self.avoid) & (pairs.rows == 0)).any():
+            if pairs is not None and (new := pairs.compared(self.avoid) & (pairs.rows == 0)).any():
                 levels.append(after)
                 tables.append(new.ravel())
         ruled, ruled_tables = _forbidden(part, number)
@@ -240,7 +240,7 @@ class Deal(Perturbation):
 
     def _sums(self, part: Chunk, number: int) -> "Sequence[_Sums]":
         """The sums of scores that are compared at a stage; none where the values of a code are dealt."""
-        if part.stages[number].code is part.stages[number].start:
+        if part.stages[number].is_final:
             return ()
         return part.remembered(("sums", number), lambda: list(self._summed(part, part.stages[number])))
 
@@ -265,7 +265,7 @@ class Deal(Perturbation):
             if len(of_codes) and scores_of is not None:
                 rounded = _rounded_product(float(exact[0]), float(spread[0]), len(part), self.correlated)
             else:
-                rounded = _rounded_sums(exact, spread, support >= self.often)
+                rounded = _rounded_sums(exact, spread, support >= max(self.often, COMMON))
             yield _Sums(after, second, of_codes, *rounded)
 
     def described(self, part: Chunk, floor: int) -> Described | None:
@@ -278,11 +278,11 @@ class Deal(Perturbation):
             trees, counts = trees + of_trees, counts + of_counts
             if stage.trees.attributes:
                 own += stage.own_share
-            for at in range(len(part.before)) if _decides(part, number) else ():
+            for at in range(len(part.before)) if _decides(part, number) and not stage.is_final else ():
                 if self.avoid < np.inf and (levels := _pairs(part, number, at, by_levels=True)) is not None:
-                    bits += levels.bits_of_empty(levels.avoided(self.avoid))
+                    bits += levels.bits_of_empty(levels.compared(self.avoid))
                 if self.relate < np.inf and number == 0 and (groups := _pairs(part, number, at)) is not None:
-                    bits += groups.bits_of_counts(groups.chance >= self.often)
+                    bits += groups.bits_of_counts(groups.compared(self.often))
             if self.relate < np.inf:
                 bits += sum(one.bits for one in self._sums(part, number))
         return Described(trees, counts, bits, own)
@@ -360,11 +360,11 @@ class _Pairs:
     chance: Floats  # (levels, codes) the same if the columns were unrelated: a matter of each column's own values
 
     def weight(self, often: float) -> Floats:
-        """What the square of an error counts; 0 for pairs that fewer rows should share by chance."""
-        return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=self.chance >= often)
+        """What the square of an error counts; 0 for pairs that are not compared."""
+        return np.divide(1.0, self.chance, out=np.zeros(self.chance.shape), where=self.compared(often))
 
-    def avoided(self, often: float) -> Bools:
-        """The pairs that are frequent enough by chance to be avoided where no row has both.
+    def compared(self, often: float) -> Bools:
+        """The pairs that so many rows should share by chance: their counts matter, or that no row has both.
 
         Not of a rare level: the only pairs of a level that one person has are that person's own.
         """

@@ -7,9 +7,10 @@ from the release, and may know other rows. Every figure has the same one for peo
 from collections.abc import Iterator
 
 from leafcover.messages import catalogue
-from leafcover.metrics.disclosure.copies import SIGNIFICANT, Copies, Match
+from leafcover.metrics.disclosure.copies import Copies, Match
 from leafcover.metrics.disclosure.informed_inference import InformedAttack, InformedAttacks, InformedInference
 from leafcover.metrics.disclosure.membership_inference import Membership
+from leafcover.metrics.disclosure.rare_values import SIGNIFICANT
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.summary import above_control, copied_part, record_of
 from leafcover.reporting.components import (
@@ -207,7 +208,7 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
         left_out = {"outside": len(found.near_unique), "names": curled(names), "columns": len(found.columns)}
         record = say("copies-record", record=record_of(found), **left_out)
         yield Words(record if found.columns else say("copies-record-none"))
-    if not any(one.attack.control for one in shown if one.kind != "reproduced"):
+    if not any(one.attack.control for one in shown if one.kind not in ("reproduced", "attached")):
         yield Words(say("copies-no-control"))
     if found.tests:
         yield Words(say("copies-lead", findings=len(found.findings), tests=found.tests))
@@ -226,7 +227,7 @@ def _copies(subject: ReportContext, found: Copies) -> Iterator[Part | None]:
 def _matches(found: Copies) -> Iterator[Match]:
     """Records, unique and rare ones, the worst block and near-unique values; further ones if they are significant."""
     values = found.values[:MAX_VALUES_LISTED]
-    for one in (found.records, found.unique, found.reproduced, found.block, *values):
+    for one in (found.records, found.unique, found.reproduced, found.attached, found.block, *values):
         if one is not None:
             yield one
     significant = {(one.kind, one.columns) for one in found.findings}

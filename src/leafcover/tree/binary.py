@@ -68,7 +68,7 @@ class BinaryTrees:
         """The bits that choose the cut or the set of levels of every split, once its column is known.
 
         A number is cut after one of its bins. A set of levels and the rest are one choice: the size of the smaller one,
-        and which of the sets of that size. ``given`` says which levels occur.
+        and which of the sets of that size. ``given`` says which levels occur; the rare ones count as one.
         """
         bits = 0.0
         for at, attribute in enumerate(self.attributes):
@@ -76,7 +76,9 @@ class BinaryTrees:
             if attribute.is_number:
                 bits += len(nodes) * log2(max(len(self.edges[at]), 1))
                 continue
-            levels = np.flatnonzero(np.bincount(_codes_of(attribute, given[attribute.name]) + 1))  # 0 is missing
+            values = _codes_of(attribute, given[attribute.name])
+            rare = _bins_of(_pool(_rows_of_levels(values, len(attribute.levels))), len(attribute.levels))
+            levels = np.setdiff1d(np.unique(values + 1), rare[1:])  # bins: 0 is missing
             on_first = (self.side[nodes][:, levels >> 6] >> (levels & 63).astype(np.uint64)) & np.uint64(1)
             for first in on_first.sum(axis=1).tolist():
                 less = min(int(first), len(levels) - int(first))
@@ -140,15 +142,66 @@ def grow_binary(
     number[used] = np.arange(len(used), dtype=np.int32)
     parent = np.full(len(splits.test), -1, np.int32)
     parent[splits.first[inner]] = parent[splits.first[inner] + 1] = inner
+    side = splits.side.copy()
+    for at in used if binned.as_one else ():
+        _join(side, np.flatnonzero(splits.test == at), binned.as_one[tests[at]])
     trees = BinaryTrees(
         tuple(binned.attributes[tests[at]] for at in used),
         tuple(binned.edges[tests[at]] for at in used),
         number[splits.test],
         splits.first.copy(),
-        splits.side.copy(),
+        side,
         parent,
     )
     return trees, grown.leaves(kept)
+
+
+def _join(side: Words, nodes: Rows, codes: Rows) -> None:
+    """Send rows with any of these codes to the side of the first of them."""
+    one = np.uint64(1)
+    for code in codes[1:].tolist():
+        on_first = (side[nodes, codes[0] >> 6] >> np.uint64(codes[0] & 63)) & one
+        bit = one << np.uint64(code & 63)
+        side[nodes, code >> 6] = np.where(on_first == one, side[nodes, code >> 6] | bit, side[nodes, code >> 6] & ~bit)
+
+
+def rare_as_one(column: Column) -> tuple[Array, Rows]:
+    """The values of a category, its rare levels as one, and the bins of these levels; a number as it is."""
+    if not column.is_category:
+        return column.values, np.empty(0, np.int64)
+    bins = _bins_of(_pool(_rows_of_levels(column.values, len(column.levels))), len(column.levels))
+    if not len(bins):
+        return column.values, bins
+    number = np.arange(-1, len(column.levels), dtype=np.int32)
+    number[bins] = bins[0] - 1
+    return number[column.values + 1], bins
+
+
+def _rows_of_levels(values: Codes, levels: int) -> Rows:
+    """The rows of each level; of missing values last."""
+    rows = np.bincount(values + 1, minlength=levels + 1)
+    return np.append(rows[1:], rows[0])
+
+
+def _bins_of(places: Rows, levels: int) -> Rows:
+    """The bins of levels; missing is the last level, but the first bin."""
+    found: Rows = np.where(places == levels, 0, places + 1)
+    return found
+
+
+def _pool(rows: Rows) -> Rows:
+    """The levels of fewer than ten rows, with the least common of the others if that is not enough; none if one is all.
+
+    >>> _pool(np.array([500, 3, 40, 0, 1])).tolist(), _pool(np.array([500, 30])).tolist()
+    ([1, 2, 4], [])
+    """
+    order = np.argsort(rows, kind="stable")
+    order = order[rows[order] > 0]
+    before = np.cumsum(rows[order]) - rows[order]
+    pool = order[(rows[order] < COMMON) | (before < COMMON)]
+    if len(pool) < 2 or rows[pool[0]] >= COMMON:
+        return np.empty(0, np.int64)
+    return np.sort(pool)
 
 
 def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
@@ -178,14 +231,16 @@ def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
 
 
 # A column is dealt in stages, from coarse to fine: a number first as one of a few groups of neighbouring ranks, then as
-# a part of its group, then as a value; a category with many levels first as a common level or "a rarer one". Each stage
-# has trees of its own, whose splits must pay. So a leaf holds the counts of a few groups, not of every value.
+# a part of its group, then as a value; a category with many levels first as a common level or "a rarer one", then as a
+# level or "one of few rows", then as that. Each stage but the last has trees of its own, whose splits must pay. So a
+# leaf holds the counts of a few groups, not of every value.
 
 NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
 MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
-# Rows of a level from which trees are grown for it, and its absent pairs are avoided. With fewer, released rows of the
-# level would be left with values that its people have: of ten people who have one of two equally frequent values, all
-# have the same one time in 500.
+# Rows of a level from which trees predict and test it, its pairs are compared, and its absent pairs are avoided. Rarer
+# levels are one code for all of this, and dealt at random among the rows that receive the code: otherwise released rows
+# with the level would show what its people have. Of ten people who have one of two equally frequent values, all have
+# the same one time in 500.
 COMMON = 10
 TINY = np.finfo(np.float64).tiny
 CODES_AT_ONCE = 64  # codes that are counted in every node at a time
@@ -223,6 +278,7 @@ class Stage:
     code: Codes  # (rows,) the code afterwards
     trees: BinaryTrees
     leaf: Codes  # (rows,) the leaf of each original row; the same array as ``start`` without splits
+    is_final: bool = False  # the values of a code are dealt: no trees are grown and no figures compared
 
     @property
     def parameters(self) -> int:
@@ -337,8 +393,12 @@ def _middles(weight: Floats) -> Floats:
 
 
 def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> list[Coding]:
-    rows = np.bincount(column.values + 1, minlength=len(column.levels) + 1)
-    rows = np.append(rows[1:], rows[0])  # missing last
+    """Common levels and one code for all others, then all levels but the rare ones, which have one code."""
+    rows = _rows_of_levels(column.values, len(column.levels))
+    pool = _pool(rows)
+    stands_for = np.arange(len(rows))
+    stands_for[pool] = pool[:1]
+    rows = np.bincount(stands_for, rows, len(rows))
     common = np.argsort(-rows, kind="stable")
     found = []
     for count in (groups, MAX_CLASSES):
@@ -346,7 +406,7 @@ def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> lis
             continue
         number = np.full(len(rows), count - 1, np.int32)
         number[common[: count - 1]] = np.arange(min(count - 1, len(common)))
-        found.append(Coding(attribute, np.empty(0), number, int(number.max()) + 1))
+        found.append(Coding(attribute, np.empty(0), number[stands_for], int(number.max()) + 1))
     return found
 
 
@@ -366,15 +426,25 @@ def stages_of(
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
         code = coding.codes(column)
-        target, classes = _within(start, _rare_together(start, code) if column.is_category else code)
+        target, classes = _within(start, code)
         trees, leaf = grow_binary(
             binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
         )
         found.append(Stage(coding, start, code, trees, leaf))
         start, cells = code, coding.count
     if not _determines(column, found[-1].coding, start):
-        found.append(Stage(found[-1].coding, start, start, no_trees(cells), start))
+        last = _every_level(found[-1].coding)
+        code = start if last is found[-1].coding else last.codes(column)
+        found.append(Stage(last, start, code, no_trees(cells), start, is_final=True))
     return tuple(found)
+
+
+def _every_level(coding: Coding) -> Coding:
+    """A code for each level of a category, unless they are many; a number has the codes it had."""
+    levels = len(coding.attribute.levels)
+    if coding.attribute.is_number or levels >= MAX_CLASSES:
+        return coding
+    return Coding(coding.attribute, coding.edges, np.arange(levels + 1, dtype=np.int32), levels + 1)
 
 
 def _numbered(label: Codes, width: int, code: Codes) -> Rows:
@@ -406,23 +476,6 @@ def _occurring(numbers: Array) -> int:
     return int(np.count_nonzero(np.bincount(numbers)))
 
 
-def _rare_together(start: Codes, code: Codes) -> Codes:
-    """Codes in which all rare levels of a start cell are one: a split must not pay by separating single people.
-
-    A level that one person has gains a bit by any split in halves, whatever is tested, which is more than a split pays
-    for it at the usual price: with 120 such levels in 6,000 rows, 60% of them stayed in their own district.
-    """
-    rows = np.bincount(code)
-    before = np.zeros(len(rows), np.int64)
-    before[code] = start
-    rare = np.flatnonzero((rows > 0) & (rows < COMMON))
-    new = np.arange(len(rows), dtype=np.int32)
-    for cell in np.unique(before[rare]):
-        here = rare[before[rare] == cell]
-        new[here] = here[0]
-    return new[code]
-
-
 def _within(start: Codes, code: Codes) -> tuple[Codes, int]:
     """Codes numbered from 0 inside the code of the stage before, which each determines, and the most in one of them."""
     before = np.full(int(code.max(initial=0)) + 1, -1, np.int64)
@@ -437,6 +490,7 @@ def _within(start: Codes, code: Codes) -> tuple[Codes, int]:
 def _determines(column: Column, coding: Coding, code: Codes) -> bool:
     """Whether rows with equal codes have equal values."""
     if column.is_category:
-        return len(column.levels) < MAX_CLASSES
+        rows = _rows_of_levels(column.values, len(column.levels))
+        return len(np.unique(coding.number[rows > 0])) == np.count_nonzero(rows)
     largest = np.append(coding.edges, np.nan)[code]  # of the group
     return bool((column.values == largest)[~column.missing].all())

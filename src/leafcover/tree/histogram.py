@@ -39,6 +39,7 @@ class Binned:
     edges: tuple[Floats, ...]  # per attribute (bins,): upper edge of code b + 1; empty for a category
     exact: Bools  # (attributes,) whether each code represents a single value
     missing: Rows  # (attributes,) number of missing values
+    as_one: tuple[Rows, ...] = ()  # per attribute, the codes of levels that share the first of them; () if none do
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -53,7 +54,7 @@ class Binned:
         codes = np.ascontiguousarray(self.codes[rows])
         here = codes[:, : len(self.attributes)]
         missing = (here == 0).sum(axis=0).astype(np.int64)
-        return Binned(self.attributes, codes, self.sizes, self.edges, self.exact, missing)
+        return Binned(self.attributes, codes, self.sizes, self.edges, self.exact, missing, self.as_one)
 
 
 def bin_training(training: Training) -> Binned:

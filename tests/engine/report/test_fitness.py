@@ -90,7 +90,9 @@ def informed_attack(found, above, member):
 def copies_of(found, above):
     """Copies of whole records so far above control; none that is significant without any."""
     records = replace(found.records, attack=attack(0.3 + above, 0.3), p=0.0 if above else 1.0)
-    return replace(found, records=records, unique=None, groups=(), block=None, values=(), reproduced=None)
+    return replace(
+        found, records=records, unique=None, groups=(), block=None, values=(), reproduced=None, attached=None
+    )
 
 
 def outside(case, *, strict=False, **raised):

@@ -102,6 +102,7 @@ copies-kind = { $kind ->
     [block] records without { $without }
     [reproduced] rare records, each exactly as often as in the original
     [reproduced-value] rare values of { $columns }, each exactly as often as in the original
+    [attached] rare values of { $first }, in rows that have the same { $second } as their people
     [reproduced-part] rare records without { $without }, each exactly as often as in the original
    *[value] values of { $columns }
 }

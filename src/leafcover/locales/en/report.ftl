@@ -278,6 +278,7 @@ finding-membership = Membership inference, using { inference-method }, finds mor
     whom it takes for members, by { $points }.
 finding-copies = Copies: { $kind ->
     [reproduced] the release holds { $part }, by { $points } more of them than independent draws reproduce at most
+    [attached] the release holds { $part }, by { $points } more of them than by chance
    *[other] { $part } occur in the release more often for people in it than for others, by { $points }
 }. Chance does not explain that (p < 0.001), so it is above every limit.
 finding-above-limit = The { interval-end }, { $bound }, is above { $limit }.

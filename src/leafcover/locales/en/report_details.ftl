@@ -120,7 +120,8 @@ copies-worst-block = the worst block of at least 80% of the columns
 copies-note =
     A record leaves out near-unique columns and the weight. A near-unique value counts if fewer than five released rows hold
     it. A rare record is one that fewer than five people have; in place of people outside the release, the highest share of
-    them that independent draws can reproduce exactly is shown. Significant: an exact test gives a probability under { $p }
+    them that independent draws can reproduce exactly is shown. A rare value counts with a second column as far as released
+    rows that hold it and people who do agree there; the share by chance is shown beside it. Significant: an exact test gives a probability under { $p }
     after correction for the number of comparisons.
 
 ## Disclosure risk: record linkage

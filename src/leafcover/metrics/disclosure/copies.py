@@ -14,6 +14,8 @@ One test needs no control. A table of few columns of few levels holds everybody'
 still be the original up to the order of its rows. It then holds every rare record exactly as often as the original. A
 release whose rows are drawn independently cannot do that: whatever it is drawn from, a record comes up exactly c times
 with at most the probability that a binomial count with mean c equals c (0.368 for one person).
+
+Another one is that of attached values (``rare_values.py``).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,11 +28,11 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows, Words
 from leafcover.metrics.disclosure.k_anonymity import column_marks, row_marks
-from leafcover.metrics.estimates import Attack, Risk, wilson
+from leafcover.metrics.disclosure.rare_values import SHARED, SIGNIFICANT, Attached, known_values, worst_attached
+from leafcover.metrics.estimates import Attack, Risk, fisher, wilson
 from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column, Table
 
-SHARED = 5  # a value that fewer rows hold is rare
 NEAR_UNIQUE = 0.1  # a column is near-unique if more than this share of its known values is rare
 MOSTLY_RARE = 0.75  # and by itself a record that may be reproduced if more than this share of the rows has a rare one
 TAIL = 0.005  # the people with the lowest or highest numbers, or the rarest levels,
@@ -38,14 +40,13 @@ LEAST_TAIL = 10  # but at least so many
 COVERED = 0.8  # a block has at least this share of the columns
 MOST_PEOPLE = 5_000  # of either kind whose blocks are looked for; all other figures use everybody
 MOST_PAIRED = 24  # columns of which every two are left out of a block; of further ones, one by one
-SIGNIFICANT = 0.001  # the probability of any finding about a release that copies nothing
 BEYOND_DOUBT = 1e-12  # smaller probabilities count alike
 PART = 1 << 17  # released rows that are searched at a time
 MOST_COUNTED = 200_000  # rows of either table, by whose records without one column counts are compared
 DEVIATIONS = 15  # of a binomial distribution, beyond which it is 0
 
 Kind: TypeAlias = Literal[
-    "records", "unique", "rare", "rarest", "lowest", "highest", "extreme", "block", "value", "reproduced"
+    "records", "unique", "rare", "rarest", "lowest", "highest", "extreme", "block", "value", "reproduced", "attached"
 ]
 
 
@@ -58,13 +59,15 @@ class Match:
     named; ``extreme``: with those of any number; ``block``: everybody, by the columns named; ``value``: everybody, by
     the one near-unique column named, counted if fewer than five released rows hold the value; ``reproduced``: the
     distinct records that fewer than five members have, by the columns named, counted if exactly as many released rows
-    have them. Its control is the highest share that independent draws can have.
+    have them. Its control is the highest share that independent draws can have; ``attached``: the rare values of the
+    first column, counted as far as a person who holds one and a released row that does have the same value, or group of
+    a number, in the second. Its control is the share by chance.
     """
 
     kind: Kind
     columns: tuple[str, ...]
     attack: Attack  # baseline: members whose record or value another member has
-    p: float  # of Fisher's one-sided exact test, members against control; nan without control; of reproduced by counts
+    p: float  # of Fisher's one-sided exact test; nan without control; of reproduced and attached by counts
     without: tuple[str, ...] = ()  # the columns that a block leaves out
 
 
@@ -93,31 +96,33 @@ class Copies:
     blocks: int  # tried
     values: tuple[Match, ...]  # the worst first
     reproduced: Match | None  # the worst; None if no record is rare
+    attached: Match | None  # the worst; None if no value is rare, or too few are to be tested
     tests: int  # all comparisons, with control and of counts
 
     @property
     def matches(self) -> tuple[Match, ...]:
         """All matches."""
-        single = (self.records, self.unique, *self.groups, self.block, *self.values, self.reproduced)
+        single = (self.records, self.unique, *self.groups, self.block, *self.values, self.reproduced, self.attached)
         return tuple(one for one in single if one is not None)
 
     @property
     def worst(self) -> Match | None:
-        """The match with the smallest p; None if nothing was tested."""
-        return min((one for one in self.matches if not isnan(one.p)), key=lambda m: m.p, default=None)
+        """The match with the smallest p, beyond doubt with the largest difference; None if nothing was tested."""
+        return min((one for one in self.matches if not isnan(one.p)), key=_doubt, default=None)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What occurs more often for members than for others, or than draws explain, the most significant first.
 
-        p is multiplied by the number of tests (Bonferroni) and is below 0.001.
+        Beyond doubt the largest difference comes first. p is multiplied by the number of tests (Bonferroni) and is
+        below 0.001.
         """
         found = [
             Finding(m.kind, m.columns, m.without, m.attack.main.value, m.attack.control.value, m.p * self.tests)
             for m in self.matches
             if m.attack.control is not None and m.p * self.tests < SIGNIFICANT
         ]
-        return tuple(sorted(found, key=lambda one: one.p))
+        return tuple(sorted(found, key=lambda one: (max(one.p, BEYOND_DOUBT), one.control - one.members)))
 
 
 def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
@@ -134,11 +139,18 @@ def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:
         unique = people.match("unique", among=people.pooled == 1)
         groups = [people.match(kind, columns, among=among) for kind, columns, among in _groups(pair, names)]
         worst, blocks = _worst_block(pair, names, most)
-    if len(pair.original):
+    attached = None
+    if len(pair.original) and len(pair.released):
         reproduced, counted = _worst_reproduced(pair, names, outside)
+        worst_pair, compared = worst_attached(pair)
+        attached = None if worst_pair is None else _attached(worst_pair)
+        counted += compared
     single = sum(one is not None for one in (everybody, unique, *groups, *values))
     tests = counted if pair.control is None else single + blocks + counted
-    return Copies(names, outside, everybody, unique, tuple(groups), worst, blocks, tuple(values), reproduced, tests)
+    groups_found, values_found = tuple(groups), tuple(values)
+    return Copies(
+        names, outside, everybody, unique, groups_found, worst, blocks, values_found, reproduced, attached, tests
+    )
 
 
 def near_unique(table: Table) -> tuple[str, ...]:
@@ -204,23 +216,12 @@ def _match(
     baseline: Risk,
     without: tuple[str, ...] = (),
 ) -> Match:
-    p = nan if control is None else float(_fisher(_hits(main), main.tries, _hits(control), control.tries))
+    p = nan if control is None else float(fisher(_hits(main), main.tries, _hits(control), control.tries))
     return Match(kind, columns, Attack(main, control, baseline), p, without)
 
 
 def _hits(risk: Risk) -> int:
     return round(risk.value * risk.tries)
-
-
-def _fisher(members: int | Rows, of_members: int, others: int | Rows, of_others: int) -> Floats:
-    """The probability of at least so many members among all successes, if members and others are exchangeable.
-
-    >>> round(float(_fisher(3, 3, 0, 3)), 6)
-    0.05
-    """
-    from scipy.stats import hypergeom
-
-    return hypergeom.sf(np.subtract(members, 1), of_members + of_others, np.add(members, others), of_members)
 
 
 def _severity(match: Match) -> tuple[float, float]:
@@ -229,6 +230,12 @@ def _severity(match: Match) -> tuple[float, float]:
     if attack.control is None:
         return 1.0, attack.baseline.value - attack.main.value
     return match.p, attack.control.value - attack.main.value
+
+
+def _doubt(match: Match) -> tuple[float, float]:
+    """The same; smaller probabilities than a limit count alike."""
+    p, below = _severity(match)
+    return max(p, BEYOND_DOUBT), below
 
 
 def _groups(pair: Pair, names: Sequence[str]) -> Iterator[tuple[Kind, tuple[str, ...], Bools]]:
@@ -333,7 +340,7 @@ def _scores(
     occurs = _occurring(marks, released, names, drops)
     inside, outside = occurs[:, :members].sum(axis=1), occurs[:, members:].sum(axis=1)
     others = marks.shape[1] - members
-    p = _fisher(inside, members, outside, others)  # 1 for all without others
+    p = fisher(inside, members, outside, others)  # 1 for all without others
     below = outside / max(others, 1) - inside / members
     rows = zip(drops, p.tolist(), below.tolist(), inside.tolist(), outside.tolist(), strict=True)
     return {drop: Score(one, less, len(drop), own, their) for drop, one, less, own, their in rows}
@@ -461,19 +468,20 @@ def _at_least(hits: int, tries: Rows, chance: Floats) -> float:
     return min(1.0, float(law[max(hits - first, 0) :].sum()))
 
 
+def _attached(found: Attached) -> Match:
+    chance = Risk(found.chance, found.chance, found.chance, found.values)
+    return Match("attached", found.columns, Attack(wilson(found.hits, found.values), chance, chance), found.p)
+
+
 # Values: a rare one that a person holds and that occurs in the release certifies that the person is in it.
 
 
 def _value(pair: Pair, name: str) -> Match:
     """How often a person's value of a near-unique column occurs in the release, held by few rows."""
-    members, released = _known(pair.original[name]), _known(pair.released[name])
+    members, released = known_values(pair.original[name]), known_values(pair.released[name])
     twins = _counts_in(members, members) - 1
-    control = None if pair.control is None else _share(_is_rare(_counts_in(_known(pair.control[name]), released)))
+    control = None if pair.control is None else _share(_is_rare(_counts_in(known_values(pair.control[name]), released)))
     return _match("value", (name,), _share(_is_rare(_counts_in(members, released))), control, _share(_is_rare(twins)))
-
-
-def _known(column: Column) -> Array:
-    return column.values[~column.missing]
 
 
 def _is_rare(rows: Rows) -> Bools:
