@@ -102,6 +102,10 @@ def _series_array(name: str, series: Any) -> tuple[Any, bool]:
     """A series as a pyarrow array, and whether it mixes types; if so, every value is converted to text."""
     try:
         return plain_type(pa.Array.from_pandas(series)), False
+    except OverflowError as error:
+        raise TableError(
+            f"Column {name!r} contains integers of more than 64 bits. Convert it to text or drop it."
+        ) from error
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         known = series[series.notna()]
         if not all(isinstance(value, (str, int, float, bool, np.generic)) for value in known):

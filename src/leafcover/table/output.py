@@ -20,6 +20,7 @@ from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
 from leafcover.table.formatting import SECOND_DIGITS, format_values, is_text, plain_text, zone_of
 from leafcover.table.table import Column, Grid
 
+LARGEST_UINT64 = np.nextafter(2.0**64, 0.0)  # the largest number below 2^64
 
 def take_values(column: Column, source_rows: Rows) -> Column:
     """The column in which row i holds the value of row ``source_rows[i]``, including its text."""
@@ -147,6 +148,8 @@ def to_arrow(kind: str, to: Any, values: Floats) -> Any:
         factor = 1000 if digits == 9 else 1
     elif pa.types.is_date64(to):
         factor = 86_400_000
+    if pa.types.is_uint64(to):
+        return pa.array(np.clip(np.rint(counted), 0.0, LARGEST_UINT64).astype(np.uint64), mask=mask)
     whole = pa.array(np.rint(counted).astype(np.int64) * factor, mask=mask)
     if pa.types.is_date32(to):
         return whole.cast(pa.int32()).cast(to)

@@ -1,10 +1,9 @@
 """The opening of a report: title, method, conclusion, who decides; and the catalogue that its sentences come from.
 
 After a change of wording, look at the difference and write the golden files again:
-``LEAFCOVER_WRITE_GOLDEN=1 pytest tests/engine/report/test_opening.py``.
+``REWRITE_GOLDEN=1 pytest tests/engine/report/test_opening.py``.
 """
 
-import os
 import re
 from copy import copy
 from dataclasses import replace
@@ -23,9 +22,9 @@ from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.overview import opening
 from tests.engine.report.pages import measured, page, planted, released, text_of
+from tests.prose import check_golden
 
 say = catalogue("report")
-GOLDEN = Path(__file__).parents[2] / "golden"
 SOURCES = Path(leafcover.__file__).parent
 
 
@@ -44,10 +43,7 @@ def test_the_opening_and_summary_read_as_they_were_last_approved(fixed, audience
     head = html.split('<section aria-labelledby="trees"')[0]
     head = re.sub(r'<nav.*?</nav>|<div class="block unsafe">.*?</dl></div>', "", head, flags=re.S)
     text = re.sub(r"\n\s*\n+", "\n", text_of(head)).strip() + "\n"
-    path = GOLDEN / f"report_opening_{audience}.txt"
-    if os.environ.get("LEAFCOVER_WRITE_GOLDEN"):
-        path.write_text(text, "utf-8")
-    assert text == path.read_text("utf-8")
+    check_golden(f"report_opening_{audience}.txt", text)
 
 
 def test_title_and_date_are_printed_as_given_and_no_date_otherwise(fixed):
