@@ -32,8 +32,8 @@ SETTINGS = [(k, price, avoid) for k in (1, 2, 3) for price, avoid in ((0.0, inf)
 @pytest.fixture(autouse=True)
 def no_level_is_rare(monkeypatch):
     """Tables that can be enumerated have rare levels only; what is proved holds whatever counts as rare."""
-    for module in ("leafcover.tree.binary", "leafcover.perturb.deal"):
-        monkeypatch.setattr(f"{module}.COMMON", 1)
+    for name in ("tree.binary.COMMON", "tree.binary.FEW", "perturb.deal.COMMON"):
+        monkeypatch.setattr(f"leafcover.{name}", 1)
 
 
 def as_table(rows):

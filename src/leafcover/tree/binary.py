@@ -77,7 +77,7 @@ class BinaryTrees:
                 bits += len(nodes) * log2(max(len(self.edges[at]), 1))
                 continue
             values = _codes_of(attribute, given[attribute.name])
-            rare = _bins_of(_pool(_rows_of_levels(values, len(attribute.levels))), len(attribute.levels))
+            rare = _bins_of(_pool(_rows_of_levels(values, len(attribute.levels)), COMMON), len(attribute.levels))
             levels = np.setdiff1d(np.unique(values + 1), rare[1:])  # bins: 0 is missing
             on_first = (self.side[nodes][:, levels >> 6] >> (levels & 63).astype(np.uint64)) & np.uint64(1)
             for first in on_first.sum(axis=1).tolist():
@@ -169,7 +169,7 @@ def rare_as_one(column: Column) -> tuple[Array, Rows]:
     """The values of a category, its rare levels as one, and the bins of these levels; a number as it is."""
     if not column.is_category:
         return column.values, np.empty(0, np.int64)
-    bins = _bins_of(_pool(_rows_of_levels(column.values, len(column.levels))), len(column.levels))
+    bins = _bins_of(_pool(_rows_of_levels(column.values, len(column.levels)), COMMON), len(column.levels))
     if not len(bins):
         return column.values, bins
     number = np.arange(-1, len(column.levels), dtype=np.int32)
@@ -189,17 +189,17 @@ def _bins_of(places: Rows, levels: int) -> Rows:
     return found
 
 
-def _pool(rows: Rows) -> Rows:
-    """The levels of fewer than ten rows, with the least common of the others if that is not enough; none if one is all.
+def _pool(rows: Rows, limit: int) -> Rows:
+    """The levels of fewer rows than a limit, with the least common of the others if they have fewer than ten together.
 
-    >>> _pool(np.array([500, 3, 40, 0, 1])).tolist(), _pool(np.array([500, 30])).tolist()
-    ([1, 2, 4], [])
+    >>> [_pool(np.array(rows), 5).tolist() for rows in ([500, 3, 40, 0, 1], [500, 30], [500, 7])]
+    [[1, 2, 4], [], []]
     """
     order = np.argsort(rows, kind="stable")
     order = order[rows[order] > 0]
     before = np.cumsum(rows[order]) - rows[order]
-    pool = order[(rows[order] < COMMON) | (before < COMMON)]
-    if len(pool) < 2 or rows[pool[0]] >= COMMON:
+    pool = order[(rows[order] < limit) | (before < COMMON)]
+    if len(pool) < 2 or rows[pool[0]] >= limit:
         return np.empty(0, np.int64)
     return np.sort(pool)
 
@@ -237,11 +237,13 @@ def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
 
 NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
 MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
-# Rows of a level from which trees predict and test it, its pairs are compared, and its absent pairs are avoided. Rarer
-# levels are one code for all of this, and dealt at random among the rows that receive the code: otherwise released rows
-# with the level would show what its people have. Of ten people who have one of two equally frequent values, all have
-# the same one time in 500.
+# Rows of a level from which trees predict and test it by itself, its pairs are compared, and its absent pairs avoided.
+# With fewer, released rows with the level would show what its people have: of ten people who have one of two equally
+# frequent values, all have the same one time in 500.
 COMMON = 10
+# Rows of a level from which it is dealt inside leaves. Rarer ones are one code, which is dealt instead, and then dealt
+# at random among the rows that received it: otherwise a leaf would show what the few people in it have.
+FEW = 5
 TINY = np.finfo(np.float64).tiny
 CODES_AT_ONCE = 64  # codes that are counted in every node at a time
 
@@ -395,7 +397,7 @@ def _middles(weight: Floats) -> Floats:
 def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> list[Coding]:
     """Common levels and one code for all others, then all levels but the rare ones, which have one code."""
     rows = _rows_of_levels(column.values, len(column.levels))
-    pool = _pool(rows)
+    pool = _pool(rows, FEW)
     stands_for = np.arange(len(rows))
     stands_for[pool] = pool[:1]
     rows = np.bincount(stands_for, rows, len(rows))
@@ -426,7 +428,7 @@ def stages_of(
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
         code = coding.codes(column)
-        target, classes = _within(start, code)
+        target, classes = _within(start, _rare_together(start, code) if column.is_category else code)
         trees, leaf = grow_binary(
             binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
         )
@@ -474,6 +476,23 @@ def _occurring(numbers: Array) -> int:
     if int(numbers.max(initial=0)) > 8 * len(numbers):
         return len(np.unique(numbers))
     return int(np.count_nonzero(np.bincount(numbers)))
+
+
+def _rare_together(start: Codes, code: Codes) -> Codes:
+    """Codes in which all rare levels of a start cell are one: a split must not pay by separating few people.
+
+    A level that one person has gains a bit by any split in halves, whatever is tested, which is more than a split pays
+    for it at the usual price.
+    """
+    rows = np.bincount(code)
+    before = np.zeros(len(rows), np.int64)
+    before[code] = start
+    rare = np.flatnonzero((rows > 0) & (rows < COMMON))
+    new = np.arange(len(rows), dtype=np.int32)
+    for cell in np.unique(before[rare]):
+        here = rare[before[rare] == cell]
+        new[here] = here[0]
+    return new[code]
 
 
 def _within(start: Codes, code: Codes) -> tuple[Codes, int]:
