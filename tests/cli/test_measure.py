@@ -203,7 +203,9 @@ def test_a_limit_ends_with_three_and_writes_nothing(folder, tmp_path):
     for name, words in (("cells", "record linkage"), ("out", "above control")):
         limit = ("--max-risk", "0.0001")
         given = ("measure", folder / "in.csv", folder / f"{name}.csv", *limit, "--json", tmp_path / "m.json")
-        assert words in refused(*given, code=3)
+        result = leafcover(*given)
+        assert (result.exit_code, words in result.stderr) == (3, True)
+        assert catalogue("measures")("heading-risks") in result.stdout  # what was measured is shown all the same
         assert not (tmp_path / "m.json").exists()
         recipe = "cells" if name == "cells" else "cover"
         given = ("release", folder / "in.csv", "-o", tmp_path / "o.csv", "--target", "class", "--recipe", recipe)
@@ -241,6 +243,7 @@ def test_a_limit_that_cannot_be_held_is_refused(folder, tmp_path):
     given = ("measure", folder / "in.csv", tmp_path / "other.csv", "--target", "class", "--max-risk", "0.9")
     assert "--control" in refused(*given)
     assert "--control" in refused(*given, "--pairs", tmp_path / "pairs")
+    assert catalogue("measures")("heading-risks") in leafcover(*given).stdout
     # The plan is known and its rows descend: the pairs exist somewhere.
     for ending in ("", ".manifest.json", ".internal.json"):
         (tmp_path / f"cells.csv{ending}").write_bytes((folder / f"cells.csv{ending}").read_bytes())

@@ -20,10 +20,13 @@ from leafcover.cli.app import (
     warn,
     with_reading,
 )
-from leafcover.errors import OutputError
+from leafcover.errors import LeafcoverError, OutputError
 
 if TYPE_CHECKING:
     from leafcover.engine.manifest import Record
+    from leafcover.engine.run import Progress
+    from leafcover.metrics.suite import Measures
+    from leafcover.released import Loaded
 
 Original = Annotated[Path, typer.Argument(metavar="ORIGINAL", help="The original table.", readable=False)]
 STANDARD_OUTPUT = Path("-")
@@ -133,7 +136,7 @@ def measure(
             return
         measures = found.measure(progress=tell)
         if max_risk is not None:
-            found.check_risk(max_risk, progress=tell)
+            _check_risk(found, max_risk, tell, measures if json_file != STANDARD_OUTPUT and not quiet else None)
         figures = None if json_file == STANDARD_OUTPUT else json_file
         found.write(report=report, figures=figures, title=title, date=date, force=force, publish_tree=publish_tree)
     if json_file == STANDARD_OUTPUT:
@@ -144,6 +147,16 @@ def measure(
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
             typer.echo(f"report    {external_report(report)}  (to publish)\n          {report}  (for you alone)")
+
+
+def _check_risk(found: "Loaded", limit: float, tell: "Progress", measures: "Measures | None") -> None:
+    """Refuse risks that are above the limit or unknown, after the summary of what was measured."""
+    try:
+        found.check_risk(limit, progress=tell)
+    except LeafcoverError:
+        if measures is not None:
+            typer.echo(str(measures))
+        raise
 
 
 def _as_released(reading: Reading, target: str | None, record: "Record") -> tuple[Reading, str | None]:

@@ -22,6 +22,7 @@ from leafcover.table.table import Column, Grid
 
 LARGEST_UINT64 = np.nextafter(2.0**64, 0.0)  # the largest number below 2^64
 
+
 def take_values(column: Column, source_rows: Rows) -> Column:
     """The column in which row i holds the value of row ``source_rows[i]``, including its text."""
     return column.take(source_rows)
