@@ -69,12 +69,13 @@ def twin_of_cramer(first, second):
     ones, others = sorted({a for a, _ in rows}), sorted({b for _, b in rows})
     if min(len(ones), len(others)) < 2:
         return 0.0
+    levels = min(len({a for a in first if a >= 0}), len({b for b in second if b >= 0}))
     square = 0.0
     for a in ones:
         for b in others:
             expected = sum(r[0] == a for r in rows) * sum(r[1] == b for r in rows) / len(rows)
             square += (rows.count((a, b)) - expected) ** 2 / expected
-    return sqrt(square / len(rows) / (min(len(ones), len(others)) - 1))
+    return sqrt(square / len(rows) / (levels - 1))
 
 
 def twin_of_ratio(codes, values):

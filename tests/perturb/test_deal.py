@@ -404,10 +404,11 @@ def test_pairs_that_no_tree_asked_for_are_related_as_in_a_new_sample():
 
 def test_the_counts_that_are_compared_are_described_by_a_prefix_code():
     for chance in (5.0, 7.3, 40.0, 1000.0):
-        pairs = (_Pairs(np.array([[c]], float), np.array([[chance]])) for c in range(8_000))
+        known = np.ones((1, 1), bool)
+        pairs = (_Pairs(np.array([[c]], float), np.array([[chance]]), known) for c in range(8_000))
         bits = [one.bits_of_counts(one.chance >= 5) for one in pairs]
         assert 0.98 - 2 / np.sqrt(chance) < sum(2.0**-one for one in bits) <= 1.0
-    rare = _Pairs(np.array([[3.0]]), np.array([[4.9]]))
+    rare = _Pairs(np.array([[3.0]]), np.array([[4.9]]), known)
     assert rare.bits_of_counts(rare.chance >= 5) == 0
     assert not _is_further(np.array([[50.0]]), np.array([[9.0]]), rare.weight(5.0), 100)
 
@@ -672,7 +673,41 @@ def test_rare_levels_are_dealt_as_one_with_the_least_common_level_if_they_are_fe
     assert coding.number[column.levels.index("x")] != coding.number[column.levels.index("y")]
     values, bins = rare_as_one(column)
     assert sorted(column.levels[b - 1] for b in bins) == ["w", "y", "z"]
-    assert np.unique(values, return_counts=True)[1].tolist() in ([24, 40], [40, 24])
+    assert sorted(np.unique(values, return_counts=True)[1]) == [24, 40]
     stages = stages_of(column, bin_columns([], []), given=(), floor=1, price=0.0)
     assert [stage.is_final for stage in stages] == [False, True]
     assert len(np.unique(stages[-1].code)) == 4
+    enough = category("a", ["x"] * 40 + ["y"] * 20 + ["z"] * 3 + ["w"] * 2 + [None] * 7)
+    assert sorted(enough.levels[b - 1] for b in rare_as_one(enough)[1]) == ["w", "z"]
+
+
+def test_an_association_is_compared_with_that_of_new_samples():
+    """Exactly the deviations that bootstrap samples of the table exceed in a third of the cases are too large."""
+    draws = np.random.default_rng(2)
+    first = draws.integers(0, 4, 3000)
+    second = np.where(draws.random(3000) < 0.3, first, draws.integers(0, 5, 3000))
+
+    def counts(rows):
+        found = np.zeros((5, 6))
+        np.add.at(found, (first[rows], second[rows]), 1)
+        return found
+
+    rows = counts(np.arange(3000))
+    known = np.ones(rows.shape, bool)
+    known[-1] = known[:, -1] = False
+    pairs = _Pairs(rows, rows.sum(axis=1)[:, None] * rows.sum(axis=0) / 3000, known)
+    assert not pairs.changes_association(np.zeros(rows.shape))
+
+    def of_sample():
+        """With the margins of the original, as released rows have: the change of the association is the same."""
+        drawn = counts(draws.integers(0, 3000, 3000))
+        share, expected = drawn / drawn.sum(axis=1, keepdims=True).clip(1), drawn.sum(axis=0) / 3000
+        effect = np.divide(share**2, expected, out=np.zeros(rows.shape), where=expected > 0).sum(axis=1)
+        return float((drawn.sum(axis=1) / 3000 * effect).sum() - 1)
+
+    exact = float((rows**2 / np.where(pairs.chance > 0, pairs.chance, 1)).sum() / 3000 - 1)
+    spread = np.std([of_sample() for _ in range(400)])
+    towards = pairs.chance - rows  # what independence would change
+    for share, expected in ((0.5, False), (2.0, True)):
+        more = towards * share * spread / (2 * exact)
+        assert pairs.changes_association(more) == expected

@@ -20,6 +20,7 @@ from leafcover.perturb.base import (
     Changed,
     Chunk,
     Described,
+    Earlier,
     Perturbation,
     Scope,
     Summary,
@@ -210,7 +211,8 @@ class Deal(Perturbation):
             if pairs is not None:
                 more = count_pairs(after, code, groups, stage.coding.count) - pairs.rows
                 weight = pairs.weight(self.often)
-                if _is_further(more, pairs.rows - pairs.chance, weight, len(part)):
+                further = _is_further(more, pairs.rows - pairs.chance, weight, len(part))
+                if further or pairs.changes_association(more):
                     counted.append((after, more.ravel(), weight.ravel()))
         summed: list[tuple[_Sums, Array]] = []
         for one in (compared := self._sums(part, number)):
@@ -233,7 +235,10 @@ class Deal(Perturbation):
             _rows_of([one.scores if len(one.scores) else ones for one, _ in summed], np.float64),
             compared[0].of_codes if compared else NO_SCORES,
         )
-        limits = self.relate * np.array([np.count_nonzero(weight) for weight in weights[0] + weights[1]], np.float64)
+        error = [(more**2 * weight).sum() for _, more, weight in counted]
+        error += [(more**2 * one.weight).sum() for one, more in summed]
+        figures = [np.count_nonzero(weight) for weight in weights[0] + weights[1]]
+        limits = self.relate * np.minimum(error, np.array(figures, np.float64))
         size = stage.coding.count
         relate_pairs(taking, len(stage.trees), source, stage.code, counts, sums, limits, size, words())
         return True
@@ -358,6 +363,7 @@ class _Pairs:
 
     rows: Floats  # (levels, codes) original rows that have both
     chance: Floats  # (levels, codes) the same if the columns were unrelated: a matter of each column's own values
+    known: Bools  # (levels, codes) neither is missing
 
     def weight(self, often: float) -> Floats:
         """What the square of an error counts; 0 for pairs that are not compared."""
@@ -371,6 +377,24 @@ class _Pairs:
         common = (self.rows.sum(axis=1)[:, None] >= COMMON) & (self.rows.sum(axis=0) >= COMMON)
         found: Bools = (self.chance >= often) & common
         return found
+
+    def changes_association(self, more: Floats) -> bool:
+        """Whether so many more rows in each pair change the association further than a new sample does.
+
+        The association is phi squared, as of Cramér's V, of known values; its error in a new sample follows by the
+        delta method. The squared errors of many pairs may be small, and all point towards independence.
+        """
+        known = self.rows * self.known
+        share = known / max(known.sum(), 1.0)
+        first, second = share.sum(axis=1), share.sum(axis=0)
+        both = first[:, None] * second
+        ratio = np.divide(share, both, out=np.zeros(both.shape), where=both > 0)
+        of_first = np.divide((share * ratio).sum(axis=1), first, out=np.zeros(len(first)), where=first > 0)
+        of_second = np.divide((share * ratio).sum(axis=0), second, out=np.zeros(len(second)), where=second > 0)
+        influence = 2 * ratio - of_first[:, None] - of_second
+        variance = (share * influence**2).sum() - (share * influence).sum() ** 2
+        change = 2 * (more * self.known * ratio).sum() / max(known.sum(), 1.0)
+        return bool(change**2 > max(variance / max(known.sum(), 1.0), NEGLIGIBLE**2))
 
     def bits_of_empty(self, counted: Bools) -> float:
         """The bits that say which of the counted pairs no row has.
@@ -481,14 +505,17 @@ def _pairs(part: Chunk, number: int, at: int, *, by_levels: bool = False) -> _Pa
     if count * stage.coding.count > MOST_PAIRS:
         return None
     is_same = before is earlier.groups[0]
-    return part.remembered(("pairs", number, at, is_same), lambda: _counted(before, count, stage))
+    return part.remembered(("pairs", number, at, is_same), lambda: _counted(before, count, stage, earlier))
 
 
-def _counted(before: Codes, count: int, stage: Stage) -> _Pairs:
+def _counted(before: Codes, count: int, stage: Stage, earlier: Earlier) -> _Pairs:
     from leafcover.kernels.dealing import count_pairs
 
     rows = count_pairs(before, stage.code, count, stage.coding.count)
-    return _Pairs(rows, rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(before), 1))[None])
+    known = np.ones(rows.shape, np.bool_)
+    known[before[earlier.original.missing]] = False
+    known[:, stage.coding.number[-1]] = False
+    return _Pairs(rows, rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(before), 1))[None], known)
 
 
 def shared_values(column: Column, share: int) -> Array:

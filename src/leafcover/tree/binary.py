@@ -77,7 +77,7 @@ class BinaryTrees:
                 bits += len(nodes) * log2(max(len(self.edges[at]), 1))
                 continue
             values = _codes_of(attribute, given[attribute.name])
-            rare = _bins_of(_pool(_rows_of_levels(values, len(attribute.levels)), COMMON), len(attribute.levels))
+            rare = _bins_of(_pool(_rows_of_levels(values, len(attribute.levels))), len(attribute.levels))
             levels = np.setdiff1d(np.unique(values + 1), rare[1:])  # bins: 0 is missing
             on_first = (self.side[nodes][:, levels >> 6] >> (levels & 63).astype(np.uint64)) & np.uint64(1)
             for first in on_first.sum(axis=1).tolist():
@@ -169,7 +169,7 @@ def rare_as_one(column: Column) -> tuple[Array, Rows]:
     """The values of a category, its rare levels as one, and the bins of these levels; a number as it is."""
     if not column.is_category:
         return column.values, np.empty(0, np.int64)
-    bins = _bins_of(_pool(_rows_of_levels(column.values, len(column.levels)), COMMON), len(column.levels))
+    bins = _bins_of(_pool(_rows_of_levels(column.values, len(column.levels))), len(column.levels))
     if not len(bins):
         return column.values, bins
     number = np.arange(-1, len(column.levels), dtype=np.int32)
@@ -189,19 +189,18 @@ def _bins_of(places: Rows, levels: int) -> Rows:
     return found
 
 
-def _pool(rows: Rows, limit: int) -> Rows:
-    """The levels of fewer rows than a limit, with the least common of the others if they have fewer than ten together.
+def _pool(rows: Rows) -> Rows:
+    """The levels of fewer than five rows, with the least common of the others if they have fewer than five together.
 
-    >>> [_pool(np.array(rows), 5).tolist() for rows in ([500, 3, 40, 0, 1], [500, 30], [500, 7])]
-    [[1, 2, 4], [], []]
+    >>> [_pool(np.array(rows)).tolist() for rows in ([500, 3, 40, 0, 1], [500, 3, 40, 2], [500, 30])]
+    [[1, 2, 4], [1, 3], []]
     """
     order = np.argsort(rows, kind="stable")
     order = order[rows[order] > 0]
     before = np.cumsum(rows[order]) - rows[order]
-    pool = order[(rows[order] < limit) | (before < COMMON)]
-    if len(pool) < 2 or rows[pool[0]] >= limit:
-        return np.empty(0, np.int64)
-    return np.sort(pool)
+    pool = order[before < FEW]
+    pool = np.union1d(pool, np.flatnonzero((rows > 0) & (rows < FEW)))
+    return pool if len(pool) > 1 and rows[pool].min() < FEW else pool[:0]
 
 
 def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
@@ -397,7 +396,7 @@ def _middles(weight: Floats) -> Floats:
 def _codings_of_levels(column: Column, attribute: Attribute, groups: int) -> list[Coding]:
     """Common levels and one code for all others, then all levels but the rare ones, which have one code."""
     rows = _rows_of_levels(column.values, len(column.levels))
-    pool = _pool(rows, FEW)
+    pool = _pool(rows)
     stands_for = np.arange(len(rows))
     stands_for[pool] = pool[:1]
     rows = np.bincount(stands_for, rows, len(rows))

@@ -78,7 +78,8 @@ def correlation(first: Floats, second: Floats) -> float:
 def cramers_v(first: Codes, second: Codes) -> float:
     """Cramér's V of two categories, not corrected for chance: V² = χ² / (n · (smaller number of levels - 1)).
 
-    It grows with the number of levels even without association, in the original as in the release.
+    It grows with the number of levels even without association, in the original as in the release. Levels count if they
+    occur in any row: if a single person decided whether a level occurs where the other column is known, V would jump.
 
     >>> cramers_v(np.array([0, 0, 1, 1], np.int32), np.array([1, 1, 0, 0], np.int32))
     1.0
@@ -91,12 +92,16 @@ def cramers_v(first: Codes, second: Codes) -> float:
         np.unique(places % width, return_inverse=True)[1],
     )
     ours, theirs = np.bincount(rows, weights=counts), np.bincount(columns, weights=counts)
-    fewer = min(len(ours), len(theirs)) - 1
+    fewer = min(_occurring(first), _occurring(second)) - 1
     if fewer < 1:
         return 0.0
     # χ²/n = Σ O²/(R·C) - 1 over the cells that are not empty
     square = float((counts / ours[rows] * (counts / theirs[columns])).sum()) - 1
     return float(np.sqrt(min(1.0, max(0.0, square / fewer))))
+
+
+def _occurring(codes: Codes) -> int:
+    return int(np.count_nonzero(np.bincount(codes + 1)[1:]))
 
 
 def joint_counts(first: Codes, second: Codes) -> tuple[Array, Array, int]:
