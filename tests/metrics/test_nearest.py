@@ -75,7 +75,8 @@ def searches(draw):
 
 
 def tree(others, leaf):
-    return grow(np.vstack((others.numbers.T, others.codes.T)), others.numbers.shape[1], leaf)
+    values = np.vstack((others.numbers.T, others.codes.T))
+    return grow(np.ascontiguousarray(values), others.numbers.shape[1], leaf)  # as in use: no kernel for another order
 
 
 @given(searches(), st.integers(1, 70))
