@@ -15,7 +15,7 @@ collect_ignore = ["docs/griffe_doctests.py"]  # a part of the site: it needs gri
 
 
 def pytest_collection_finish():
-    """Never look for garbage among what was loaded and collected, and look less often: 3% of the CPU time of tests."""
+    """Never look for garbage among what was loaded and collected, and look less often (72.5 in place of 74.6 CPU s)."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
