@@ -20,6 +20,7 @@ COPIES = {  # kinds of copies, as the page names them
     "block": "parts of records",
     "value": "rare values",
     "reproduced": "counts of rare records",
+    "attached": "rare values with what their people have",
 }
 RIVALS = ("installed", "textbook")
 KEPT, OTHERS, HIDDEN = (
