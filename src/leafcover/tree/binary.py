@@ -236,12 +236,13 @@ def _pruned(splits: "Splits", cells: int) -> tuple["Splits", Codes]:
 
 NUMBER_GROUPS = 8  # groups of a number in one stage, and parts of a group in the next
 MAX_CLASSES = 1000  # of a stage; rarer levels are distinguished only in the last stage
-# Rows of a level from which trees predict and test it by itself, its pairs are compared, and its absent pairs avoided.
-# With fewer, released rows with the level would show what its people have: of ten people who have one of two equally
+# Rows of a level from which trees are grown for it, its pairs are compared, and its absent pairs are avoided. With
+# fewer, released rows with the level would show what its people have: of ten people who have one of two equally
 # frequent values, all have the same one time in 500.
 COMMON = 10
-# Rows of a level from which it is dealt inside leaves. Rarer ones are one code, which is dealt instead, and then dealt
-# at random among the rows that received it: otherwise a leaf would show what the few people in it have.
+# Rows of a level from which it is tested by itself, and dealt inside leaves. Rarer ones are one code, which is tested
+# and dealt instead; then they are dealt at random among the rows that received the code. Otherwise a side or a leaf
+# would show what the few people with the level have.
 FEW = 5
 TINY = np.finfo(np.float64).tiny
 CODES_AT_ONCE = 64  # codes that are counted in every node at a time
