@@ -696,7 +696,7 @@ def test_an_association_is_compared_with_that_of_new_samples():
     known = np.ones(rows.shape, bool)
     known[-1] = known[:, -1] = False
     pairs = _Pairs(rows, rows.sum(axis=1)[:, None] * rows.sum(axis=0) / 3000, known)
-    assert not pairs.changes_association(np.zeros(rows.shape))
+    assert not pairs.changes_association(np.zeros(rows.shape), 5)
 
     def of_sample():
         """With the margins of the original, as released rows have: the change of the association is the same."""
@@ -710,4 +710,15 @@ def test_an_association_is_compared_with_that_of_new_samples():
     towards = pairs.chance - rows  # what independence would change
     for share, expected in ((0.5, False), (2.0, True)):
         more = towards * share * spread / (2 * exact)
-        assert pairs.changes_association(more) == expected
+        assert pairs.changes_association(more, 5) == expected
+
+
+@given(st.integers(0, 500))
+def test_only_counts_that_are_compared_decide_whether_an_association_changed(seed):
+    draws = np.random.default_rng(seed)
+    rows, chance = draws.integers(20, 60, (4, 5)).astype(float), draws.uniform(2, 40, (4, 5))
+    more, known = draws.normal(0, 4, rows.shape).round(), np.ones(rows.shape, bool)
+    pairs = _Pairs(rows, chance, known)
+    other = _Pairs(np.where(chance < 5, draws.integers(20, 60, rows.shape), rows), chance, known)
+    moved = np.where(chance < 5, draws.normal(0, 9, rows.shape), more)
+    assert pairs.changes_association(more, 5) == other.changes_association(moved, 5)

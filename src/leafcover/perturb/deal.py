@@ -212,7 +212,7 @@ class Deal(Perturbation):
                 more = count_pairs(after, code, groups, stage.coding.count) - pairs.rows
                 weight = pairs.weight(self.often)
                 further = _is_further(more, pairs.rows - pairs.chance, weight, len(part))
-                if further or pairs.changes_association(more):
+                if further or pairs.changes_association(more, self.often):
                     counted.append((after, more.ravel(), weight.ravel()))
         summed: list[tuple[_Sums, Array]] = []
         for one in (compared := self._sums(part, number)):
@@ -378,13 +378,15 @@ class _Pairs:
         found: Bools = (self.chance >= often) & common
         return found
 
-    def changes_association(self, more: Floats) -> bool:
+    def changes_association(self, more: Floats, often: float) -> bool:
         """Whether so many more rows in each pair change the association further than a new sample does.
 
-        The association is phi squared, as of Cramér's V, of known values; its error in a new sample follows by the
-        delta method. The squared errors of many pairs may be small, and all point towards independence.
+        The association is phi squared, as of Cramér's V, of the known values that are compared: no other count may
+        decide. Its error in a new sample follows by the delta method. The squared errors of many pairs may be small,
+        and all point towards independence.
         """
-        known = self.rows * self.known
+        used = self.known & self.compared(often)
+        known = self.rows * used
         share = known / max(known.sum(), 1.0)
         first, second = share.sum(axis=1), share.sum(axis=0)
         both = first[:, None] * second
@@ -393,7 +395,7 @@ class _Pairs:
         of_second = np.divide((share * ratio).sum(axis=0), second, out=np.zeros(len(second)), where=second > 0)
         influence = 2 * ratio - of_first[:, None] - of_second
         variance = (share * influence**2).sum() - (share * influence).sum() ** 2
-        change = 2 * (more * self.known * ratio).sum() / max(known.sum(), 1.0)
+        change = 2 * (more * used * ratio).sum() / max(known.sum(), 1.0)
         return bool(change**2 > max(variance / max(known.sum(), 1.0), NEGLIGIBLE**2))
 
     def bits_of_empty(self, counted: Bools) -> float:
