@@ -531,3 +531,16 @@ def test_what_people_with_one_level_have_in_common_is_no_finding(with_control):
 def test_a_single_rare_level_cannot_be_tested():
     original = table(category("a", ["x"] * 50 + ["y"] * 50 + ["z"]), category("b", ["u", "v"] * 50 + ["w"]))
     assert copies(pair_of(original, original)).attached is None
+
+
+def test_with_nobody_to_compare_with_an_association_of_the_population_is_no_finding():
+    """Hardly any value is held twice, so people with one value cannot be compared with others."""
+    for seed in range(12):
+        draws = np.random.default_rng(seed)
+
+        def sample(draws=draws):
+            common = draws.normal(size=1000)
+            other = (common + draws.normal(size=1000)).round(3)
+            return table(number("x", np.rint(20_000 * common)), number("y", other, 3))
+
+        assert copies(pair_of(sample(), sample())).findings == ()

@@ -347,7 +347,7 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
         wide = "The estimate is not, but so few people were attacked that its interval is wide. "
         raise RiskTooHigh(
             f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. "
-            f"{'' if exceeds(worst.risk.value, limit) else wide}Nothing was written. "
+            f"{wide if worst.by_upper_end and not exceeds(worst.risk.value, limit) else ''}Nothing was written. "
             "Protect more (for cover a higher price of a split or a larger k, for others more perturbation), "
             "drop columns, choose another recipe, or raise max_risk."
         )

@@ -62,11 +62,11 @@ class Deal(Perturbation):
         each has at least 10 rows. Rarer pairs are not: avoiding them would show which pairs exist.
     relate : float, default 0.1
         Where the counts of pairs with a column released before are further from the original's than those of a new
-        sample, rows of a leaf exchange values until the squared error is this many times that of a new sample. inf
-        exchanges none.
+        sample, or the association is, rows of a leaf exchange values until the squared error is at most this many times
+        that of a new sample, and this many times what it was. inf exchanges none.
     often : float, default 5
-        Only pairs that at least so many rows should share by chance are compared, so that no rare pair is kept on
-        purpose. At least 1.
+        Only pairs that at least so many rows should share by chance are compared, of levels or groups of at least 10
+        rows, so that no rare pair is kept on purpose. At least 1.
     correlated : float, default 0
         Two numbers are compared by their correlation if it is at least so large. From 0 to 1.
 
@@ -379,7 +379,7 @@ class _Pairs:
         return found
 
     def changes_association(self, more: Floats, often: float) -> bool:
-        """Whether so many more rows in each pair change the association further than a new sample does.
+        """Whether so many more rows in each pair change the association by more than a standard error of it.
 
         The association is phi squared, as of Cramér's V, of the known values that are compared: no other count may
         decide. Its error in a new sample follows by the delta method. The squared errors of many pairs may be small,

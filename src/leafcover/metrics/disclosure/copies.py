@@ -122,7 +122,8 @@ class Copies:
             for m in self.matches
             if m.attack.control is not None and m.p * self.tests < SIGNIFICANT
         ]
-        return tuple(sorted(found, key=lambda one: (max(one.p, BEYOND_DOUBT), one.control - one.members)))
+        tests = max(self.tests, 1)
+        return tuple(sorted(found, key=lambda one: (max(one.p / tests, BEYOND_DOUBT), one.control - one.members)))
 
 
 def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:

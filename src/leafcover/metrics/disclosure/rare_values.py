@@ -83,7 +83,9 @@ class _RareValues:
         p = float(binom.sf(hits - 1, members.values, chance))
         if p < SIGNIFICANT:  # it may be what people with one value have in common
             known = [*self._agreement(others[0], cuts), *((one.agreeing(released), one.values) for one in shares[2:])]
-            for agree, tries in ((agree, tries) for agree, tries in known if tries >= LEAST_PAIRS):
+            known = [(agree, tries) for agree, tries in known if tries >= LEAST_PAIRS]
+            p = p if known else 1.0  # nothing tells the people of a value from the population's association
+            for agree, tries in known:
                 p = max(p, float(fisher(hits, members.values, int(agree + 1e-9), tries)))
                 chance = max(chance, agree / tries)
         return Attached((self.column.name, others[0].name), hits, members.values, chance, p)
