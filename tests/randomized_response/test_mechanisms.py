@@ -220,9 +220,11 @@ def test_disguising_costs_at_most_five_draws_of_numpy():
         "unrelated": lambda: UnrelatedQuestion(0.5, 0.3).apply(few, DRAWS),
     }
     least = dict.fromkeys(timed, np.inf)
-    for _ in range(9):  # side by side: what else the machine does then falls on all alike
+    for _ in range(60):  # side by side: what else the machine does then falls on all alike; more often if it is busy
         for name, work in timed.items():
             begun = time.process_time()
             work()
             least[name] = min(least[name], time.process_time() - begun)
+        if max(least.values()) < 4 * least["numpy"]:
+            break
     assert max(least.values()) < 5 * least["numpy"], least
