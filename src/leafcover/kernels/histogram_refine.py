@@ -380,7 +380,8 @@ def refine(records: Records, starts: Rows, settings: RefineSettings) -> tuple[Co
     splits = Splits(none, none.copy(), np.zeros((most, words), np.uint64), np.zeros(most))
     moved = records._replace(carried=records.carried.astype(np.int32, copy=False))  # one type: compiled once, in 8 s
     split_cells, nodes = _refine(moved, starts, settings, scratch, counts, large, leaf_at, gains, nets, splits)
-    records.carried[:] = moved.carried
+    if moved.carried is not records.carried:
+        records.carried[:] = moved.carried
     return leaf_at, gains, nets, int(split_cells), Splits(*(part[:nodes] for part in splits))  # type: ignore[arg-type]
 
 

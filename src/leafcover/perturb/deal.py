@@ -387,16 +387,17 @@ class _Pairs:
         """
         used = self.known & self.compared(often)
         known = self.rows * used
-        share = known / max(known.sum(), 1.0)
+        rows = max(known.sum(), 1.0)
+        share = known / rows
         first, second = share.sum(axis=1), share.sum(axis=0)
         both = first[:, None] * second
         ratio = np.divide(share, both, out=np.zeros(both.shape), where=both > 0)
         of_first = np.divide((share * ratio).sum(axis=1), first, out=np.zeros(len(first)), where=first > 0)
         of_second = np.divide((share * ratio).sum(axis=0), second, out=np.zeros(len(second)), where=second > 0)
-        influence = 2 * ratio - of_first[:, None] - of_second
-        variance = (share * influence**2).sum() - (share * influence).sum() ** 2
-        change = 2 * (more * used * ratio).sum() / max(known.sum(), 1.0)
-        return bool(change**2 > max(variance / max(known.sum(), 1.0), NEGLIGIBLE**2))
+        influence = 2 * ratio - of_first[:, None] - of_second  # its mean is 0
+        variance = (share * influence**2).sum()
+        change = 2 * (more * used * ratio).sum() / rows
+        return bool(change**2 > max(variance / rows, NEGLIGIBLE**2))
 
     def bits_of_empty(self, counted: Bools) -> float:
         """The bits that say which of the counted pairs no row has.

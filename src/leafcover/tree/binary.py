@@ -77,8 +77,7 @@ class BinaryTrees:
                 bits += len(nodes) * log2(max(len(self.edges[at]), 1))
                 continue
             values = _codes_of(attribute, given[attribute.name])
-            rare = _bins_of(_pool(_rows_of_levels(values, len(attribute.levels))), len(attribute.levels))
-            levels = np.setdiff1d(np.unique(values + 1), rare[1:])  # bins: 0 is missing
+            levels = np.setdiff1d(np.unique(values + 1), _rare_bins(values, len(attribute.levels))[1:])
             on_first = (self.side[nodes][:, levels >> 6] >> (levels & 63).astype(np.uint64)) & np.uint64(1)
             for first in on_first.sum(axis=1).tolist():
                 less = min(int(first), len(levels) - int(first))
@@ -169,7 +168,7 @@ def rare_as_one(column: Column) -> tuple[Array, Rows]:
     """The values of a category, its rare levels as one, and the bins of these levels; a number as it is."""
     if not column.is_category:
         return column.values, np.empty(0, np.int64)
-    bins = _bins_of(_pool(_rows_of_levels(column.values, len(column.levels))), len(column.levels))
+    bins = _rare_bins(column.values, len(column.levels))
     if not len(bins):
         return column.values, bins
     number = np.arange(-1, len(column.levels), dtype=np.int32)
@@ -183,9 +182,10 @@ def _rows_of_levels(values: Codes, levels: int) -> Rows:
     return np.append(rows[1:], rows[0])
 
 
-def _bins_of(places: Rows, levels: int) -> Rows:
-    """The bins of levels; missing is the last level, but the first bin."""
-    found: Rows = np.where(places == levels, 0, places + 1)
+def _rare_bins(values: Codes, levels: int) -> Rows:
+    """The bins of rare levels; missing is the last level, but the first bin, 0."""
+    rare = _pool(_rows_of_levels(values, levels))
+    found: Rows = np.where(rare == levels, 0, rare + 1)
     return found
 
 

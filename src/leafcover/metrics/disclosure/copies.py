@@ -117,13 +117,11 @@ class Copies:
         Beyond doubt the largest difference comes first. p is multiplied by the number of tests (Bonferroni) and is
         below 0.001.
         """
-        found = [
+        return tuple(
             Finding(m.kind, m.columns, m.without, m.attack.main.value, m.attack.control.value, m.p * self.tests)
-            for m in self.matches
+            for m in sorted(self.matches, key=_doubt)
             if m.attack.control is not None and m.p * self.tests < SIGNIFICANT
-        ]
-        tests = max(self.tests, 1)
-        return tuple(sorted(found, key=lambda one: (max(one.p / tests, BEYOND_DOUBT), one.control - one.members)))
+        )
 
 
 def copies(pair: Pair, *, most: int = MOST_PEOPLE) -> Copies:

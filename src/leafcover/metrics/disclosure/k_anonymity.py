@@ -137,11 +137,16 @@ def _bits(column: Column, source: Column, bins: int) -> Array:
     if column.is_category:
         return np.where(column.missing, MISSING_MARK, column.values.astype(np.int64))
     if bins:
-        known: Floats = source.values[~source.missing]
-        shares = np.arange(1, bins) / bins
-        cuts = np.unique(np.quantile(known, shares, method="inverted_cdf")) if len(known) else known
+        cuts = quantile_cuts(source, bins)
         return np.where(column.missing, MISSING_MARK, np.searchsorted(cuts, column.values, side="left"))
     return np.where(column.missing, MISSING_MARK, (column.values + 0.0).view(np.int64))
+
+
+def quantile_cuts(column: Column, bins: int) -> Floats:
+    """The values that end all groups but the last, if a number is cut into groups of about equal size."""
+    known: Floats = column.values[~column.missing]
+    shares = np.arange(1, bins) / bins
+    return np.unique(np.quantile(known, shares, method="inverted_cdf")) if len(known) else known
 
 
 def _mixed(bits: Array, place: int) -> Words:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from leafcover.arrays import Array, Floats, Rows
+from leafcover.metrics.disclosure.k_anonymity import quantile_cuts
 from leafcover.metrics.estimates import fisher
 from leafcover.metrics.pair import Pair, sample_rows
 from leafcover.table.table import Column
@@ -41,7 +42,8 @@ def worst_attached(pair: Pair) -> tuple[Attached | None, int]:
     rare = [one for name in names if (one := _RareValues.of([table[name] for table in tables])) is not None]
     found = []
     for other in names if rare else ():
-        columns, cuts = [table[other] for table in tables], _cuts(pair.original[other])
+        columns = [table[other] for table in tables]
+        cuts = np.empty(0) if columns[0].is_category else quantile_cuts(columns[0], GROUPS)
         found += [one.attached(columns, cuts) for one in rare if one.column.name != other]
     matches = [match for match in found if match is not None]
     return min(matches, key=lambda m: (m.p, -m.hits / m.values), default=None), len(matches)
@@ -111,15 +113,6 @@ def _holding(column: Column, values: Array) -> Rows:
     """The rows that hold one of these values, which are in order; faster than numpy's isin if they are few."""
     place = np.minimum(np.searchsorted(values, column.values), len(values) - 1)
     return np.flatnonzero(values[place] == column.values)
-
-
-def _cuts(column: Column) -> Array:
-    """The quantiles between the groups of a number; none for a category."""
-    known = known_values(column)
-    if column.is_category or not len(known):
-        return np.empty(0)
-    shares = np.arange(1, GROUPS) / GROUPS
-    return np.unique(np.quantile(known, shares, method="inverted_cdf"))
 
 
 def _kinds(column: Column, cuts: Array, rows: Rows) -> Rows:
