@@ -20,7 +20,6 @@ from leafcover.perturb.base import (
     Changed,
     Chunk,
     Described,
-    Earlier,
     Perturbation,
     Scope,
     Summary,
@@ -29,7 +28,7 @@ from leafcover.perturb.base import (
     standard_scores,
 )
 from leafcover.perturb.shuffle import same_values, shares_in_cells
-from leafcover.table.column_rules import level_codes
+from leafcover.table.column_rules import level_codes, level_count
 from leafcover.table.table import MAX_GRID_POINTS, Column, Table
 from leafcover.tree.binary import COMMON, Stage
 
@@ -185,8 +184,10 @@ class Deal(Perturbation):
                 tables.append(new.ravel())
         ruled, ruled_tables = _forbidden(part, number)
         if levels or ruled:
-            trees, size = stage.trees, stage.coding.count
-            given = (taking, trees.parent, trees.first, source, stage.code)
+            code, size = stage.code, stage.coding.count
+            if _by_levels(part, stage):
+                code, size = level_codes(part.columns[0], part.columns[0]), level_count(part.columns[0])
+            given = (taking, stage.trees.parent, stage.trees.first, source, code)
             swap_new_pairs(*given, levels + ruled, tables + ruled_tables, size, words())
             if ruled:
                 swap_new_pairs(*given, ruled, ruled_tables, size, words(), search_all=True)
@@ -334,19 +335,27 @@ def _decides(part: Chunk, number: int) -> bool:
     return number == 0 or part.columns[0].is_category
 
 
+def _by_levels(part: Chunk, stage: Stage) -> bool:
+    """Whether rules are kept by levels and not by codes: a code of the last stage may still stand for many levels."""
+    return stage.is_final and part.columns[0].is_category
+
+
 def _forbidden(part: Chunk, number: int) -> tuple[list[Codes], list[Bools]]:
     """For each column with pairs that a rule forbids: the released levels, and which codes of a stage they exclude.
 
     A code of several levels is excluded if all its levels are.
     """
-    coding = part.stages[number].coding
+    stage = part.stages[number]
+    coding = stage.coding
     levels, tables = [], []
     for one in part.before:
         pairs = part.forbidden.get(one.original.name)
         if pairs is None or not pairs.any():
             continue
         allowed = np.zeros((len(pairs), coding.count), np.bool_)
-        if coding.attribute.is_number:
+        if _by_levels(part, stage):
+            allowed = ~pairs
+        elif coding.attribute.is_number:
             allowed[:] = ~pairs[:, :1]
             allowed[:, coding.number[-1]] = ~pairs[:, 1]
         else:
@@ -394,9 +403,9 @@ class _Pairs:
         ratio = np.divide(share, both, out=np.zeros(both.shape), where=both > 0)
         of_first = np.divide((share * ratio).sum(axis=1), first, out=np.zeros(len(first)), where=first > 0)
         of_second = np.divide((share * ratio).sum(axis=0), second, out=np.zeros(len(second)), where=second > 0)
-        influence = 2 * ratio - of_first[:, None] - of_second  # its mean is 0
+        influence = 2 * ratio - of_first[:, None] - of_second  # of one row more; its mean is 0
         variance = (share * influence**2).sum()
-        change = 2 * (more * used * ratio).sum() / rows
+        change = (more * used * influence).sum() / rows
         return bool(change**2 > max(variance / rows, NEGLIGIBLE**2))
 
     def bits_of_empty(self, counted: Bools) -> float:
@@ -508,17 +517,26 @@ def _pairs(part: Chunk, number: int, at: int, *, by_levels: bool = False) -> _Pa
     if count * stage.coding.count > MOST_PAIRS:
         return None
     is_same = before is earlier.groups[0]
-    return part.remembered(("pairs", number, at, is_same), lambda: _counted(before, count, stage, earlier))
+
+    def counted() -> _Pairs:
+        from leafcover.kernels.dealing import count_pairs
+
+        rows = count_pairs(before, stage.code, count, stage.coding.count)
+        chance = rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(before), 1))[None]
+        known = _known(before, count, earlier.original)[:, None]
+        return _Pairs(rows, chance, known & _known(stage.code, stage.coding.count, part.columns[0]))
+
+    return part.remembered(("pairs", number, at, is_same), counted)
 
 
-def _counted(before: Codes, count: int, stage: Stage, earlier: Earlier) -> _Pairs:
-    from leafcover.kernels.dealing import count_pairs
-
-    rows = count_pairs(before, stage.code, count, stage.coding.count)
-    known = np.ones(rows.shape, np.bool_)
-    known[before[earlier.original.missing]] = False
-    known[:, stage.coding.number[-1]] = False
-    return _Pairs(rows, rows.sum(axis=1)[:, None] * (rows.sum(axis=0) / max(len(before), 1))[None], known)
+def _known(code: Codes, count: int, column: Column) -> Bools:
+    """Which codes are not those of missing values alone: a code may stand for rare levels and missing values."""
+    missing = column.missing
+    found = np.ones(count, np.bool_)
+    if missing.any():
+        found[code[missing]] = False
+        found[code[~missing]] = True
+    return found
 
 
 def shared_values(column: Column, share: int) -> Array:

@@ -296,9 +296,9 @@ class Stage:
         columns that may be tested, and ``floor``. A node of at least twice that many rows and two codes takes one bit:
         is it split? A split takes the bits that choose a column and a cut or a set of its levels. Then follow the
         number of rows on the first side, which the tested column tells at the root of the whole table, and, for each
-        code but the most frequent, how many of these rows have it.
+        code but the most frequent, how many of these rows have it. A final stage has no trees and takes no bits.
         """
-        if not len(given.names):
+        if self.is_final or not len(given.names):
             return 0.0, 0.0
         trees, floor = self.trees, max(floor, 1)
         inner = np.flatnonzero(trees.tested >= 0)
