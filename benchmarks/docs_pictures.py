@@ -45,7 +45,7 @@ def take(pages: dict[str, Path]) -> None:
 
     parts = {"report.png": (None, OPENING), "report-attacks.png": (ATTACKS, ATTACKS)}
 
-    path = os.environ.get("LEAFCOVER_BROWSER") or shutil.which("chromium")
+    path = os.environ.get("LEAFCOVER_BROWSER") or shutil.which("chromium-headless-shell") or shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})

@@ -29,6 +29,11 @@ PARENT = np.array([-1, 0, 0, 1, 1], np.int32)  # a root, two children, and two b
 LEAVES = (2, 3, 4)
 
 
+def codes(rng, count, rows):
+    """Random codes of 32 bits, as stages have: kernels are compiled for these alone."""
+    return rng.integers(0, count, rows).astype(np.int32)
+
+
 def words(seed, rows):
     return np.random.default_rng(seed).integers(0, 2**64, rows, dtype=np.uint64)
 
@@ -44,7 +49,7 @@ def ancestors(node):
     st.lists(st.tuples(st.sampled_from(LEAVES), st.sampled_from(LEAVES)), min_size=1, max_size=40), st.integers(0, 9)
 )
 def test_as_many_as_possible_meet_at_each_node(pairs, seed):
-    giving, taking = (np.array(side) for side in zip(*pairs, strict=True))
+    giving, taking = (np.array(side, np.int32) for side in zip(*pairs, strict=True))
     source, met = deal(giving, taking, PARENT, words(seed, len(pairs)))
     assert sorted(source) == list(range(len(pairs)))
     for taker, giver in enumerate(source):
@@ -61,7 +66,7 @@ def test_as_many_as_possible_meet_at_each_node(pairs, seed):
 
 def test_every_giver_of_a_leaf_is_equally_likely():
     """Three givers and two takers in one leaf, two givers and three takers in its sibling."""
-    giving, taking = np.array([3, 3, 3, 4, 4, 2]), np.array([3, 3, 4, 4, 4, 2])
+    giving, taking = np.array([[3, 3, 3, 4, 4, 2], [3, 3, 4, 4, 4, 2]], np.int32)
     counts = np.zeros((6, 6), int)
     runs = 6000
     for seed in range(runs):
@@ -79,7 +84,7 @@ def test_every_giver_of_a_leaf_is_equally_likely():
 @pytest.mark.parametrize("rows", [4, 8, 30])
 def test_every_row_of_a_node_goes_to_every_place(rows):
     """A word that decides twice ties released rows to the order of the original: 30 rows then correlate by 0.3."""
-    one, root = np.zeros(rows, np.int64), np.array([-1], np.int32)
+    one, root = np.zeros(rows, np.int32), np.array([-1], np.int32)
     counts, runs = np.zeros((rows, rows), int), 200 * rows
     for seed in range(runs):
         counts[np.arange(rows), deal(one, one, root, words(seed, rows))[0]] += 1
@@ -90,10 +95,10 @@ def test_every_row_of_a_node_goes_to_every_place(rows):
 def test_an_unseen_pair_is_swapped_away_where_another_taker_permits():
     """Men and women in one leaf; only men are husbands."""
     before = np.array([0, 0, 0, 1, 1, 1], np.int32)
-    value, source = np.array([0, 0, 1, 1, 1, 1]), np.array([2, 0, 3, 1, 4, 5])  # taker 3, a woman, got 0
+    value, source = np.array([0, 0, 1, 1, 1, 1], np.int32), np.array([2, 0, 3, 1, 4, 5])  # taker 3, a woman, got 0
     new = np.array([False, False, True, False])  # (before, value): level 0 does not occur with 1
     root = np.array([-1], np.int32)
-    left = swap_new_pairs(np.zeros(6, np.int64), root, root, source, value, [before], [new], 2, words(1, 6))
+    left = swap_new_pairs(np.zeros(6, np.int32), root, root, source, value, [before], [new], 2, words(1, 6))
     assert left == 0
     assert not (before * (value[source] == 0)).any()
     assert sorted(source) == list(range(6))
@@ -125,8 +130,8 @@ def score_sums(groups=(), scores=(), more=(), weight=(), of_codes=()):
 def test_exchanges_bring_pair_counts_nearer_and_keep_the_counts_of_leaves(seed):
     rng = np.random.default_rng(seed)
     rows = 120
-    taking, value = rng.integers(0, 3, rows), rng.integers(0, 4, rows)
-    columns = [(rng.integers(0, 3, rows).astype(np.int32), (value + rng.integers(0, 2, rows)) % 3) for _ in range(2)]
+    taking, value = codes(rng, 3, rows), codes(rng, 4, rows)
+    columns = [(codes(rng, 3, rows), (value + rng.integers(0, 2, rows)) % 3) for _ in range(2)]
     source = rng.permutation(rows)
     before = [excesses(now, source, value, old) for now, old in columns]
     dealt = source.copy()
@@ -156,8 +161,8 @@ def test_exchanges_bring_sums_of_scores_nearer(of_codes, seed):
     """Two columns: a number (one group, scores), and groups with scores of one, or another number."""
     rng = np.random.default_rng(seed)
     rows = 120
-    taking, value, source = rng.integers(0, 3, rows), rng.integers(0, 4, rows), rng.permutation(rows)
-    groups = [np.zeros(rows, np.int32), rng.integers(0, 4 if of_codes else 1, rows).astype(np.int32)]
+    taking, value, source = codes(rng, 3, rows), codes(rng, 4, rows), rng.permutation(rows)
+    groups = [np.zeros(rows, np.int32), codes(rng, 4 if of_codes else 1, rows)]
     scores = [rng.normal(size=rows), np.ones(rows) if of_codes else rng.normal(size=rows)]
     wanted = sums_of(groups, scores, value[source], of_codes) + rng.normal(scale=20, size=(2, 4))
     before = sums_of(groups, scores, value[source], of_codes) - wanted
@@ -173,15 +178,15 @@ def test_exchanges_bring_sums_of_scores_nearer(of_codes, seed):
 
 def test_columns_near_enough_are_left_alone():
     rng = np.random.default_rng(1)
-    source, value = rng.permutation(50), rng.integers(0, 2, 50)
-    dealt, group, score = source.copy(), rng.integers(0, 2, 50).astype(np.int32), rng.normal(size=50)
+    source, value = rng.permutation(50), codes(rng, 2, 50)
+    dealt, group, score = source.copy(), codes(rng, 2, 50), rng.normal(size=50)
     more = excesses(group, source, value, group)[:2, :2].ravel()
     error, one, two = float((more**2).sum()), np.ones(4), np.ones(2)
     for limits, same in (((error, 2.0), True), ((0.0, 2.0), False), ((error, 0.0), False)):
         dealt = source.copy()
         pairs = pair_counts([group], [more], [one])
         sums = score_sums([np.zeros(50, np.int32)], [score], [np.array([1.0, -1.0])], [two])
-        relate_pairs(np.zeros(50, np.int64), 1, dealt, value, pairs, sums, np.array(limits), 2, words(1, 50))
+        relate_pairs(np.zeros(50, np.int32), 1, dealt, value, pairs, sums, np.array(limits), 2, words(1, 50))
         assert (dealt == source).all() == same
 
 

@@ -1,8 +1,9 @@
 """What is proved of a release in which every column was dealt: how much it can add to what an attacker knows.
 
-The released table depends on the original only through a description: the trees, the counts in their leaves and the
-pairs of levels that are avoided, beyond the values of each column. So it cannot reveal more bits about the people than
-the description is long. The proof and what it does not say are in ``docs/explanation/what-is-proved.md``.
+The released table depends on the original only through a description: the trees, the counts of codes in their leaves
+(a code is a level, all rare levels, or a group of numbers), the pairs of levels that are avoided, and the counts and
+sums that are compared, beyond the values of each column. So it cannot reveal more bits about the people than the
+description is long. The proof and what it does not say are in ``docs/explanation/what-is-proved.md``.
 """
 
 from collections.abc import Iterable
@@ -26,7 +27,7 @@ class Statement:
     rows: int
     trees: float  # bits that describe the trees
     counts: float  # bits that describe the counts in their leaves
-    pairs: float  # bits that say which pairs of levels are avoided
+    pairs: float  # bits that say which pairs of levels are avoided, and the counts and sums that are compared
     copy: float  # bits that the rows hold at least, beyond the values of each column and the order of the rows
     own_share: float  # log of the share of a person's own values over what the others predict, mean over people
     own_share_most: float  # the same for the person with the largest

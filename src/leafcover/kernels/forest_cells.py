@@ -8,6 +8,7 @@ from numba import njit
 from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Singles, Words
 from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.c45_rows import double
+from leafcover.kernels.sorting import sort_values
 
 # Cells: the intersections of the leaves of all trees, split tree by tree; small cells are pooled with similar ones.
 
@@ -25,7 +26,7 @@ def split_cells(order: Rows, first_difference: Codes, place: Codes, places: int,
     """
     held, occurring = np.zeros(places, np.int64), np.empty(places, np.int32)
     spare = np.empty_like(order)
-    begin = 0
+    begin = ZERO
     while begin < len(order):
         end = begin + 1
         while end < len(order) and first_difference[end] == SAME_CELL:
@@ -44,7 +45,7 @@ def _all_equal(rows: Rows, place: Codes) -> bool:
     return True
 
 
-@njit(**(INNER | ALLOCATES))
+@njit(**INNER)
 def _split(
     order: Rows,
     first_difference: Codes,
@@ -63,7 +64,7 @@ def _split(
             occurring[kinds] = here
             kinds += 1
         held[here] += 1
-    occurring[:kinds].sort()
+    sort_values(occurring[:kinds])
     at = begin
     for k in range(kinds):
         if k:
@@ -74,8 +75,10 @@ def _split(
         here = place[order[i]]
         spare[held[here]] = order[i]
         held[here] += 1
-    order[begin:end] = spare[begin:end]
-    held[occurring[:kinds]] = 0
+    for i in range(begin, end):
+        order[i] = spare[i]
+    for k in range(kinds):
+        held[occurring[k]] = 0
 
 
 @njit(**ENTRY)
@@ -96,7 +99,7 @@ def pool_cells(places: Array, rows: Rows, sizes: Rows, first_difference: Codes, 
     pool of the cell that differs from them in the fewest trees.
     """
     number = np.full(len(rows), -1, np.int32)
-    waiting, count, pools = np.empty(len(rows), np.int64), 0, 0
+    waiting, count, pools = np.empty(len(rows), np.int64), ZERO, ZERO
     depth, begins, open_nodes = np.empty(places.shape[1] + 1, np.int64), np.empty(places.shape[1] + 1, np.int64), 0
     for cell in range(len(rows) + 1):
         if cell:

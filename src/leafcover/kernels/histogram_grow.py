@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Array, Codes, Floats, Rows
-from leafcover.kernels import ALLOCATES, ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.c45_prune import extra_errors
 from leafcover.kernels.histogram import (
     EPSILON,
@@ -257,12 +257,12 @@ def _score_few_rows(records: Records, start: int, stop: int, rules: GrowthSettin
     for i in range(rules.numbers.size):
         a = rules.numbers[i]
         filled = _count_few(records, start, stop, a, sizes[a], classes, scratch)
-        score_number(few_counts, 0, filled, a, rules, scratch)
+        score_number(few_counts, ZERO, filled, a, rules, scratch)
         _clear(filled, classes, bins, few_counts)
     for i in range(rules.categories.size):
         a = rules.categories[i]
         filled = _count_few(records, start, stop, a, sizes[a], classes, scratch)
-        score_category(few_counts, 0, filled, a, rules, scratch)
+        score_category(few_counts, ZERO, filled, a, rules, scratch)
         _clear(filled, classes, bins, few_counts)
 
 
@@ -337,7 +337,7 @@ def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Ro
         slots += 1
     counts = np.zeros((slots, places), np.int32)
     begins, place = np.zeros(widest + 1, np.int64), np.zeros(widest + 1, np.int64)
-    nodes, size = nodes_with_root(records.target, classes), 1
+    nodes, size = nodes_with_root(records.target, classes), ZERO + 1
     unfinished, left_over = np.empty((16, 3), np.int64), 0
     stack, waiting = np.empty((64, 5), np.int64), 0  # node, start, stop, slot, how to count
     if is_splittable(nodes, 0, rules.min_records):
@@ -359,7 +359,7 @@ def grow_counts(records: Records, rules: GrowthSettings) -> tuple[Nodes, int, Ro
         tested = choose(rules, scratch)
         if tested < 0:
             continue
-        of_one, begin = scratch.few_counts, np.int64(0)
+        of_one, begin = scratch.few_counts, ZERO
         if is_large:
             of_one, begin = here, rules.offsets[tested]
         else:
@@ -461,12 +461,12 @@ def _choose_weighted(
     for i in range(rules.numbers.size):
         a = rules.numbers[i]
         filled = _count_weights(records, start, stop, a, rules, scratch)
-        score_number(scratch.few_counts, 0, filled, a, rules, scratch)
+        score_number(scratch.few_counts, ZERO, filled, a, rules, scratch)
         _clear_weights(filled, rules.classes, scratch)
     for i in range(rules.categories.size):
         a = rules.categories[i]
         filled = _count_weights(records, start, stop, a, rules, scratch)
-        score_category(scratch.few_counts, 0, filled, a, rules, scratch)
+        score_category(scratch.few_counts, ZERO, filled, a, rules, scratch)
         _clear_weights(filled, rules.classes, scratch)
     return choose(rules, scratch)
 
@@ -541,7 +541,7 @@ def grow_weighted(
                 depth -= 1
                 continue
             filled = _count_weights(records, start, stop, tested, rules, scratch)
-            nodes, size = add_children(nodes, size, node, tested, scratch.few_counts, 0, rules, scratch.cut)
+            nodes, size = add_children(nodes, size, node, tested, scratch.few_counts, ZERO, rules, scratch.cut)
             _clear_weights(filled, rules.classes, scratch)
             unknown = _partition_weighted(records, start, stop, nodes, node, begins, place, rules)
             branch = 0

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Bools, Codes, Floats, Rows, Words
-from leafcover.kernels import ALLOCATES, ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.sorting import select
 
 TIE_TOLERANCE = 1e-9  # variances with a smaller relative difference tie, so that rounding does not choose the column
@@ -89,7 +89,7 @@ def grow(values: Floats, order: Rows, scaled: ColumnScales, rule: KdSettings) ->
         np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns), np.empty(columns, np.bool_),
         np.empty(rows),
     )  # fmt: skip
-    stop[0], count, node = rows, 1, 0
+    stop[0], count, node = rows, 1, ZERO
     while node < count:
         begin, end = start[node], stop[node]
         if end - begin > rule.leaf_max and end - begin >= 2 * rule.min_child:
@@ -127,7 +127,7 @@ def _choose(values: Floats, scaled: ColumnScales, rule: KdSettings, work: _KdWor
     """
     _measure_spread(values, scaled, work)
     while True:
-        top, column = -1.0, -1
+        top, column = -1.0, ZERO - 1
         for c in range(len(work.spread)):
             if work.open[c] and work.low[c] < work.high[c]:
                 top = max(top, work.spread[c])
@@ -366,7 +366,7 @@ def _halve_span(values: Floats, order: Rows, hashes: Words, least: int, work: _H
         score[i] = work.moved[i] = total
     half = rows // 2
     middle = select(work.moved[:rows], half)
-    below, equal = 0, 0
+    below, equal = ZERO, ZERO
     for i in range(rows):
         below += score[i] < middle
         equal += score[i] == middle

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from leafcover.arrays import Floats, Rows, Singles
-from leafcover.kernels import ALLOCATES, ENTRY, INNER
+from leafcover.kernels import ALLOCATES, ENTRY, INNER, ZERO
 from leafcover.kernels.kd import halve_into_blocks
 from leafcover.kernels.neighbors import squared_distance
 
@@ -47,7 +47,7 @@ class ShrinkingIndex(NamedTuple):
 @njit(**(INNER | ALLOCATES))
 def build_index(matrix: Floats, rows: Rows, centre: Floats) -> ShrinkingIndex:
     """Build an index over the given rows of a matrix."""
-    columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, ROWS_PER_BLOCK, ROWS_PER_BLOCK)[0]
+    columns, order = matrix.shape[1], halve_into_blocks(matrix, rows, ZERO + ROWS_PER_BLOCK, ZERO + ROWS_PER_BLOCK)[0]
     groups = max(1, -(-len(rows) // (ROWS_PER_BLOCK * BLOCKS_PER_GROUP)))
     blocks = groups * BLOCKS_PER_GROUP
     index = ShrinkingIndex(
@@ -206,7 +206,7 @@ def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floa
     limit = _search_block(
         query, scaled, matrix, values, row, sizes, unit, home, own, np.float32(np.inf), near, who, found
     )
-    _least_distances(scaled, index.group.low, index.group.high, 0, groups)
+    _least_distances(scaled, index.group.low, index.group.high, ZERO, groups)
     while True:
         group = int(np.argmin(groups))
         if groups[group] == np.inf or groups[group] > limit:
@@ -319,7 +319,7 @@ def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
         if from_centre * greatest_squared_radius > 0.0
         else 1.0
     )
-    _greatest_distances(scaled, steepness, wide.low, wide.high, wide.squared_radius, 0, groups)
+    _greatest_distances(scaled, steepness, wide.low, wide.high, wide.squared_radius, ZERO, groups)
     farthest, who, limit = -1.0, -1, _ZERO
     while True:
         group = int(np.argmax(groups))

@@ -7,7 +7,7 @@ partition. These take a few tenths.
 import numpy as np
 from numba import njit
 
-from leafcover.arrays import Codes, Floats, Rows, Singles, Words
+from leafcover.arrays import Array, Codes, Floats, Rows, Singles, Words
 from leafcover.kernels import ENTRY, INNER
 
 _BITS = 11
@@ -118,6 +118,22 @@ def sort_pairs(keys: Words, items: Rows, spare_keys: Words, spare_items: Rows, s
         for at in range(start, stop):
             keys[at], items[at] = spare_keys[at], spare_items[at]
         width *= 2
+
+
+@njit(**INNER)
+def sort_values(values: Array) -> None:
+    """Sort in place; a Shell sort, which for few values is an insertion sort: kernels sort many short arrays."""
+    gap = 1
+    while len(values) > _RUN and gap < len(values) // 9:
+        gap = 3 * gap + 1
+    while gap:
+        for i in range(gap, len(values)):
+            value, j = values[i], i
+            while j >= gap and values[j - gap] > value:
+                values[j] = values[j - gap]
+                j -= gap
+            values[j] = value
+        gap //= 3
 
 
 @njit(**INNER)

@@ -16,9 +16,9 @@ from tests.tables import category, number, table
 
 say = catalogue("report")
 ODD = re.compile(
-    r".*(?:\b(?:nan|inf|None)\b"
+    r"\b(?:nan|inf|None)\b"
     r"|(?<![\d.,])1 (?:other )?(?:rows|columns|pairs|people|points|relations|coefficients)\b"
-    r"|[Nn]ot shown of|From 100% to 100%|– of |–%|\(\)).*"
+    r"|[Nn]ot shown of|From 100% to 100%|– of |–%|\(\)"
 )
 
 
@@ -44,7 +44,8 @@ def tiny():
 
 
 def odd_words(html):
-    return ODD.findall(text_of(html))
+    """The lines of a page that have odd words."""
+    return [line for line in text_of(html).splitlines() if ODD.search(line)]
 
 
 def test_odd_words_are_seen():
