@@ -105,7 +105,8 @@ CUT_OFF = """() => {
     range.selectNodeContents(walker.currentNode);
     const box = range.getBoundingClientRect();
     const sheet = one.closest('.sheet, .tiles li, .card, .block, .drawing, details');
-    if (!box.width) continue;
+    const scrolls = sheet && getComputedStyle(sheet).overflowX === 'auto' && sheet.matches('.drawing');
+    if (!box.width || scrolls) continue;
     if (box.left < -1 || box.right > innerWidth + 1) found.push('outside: ' + text.slice(0, 60));
     const around = sheet ? sheet.getBoundingClientRect() : box;
     if (box.left < around.left - 1 || box.right > around.right + 1 || box.bottom > around.bottom + 1)

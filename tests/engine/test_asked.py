@@ -49,6 +49,11 @@ def test_what_is_published_tells_no_count_under_five():
     assert not_reached(made.table, made.plan, made.partitions)[0] == said.replace("fewer than 5", "4")
 
 
+def test_fewer_than_five_rows_are_said_to_be_unprotected():
+    said = "The table has fewer than 5 rows: no method protects so few people."
+    assert [said in released(rows).warnings for rows in (4, 5)] == [True, False]
+
+
 def test_fewer_numbers_than_must_share_one_are_said_to_share_one(tmp_path):
     table = mixed(1, rows=60)
     rare = table.columns[0]
@@ -68,7 +73,8 @@ def test_two_rows_share_one_number_and_verify_agrees(tmp_path):
     (tmp_path / "in.csv").write_text("age,pay,class\n30,1.5,a\n40,2.5,b\n")
     assert leafcover("release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--target", "class").exit_code == 0
     outward = json.loads((tmp_path / "out.csv.manifest.json").read_text())
-    assert [words[:9] for words in outward["not_reached"]] == ["k = 10 wa", "share = 5"]
+    assert [words[:9] for words in outward["not_reached"]] == ["k = 10 wa", "share = 5", "The table"]
+    assert "copy" not in outward["proved"]["statements"][0]  # of two rows a copy adds nothing that could be bounded
     (guarantee,) = outward["guarantees"]
     assert guarantee.endswith("numbers shared by at least 5 rows, or by all rows that have one if there are fewer")
     assert (tmp_path / "out.csv").read_text().count("35,2.0,") == 2

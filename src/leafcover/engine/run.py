@@ -32,7 +32,7 @@ FEWEST = 5  # a smaller count is not published
 def not_reached(
     table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition], *, published: bool = False
 ) -> tuple[str, ...]:
-    """A sentence for each requested number of rows that is not reached, or is reached only by the whole table.
+    """A sentence for each requested number of rows that is not reached, or only by the whole table; if it is tiny, too.
 
     ``table`` is the original or the release. If ``published``, a count under five is not given.
     """
@@ -57,6 +57,8 @@ def not_reached(
         if few_known:
             listed = ", ".join(map(repr, few_known))
             found.append(f"share = {share:,} was requested; fewer rows have a number in {listed}: they share one.")
+    if len(table) < FEWEST:
+        found.append(f"The table has fewer than {FEWEST} rows: no method protects so few people.")
     return tuple(dict.fromkeys(found))
 
 

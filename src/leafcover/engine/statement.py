@@ -57,7 +57,9 @@ class Published:
     def sentences(self) -> tuple[str, ...]:
         """What is proved."""
         say = catalogue("release")
-        bits = say("proved-bits", bits=f"{self.bits_per_person:g}", copy=f"{self.bits_per_person_in_a_copy:g}")
+        bits = say("proved-bits", bits=f"{self.bits_per_person:g}")
+        if self.bits_per_person_in_a_copy > 0:  # the bound is empty for few rows of many values
+            bits += " " + say("proved-copy", copy=f"{self.bits_per_person_in_a_copy:g}")
         return bits, say("proved-own-share", factor=f"{self.own_share_factor:g}")
 
     @property

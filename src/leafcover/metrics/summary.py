@@ -109,7 +109,7 @@ def attempts(
         yield _above_alarms(membership.alarms, "distance")
         if membership.presence is not None:
             yield _above_alarms(membership.presence.found, "presence")
-    for method, attack in _by_knowledge(informed):
+    for method, attack in by_knowledge(informed):
         for each in attack.inferences:
             yield DecisiveRisk("inference", each.above_control, each.column, method)
         yield _above_alarms(attack.membership.found, method)
@@ -135,7 +135,8 @@ def _above_alarms(found: Risk, method: Method) -> DecisiveRisk:
     return DecisiveRisk("membership", Estimate(value, low, high, found.tries), method=method)
 
 
-def _by_knowledge(informed: InformedAttacks | None) -> Iterator[tuple[Method, InformedAttack]]:
+def by_knowledge(informed: InformedAttacks | None) -> Iterator[tuple[Method, InformedAttack]]:
+    """The attacks by what the attacker knows of trees or cells."""
     if informed is not None and informed.granted is not None:
         yield "granted", informed.granted
     if informed is not None and informed.regrown is not None:
@@ -241,7 +242,7 @@ def _informed(attacks: InformedAttacks | None) -> Iterator[str]:
     if attacks is None:
         return
     known = [(f"{one.known_rows:.0%}", one) for one in attacks.background]
-    for knowledge, attack in (*_by_knowledge(attacks), *known):
+    for knowledge, attack in (*by_knowledge(attacks), *known):
         if (most := attack.largest) is not None:
             yield say(
                 "informed",

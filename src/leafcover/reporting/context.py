@@ -1,5 +1,6 @@
 """What a report is about: a pair of tables, how the release was made when that is known, what was measured."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -8,8 +9,8 @@ from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.informed_inference import InformedAttack
 from leafcover.metrics.estimates import Attack, Estimate, Risk
 from leafcover.metrics.pair import Pair
-from leafcover.metrics.suite import Measures
-from leafcover.metrics.summary import Method, measured_risks
+from leafcover.metrics.suite import Measures, Risks
+from leafcover.metrics.summary import Method, by_knowledge, measured_risks
 from leafcover.recipes.plan import Step
 from leafcover.reporting.components import Cell
 from leafcover.reporting.disclosure_rules import HIDDEN, DisclosureRules
@@ -36,10 +37,10 @@ class InferenceResult:
 
 @dataclass(frozen=True)
 class MembershipResult:
-    """The strongest membership inference."""
+    """The membership inference that finds most members at 1 % false alarms, and the largest area of any."""
 
     method: Method
-    area: Risk  # under the ROC curve
+    area: Risk  # under the ROC curve, of the attack with the largest
     found: Risk  # members found at 1 % false alarms
 
 
@@ -194,16 +195,9 @@ class ReportContext:
         found = next((one for one in measured_risks(self.measures) if one.kind == "membership"), None)
         if found is None:
             return None
-        if (informed := self._informed(found.method)) is not None:
-            return MembershipResult(found.method, informed.membership.area, informed.membership.found)
-        attacks = self.measures.risks.informed_attacks
-        if found.method == "trained" and attacks is not None and attacks.trained is not None:
-            return MembershipResult(found.method, attacks.trained.area, attacks.trained.found)
-        nearest = self.measures.risks.membership
-        assert nearest is not None
-        if found.method == "presence" and (values := nearest.presence) is not None:
-            return MembershipResult(found.method, values.area, values.found)
-        return MembershipResult(found.method, nearest.area, nearest.alarms)
+        attacks = dict(_membership_attacks(self.measures.risks))
+        largest = max((area for area, _ in attacks.values()), key=lambda area: area.value)
+        return MembershipResult(found.method, largest, attacks[found.method][1])
 
     @property
     def columns_tried(self) -> str:
@@ -213,6 +207,19 @@ class ReportContext:
             tried = len(self.measures.risks.inferences)
         every = len(self.pair.names)
         return say("columns-attacked", all="yes" if tried == every > 1 else "no", attacked=tried, columns=every)
+
+
+def _membership_attacks(risks: Risks) -> Iterator[tuple[Method, tuple[Risk, Risk]]]:
+    """The area of each attack, and the members it finds at 1 % false alarms."""
+    if (nearest := risks.membership) is not None:
+        yield "distance", (nearest.area, nearest.alarms)
+        if nearest.presence is not None:
+            yield "presence", (nearest.presence.area, nearest.presence.found)
+    if (informed := risks.informed_attacks) is not None:
+        for method, attack in by_knowledge(informed):
+            yield method, (attack.membership.area, attack.membership.found)
+        if informed.trained is not None:
+            yield "trained", (informed.trained.area, informed.trained.found)
 
 
 def risk_cell(context: ReportContext, risk: Risk) -> Cell:

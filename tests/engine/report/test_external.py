@@ -13,7 +13,7 @@ from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.reporting.disclosure_rules import FEWEST
 from leafcover.reporting.html_page import report
-from tests.engine.report.pages import RARE, RECIPES, measured, page, planted, released, text_of
+from tests.engine.report.pages import RARE, RECIPES, context_of, measured, page, planted, released, text_of
 from tests.tables import category, mixed, table
 
 say = catalogue("report_details")
@@ -119,6 +119,27 @@ def test_the_external_page_of_a_dealt_release_says_nothing_of_its_trees_unless_p
     for text in (tight, wide):
         assert words("dealt", has_target="yes", target="class") in text
         assert words("dealt-shared", rows=5) in text
+
+
+def test_the_area_of_membership_is_that_of_the_attack_with_the_largest(dealt_release):
+    """Also if another attack finds more members at 1% false alarms."""
+    _, _, measures = dealt_release
+
+    def membership(found, area):
+        return {
+            "found": Risk(found, found - 0.01, found + 0.01, 600),
+            "area": Risk(area, area - 0.01, area + 0.01, 600),
+        }
+
+    attacks = measures.risks.informed_attacks
+    granted = replace(attacks.granted, membership=replace(attacks.granted.membership, **membership(0.02, 0.91)))
+    for found, method in ((0.5, "trained"), (0.01, "granted")):
+        trained = replace(attacks.granted.membership, **membership(found, 0.55))
+        informed = replace(attacks, granted=granted, regrown=None, background=(), trained=trained)
+        risks = replace(measures.risks, informed_attacks=informed, membership=None)
+        member = context_of(dealt_release, risks=risks).membership
+        assert (member.method, member.found.value) == (method, max(found, 0.02))
+        assert member.area.value == 0.91
 
 
 def test_two_differences_that_are_said_alike_give_the_same_external_page(dealt_release):

@@ -70,8 +70,8 @@ def test_the_internal_page_says_what_it_must(mixed_release):
     places = [
         html.index(f'id="{name}"')
         for name in [
-            "summary",
             "figures",
+            "summary",
             "trees",
             "models",
             "columns",

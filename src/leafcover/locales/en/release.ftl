@@ -68,7 +68,8 @@ original-order = Rows are in their original order: do not publish.
 
 # What is proved of a release in which every column was dealt; the external manifest and the report contain it.
 
-proved-bits = On average over people, and over how many of the other rows an attacker already knows, this table adds at most { $bits } bits to what the attacker knows about a person’s row beyond the values of each column. A copy of the original in random order can add { $copy } bits or more.
+proved-bits = On average over people, and over how many of the other rows an attacker already knows, this table adds at most { $bits } bits to what the attacker knows about a person’s row beyond the values of each column.
+proved-copy = A copy of the original in random order can add { $copy } bits or more.
 proved-own-share = For given trees, a person’s own values have at most { $factor } times the share, in the leaves where they are dealt, that the other people of these leaves predict (geometric mean over people; one row is added for each possible value).
 proved-key = The key is secret, and its draws are as good as random.
 proved-known = The attacker may have any expectation about the people, and may know the method, its settings, the values of each column (of columns dealt together, their combinations), and these figures. The trees count as learnt from the table.

@@ -174,8 +174,8 @@ inference-difference = { $shown ->
    *[yes] The difference, { $points }, is what a person’s own record reveals; the rest are general patterns.
 }
 membership-found = Membership inference: using { inference-method }, an attacker finds { $found } of the people in the release
-    while taking 1% of others for members. Of one person in the release and one outside it, the attacker picks the right one
-    in { $area } of cases; 50% is chance.
+    while taking 1% of others for members. Of one person in the release and one outside it, the best attack picks the right
+    one in { $area } of cases; 50% is chance.
 inference-without-control = Attribute inference: { $names } can be guessed from the nearest released record, but without a
     control (rows that were not released) it is unknown how much a person’s own record contributes.
 
@@ -304,7 +304,7 @@ tile-inference = points of attribute inference above control
        *[no] {""}, so no effect was shown
     }; { $column }, the highest of { $tried }
 tile-membership = of members found at 1% false alarms
-    .note = 95% interval { $interval }; area under the ROC curve { $area }, where 50% is chance
+    .note = 95% interval { $interval }; largest area under the ROC curve { $area }, where 50% is chance
 tile-agreement = agreement on unseen rows
     .note = { $has_interval ->
         [yes] 95% interval { $interval }; { $floor } for a bootstrap sample
