@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SITE := .venv/site
 
-.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist clustering forests response reconstruction collector pictures clean
+.PHONY: help demo docs test test-all check browser postgresql bench audit scoreboard nist identifiers clustering forests response reconstruction collector pictures clean
 
 help:            ## show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -76,6 +76,16 @@ scoreboard: .venv/developer .venv-scoreboard/rivals ## our recipes next to other
 nist: .venv/developer .venv-nist/judge ## releases of NIST's excerpt, judged by NIST's program; writes docs/results/nist.md
 	sh benchmarks/nist/run.sh $(BIN)/leafcover .venv-nist/bin/python
 
+# Public tables that do not ship, in an environment of their own.
+.venv-tables/public: benchmarks/identifiers/packages.txt
+	test -x .venv-tables/bin/python || $(PYTHON) -m venv .venv-tables
+	.venv-tables/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+identifiers: .venv/developer .venv-tables/public ## how columns of public tables are judged; writes docs/results/identifiers.md
+	.venv-tables/bin/python benchmarks/identifiers/tables.py
+	$(BIN)/python benchmarks/identifiers/run.py
+
 clustering: .venv/developer ## clusters after each method, as in Roy; writes docs/results/clustering.md
 	$(BIN)/python benchmarks/clustering.py
 
@@ -95,4 +105,4 @@ pictures: .venv/developer browser ## the screenshots in docs/images, from a rele
 	$(BIN)/python benchmarks/docs_pictures.py
 
 clean:           ## remove everything that make created
-	rm -rf .venv .venv-scoreboard .venv-nist demo site benchmarks/tables
+	rm -rf .venv .venv-scoreboard .venv-nist .venv-tables demo site benchmarks/tables

@@ -81,7 +81,7 @@ def register() -> pd.DataFrame:
             "customer_no": rng.permutation(np.arange(40_000, 40_000 + ROWS)),
             "patient_id": [f"P{i:05d}" for i in rng.permutation(ROWS)],
             "case_number": [f"{rng.integers(2019, 2026)}/{i}" for i in rng.permutation(ROWS)],
-            "remarks": [f"{rng.choice(NOTES)}, {rng.choice(NOTES)}" for _ in names],
+            "remarks": [f"{rng.choice(NOTES)}, {rng.choice(NOTES)} after {rng.integers(2, 99)} days" for _ in names],
             "position": [f"{52 + rng.random():.6f}, {13 + rng.random():.6f}" for _ in names],
             "logged_at": seen.strftime("%Y-%m-%d %H:%M:%S"),
             "household": np.sort(rng.integers(0, ROWS // 3, ROWS)) + 7_000,

@@ -85,12 +85,14 @@ def test_free_text_is_refused_though_it_repeats():
     [
         (list(range(50)), "x", "refuse"),  # increasing
         (list(range(49)), "x", None),  # too few rows to say
-        (list(range(60, 0, -1)), "x", "warn"),
+        (list(range(60, 0, -1)), "x", None),  # numbers of different lengths: sums of money
+        (list(range(1060, 1000, -1)), "x", "warn"),
         (list(range(60, 0, -1)), "patient_id", "refuse"),
         (list(range(60, 0, -1)), "PatientNo", "refuse"),
         (list(range(60, 0, -1)), "SSN", "refuse"),
-        (list(range(60, 0, -1)), "idle", "warn"),  # a token is a whole word
-        ([i % 30 for i in range(60)], "id", None),
+        (list(range(1060, 1000, -1)), "idle", "warn"),  # a token is a whole word
+        ([i % 30 for i in range(60)], "id", "refuse"),  # two rows each, in which the other column is constant
+        ([i % 29 for i in range(60)], "id", None),
         ([i + 0.5 for i in range(60)], "id", None),  # decimals never
         ([2**60 + i for i in range(60)], "x", "refuse"),  # beyond what float64 can tell apart
         ([2**60 - i for i in range(60)], "x", "warn"),
@@ -110,3 +112,72 @@ def test_large_numbers_as_text_are_caught_too(tmp_path):
     lines = [f"{2**60 + i},{i % 3}" for i in range(60)]
     (tmp_path / "in.csv").write_text("\n".join(["x,y", *lines, "?,1"]) + "\n")
     assert refused(read(tmp_path / "in.csv")) == ["x"]
+
+
+def visits(name, *, people=60, rows=4, seed=1):
+    """A panel: two columns belong to the person, two to the visit; the rows are in no order."""
+    rng = np.random.default_rng(seed)
+    person = rng.permutation(np.repeat(np.arange(people), rows))
+    born, sex = rng.integers(1930, 2000, people), rng.choice(["f", "m"], people)
+    return {
+        name: person + 500,
+        "born": born[person],
+        "sex": sex[person],
+        "cost": rng.lognormal(3, 1, len(person)).round(2),
+        "ward": rng.choice(list("abc"), len(person)),
+    }
+
+
+@pytest.mark.parametrize("name", ["id", "subject", "hid", "familyid", "code", "nr", "CaseNumber", "name"])
+def test_the_rows_of_one_person_show_that_a_column_is_an_id(name):
+    found = identifiers(from_frame(pa.table(visits(name))))
+    assert [(one.column, one.severity, one.is_sure) for one in found] == [(name, "refuse", False)]
+    as_text = visits(name)
+    as_text[name] = [f"k{one}" for one in as_text[name]]
+    assert refused(from_frame(pa.table(as_text))) == [name]
+    for role in ("sensitive", "quasi-identifier", "unit", "unchanged"):
+        assert refused(from_frame(pa.table(visits(name)), roles={name: role})) == []
+
+
+@pytest.mark.parametrize("name", ["shop", "state_id", "town code", "household_size", "score"])
+def test_other_names_and_places_are_no_ids(name):
+    assert refused(from_frame(pa.table(visits(name)))) == []
+
+
+def test_few_people_or_columns_that_vary_are_no_evidence():
+    assert refused(from_frame(pa.table(visits("code", people=20, rows=10)))) == []
+    rng = np.random.default_rng(2)
+    mixed = {name: rng.permutation(values) for name, values in visits("code").items()}
+    assert refused(from_frame(pa.table(mixed))) == []
+    book = visits("code")  # a code book: groups and groups of groups, of which one determines the other
+    book["born"], book["sex"] = book["code"] // 3, book["code"] // 12
+    assert refused(from_frame(pa.table(book))) == []
+
+
+def test_names_of_persons_are_refused_and_other_names_are_not():
+    rng = np.random.default_rng(1)
+    given, family = rng.choice(["Anna", "Peter", "Maria", "Paul", "Xerxa"], 300), rng.choice(["Abe", "Ode", "Ute"], 300)
+    number = rng.choice(["", " B.", " C.", " D."], 300)
+    people = [f"{two}, {one}{three}" for one, two, three in zip(given, family, number, strict=True)]
+    assert refused(of(people, name="witness")) == ["witness"]
+    assert refused(of(people, name="witness", witness="sensitive")) == ["witness"]
+    towns = [
+        f"{one} {two}"
+        for one in ("Bad", "New", "Old", "Port")
+        for two in ("Ems", "Hall", "Tölz", "Orb", "Ischl", "Aussee")
+    ]
+    assert refused(of(towns * 12, name="resort")) == []
+
+
+def test_exact_places_and_unique_moments_are_refused_until_said():
+    rng = np.random.default_rng(1)
+    north = np.repeat(rng.uniform(50, 54, 100), 3)
+    assert refused(of(north.round(5), name="lat")) == ["lat"]
+    assert refused(of(north.round(2), name="lat")) == []
+    assert refused(of(north.round(5), name="rate")) == []
+    assert refused(of([f"{one:.5f}, 13.40001" for one in north], name="where")) == ["where"]
+    moments = np.array("2024-01-01", "datetime64[s]") + rng.permutation(10**6)[:200]
+    assert refused(of(moments, name="seen")) == ["seen"]
+    assert refused(of(moments, name="seen", seen="sensitive")) == []
+    assert refused(of(np.repeat(moments[:50], 4), name="seen")) == []
+    assert refused(of(moments.astype("datetime64[D]"), name="seen")) == []

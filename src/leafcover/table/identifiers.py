@@ -10,14 +10,19 @@ Considering known values only, a column looks like an identifier if it is
   than three words on average, with each text shared by fewer than ten rows on average. The number of words alone would
   also match code books ('Native- Born in the United States'), but many rows share each label of a code book;
 - whole numbers in at least 50 rows, at least 90 % distinct, that increase strictly in file order or whose column name
-  suggests an identifier. Without either there is only a warning, because incomes look the same.
+  suggests an identifier. Without either there is only a warning, if nearly all have the same number of digits;
+- a column whose name is that of an id, a number, a person or a household, with more than 20 distinct values and 1.5 to
+  50 rows for each, within which other columns are constant: the rows of one person. Two of these columns must be
+  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not count;
+- moments, at least 90 % distinct or constant like that, and exact coordinates.
 
-Decimal numbers are measurements and are never identifiers.
+Other decimal numbers are measurements and are never identifiers. Declared as a quasi-identifier or as sensitive, a
+column is an attribute, unless its values have a pattern or its name leaves no doubt.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -25,19 +30,35 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.arrays import Array, Bools
+from leafcover.arrays import Array
 from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text
+from leafcover.table.identifier_patterns import (
+    DATE_REGEX,
+    LEAST_BARE,
+    MANY_VALUES,
+    MIN_TEXTS,
+    MOST_MATCH,
+    NAMED,
+    NEARLY_ALL,
+    given_names,
+    pattern_of,
+    share_of,
+)
 from leafcover.table.infer import combine_chunks
 from leafcover.table.table import Column, Table
 
 DISTINCT_SHARE = 0.9
 MIN_ROWS = 50  # whole numbers in fewer rows are not checked
-MIN_TEXTS = 5  # fewer texts are no evidence
 MAX_MEAN_WORDS = 3.0
+MIN_DIGITS = 7  # of whole numbers with a weak name
+LEAST_DIGITS = 4  # of whole numbers without one
 MIN_ROWS_PER_LABEL = 10  # a code book's label is shared by at least this many rows on average
 IDENTIFIER_WORDS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
 EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles that settle the question
-DATE_REGEX = r"^\s*([0-9]{1,2}|[0-9]{4})[-/. ][0-9]{1,2}[-/. ]([0-9]{1,2}|[0-9]{4})([T ][0-9]{1,2}:[0-9]{2}.*)?\s*$"
+ATTRIBUTE_ROLES = frozenset({"quasi-identifier", "sensitive"})  # roles that settle it unless the evidence is strong
+ROWS_OF_ONE = (1.5, 50)  # the mean number of rows of a person or household
+CONSTANT = 0.95  # the share of neighbouring rows of a person that agree in a column that is constant for people
+LEAST_VARIED = 0.8  # a column in which two rows agree more often by chance says nothing
 
 
 @dataclass(frozen=True)
@@ -48,12 +69,20 @@ class Suspect:
     severity: Literal["refuse", "warn"]
     message: str
     by_pattern: bool = False  # its values have the pattern of an identifier: refused as a target too
+    is_sure: bool = False  # by a pattern, or by a name that leaves no doubt
 
 
 def identifiers(table: Table) -> tuple[Suspect, ...]:
     """The columns that look like direct identifiers, in table order."""
-    found = (_check_column(column) for column in table if table.roles.get(column.name) not in EXEMPT_ROLES)
-    return tuple(suspect for suspect in found if suspect is not None)
+    found = []
+    for column in table:
+        role = table.roles.get(column.name)
+        suspect = None if role in EXEMPT_ROLES else _check_column(column)
+        if role not in EXEMPT_ROLES | ATTRIBUTE_ROLES and (suspect is None or suspect.severity == "warn"):
+            suspect = _check_rows(column, table) or suspect
+        if suspect is not None and (suspect.is_sure or role not in ATTRIBUTE_ROLES):
+            found.append(suspect)
+    return tuple(found)
 
 
 def name_words(name: str) -> list[str]:
@@ -71,6 +100,10 @@ def _check_column(column: Column) -> Suspect | None:
         counts = np.bincount(known, minlength=len(column.levels))
         levels = column.levels if counts.all() else tuple(np.array(column.levels, object)[counts > 0])
         return _check_pattern(column, levels) or _check_name(column, levels, known) or _check_text(column, counts)
+    if column.kind == "time":
+        return _check_moments(column, known)
+    if column.kind == "number" and _is_coordinate(column, known):
+        return _refusal(column, "it has exact coordinates", by_pattern=True)
     if column.kind == "number" and len(known) and _is_whole(column):
         large = np.abs(known).max() >= LEAST_BARE
         found = _check_pattern(column, _digit_texts(column, known)) if large else None
@@ -79,10 +112,92 @@ def _check_column(column: Column) -> Suspect | None:
 
 
 def _check_pattern(column: Column, levels: tuple[str, ...]) -> Suspect | None:
-    words = _pattern(levels)
+    words = pattern_of(levels)
     if not words:
         return None
     return _refusal(column, f"its {len(levels):,} distinct values have the pattern of {words}", by_pattern=True)
+
+
+def _given_names(column: Column, levels: tuple[str, ...]) -> str:
+    """Whether a column that is called a name has given names alone."""
+    if len(levels) <= MANY_VALUES or not {"name", "forename", "vorname", "firstname", "prenom"} & {
+        *name_words(column.name)
+    }:
+        return ""
+    known = sum(level.strip().lower() in given_names() for level in levels)
+    return "names of persons" if known >= NAMED * len(levels) else ""
+
+
+def _is_coordinate(column: Column, known: Array) -> bool:
+    """Whether a column is called a latitude or longitude and is exact to about ten metres."""
+    exact = column.grid is None or column.grid.decimals >= COORDINATE_DECIMALS
+    named = COORDINATE_WORDS & {*name_words(column.name)}
+    return bool(named and exact and len(np.unique(known)) > MANY_VALUES and np.abs(known).max() <= 180)
+
+
+def _check_moments(column: Column, known: Array) -> Suspect | None:
+    share = len(np.unique(known)) / max(len(known), 1)
+    if len(known) < MIN_ROWS or share < DISTINCT_SHARE:
+        return None
+    return _refusal(column, f"{_percent(share)} of its moments are distinct")
+
+
+def _check_rows(column: Column, table: Table) -> Suspect | None:
+    """Whether the rows of each value are those of one person or household: other columns are constant within them."""
+    words = name_words(column.name)
+    person = _names_person(words) or column.kind == "time"
+    if not person and not {*words} & (IDENTIFIER_WORDS | {"name", "num"}):
+        return None
+    if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
+        return None
+    known = np.flatnonzero(~column.missing)
+    values = column.values[known]
+    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
+    distinct = len(np.unique(values)) if whole else 0
+    if distinct <= MANY_VALUES or not ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]:
+        return None
+    if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
+        return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
+    others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
+    constant = [one for one in others if _is_constant(one, known, values)]
+    if not constant or (not person and not _unrelated(constant)):
+        return None
+    names = " and ".join(repr(one.name) for one in constant[:2])
+    reason = f"{len(known) / distinct:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
+    return _refusal(column, reason, unit=True)
+
+
+def _names_person(words: list[str]) -> bool:
+    """Whether a column name is that of a person or household, or of their id, like 'subject', 'hid' and 'familyid'."""
+    return any(
+        word in PERSONS
+        or word in BARE_NAMES
+        or any(word == person + number for person in PERSONS for number in PERSON_NUMBERS)
+        for word in words
+    ) and not INNOCENT_WORDS & {*words}
+
+
+def _is_constant(column: Column, rows: Array, values: Array) -> bool:
+    """Whether rows with the same values agree in another column, though rows in general do not."""
+    order = np.argsort(values, kind="stable")
+    here = column.values[rows][order]
+    missing = column.missing[rows][order]
+    same = np.diff(np.unique(values, return_inverse=True)[1][order]) == 0
+    agree = ((here[1:] == here[:-1]) | (missing[1:] & missing[:-1]))[same]
+    _, counts = np.unique(here[~missing], return_counts=True)
+    chance = float((counts / len(here)) @ (counts / len(here))) + float(missing.mean()) ** 2
+    return len(agree) >= MANY_VALUES and float(agree.mean()) >= CONSTANT and chance <= LEAST_VARIED
+
+
+def _unrelated(columns: Sequence[Column]) -> bool:
+    """Whether there are two columns of which neither determines the other."""
+    coded = [np.unique(column.values, return_inverse=True)[1] for column in columns]
+    for at, one in enumerate(coded):
+        for other in coded[:at]:
+            pairs = len(np.unique(one.astype(np.int64) * (int(other.max()) + 1) + other))
+            if pairs > max(int(one.max()), int(other.max())) + 1:
+                return True
+    return False
 
 
 def _digit_texts(column: Column, known: Array) -> tuple[str, ...]:
@@ -105,22 +220,25 @@ def _check_name(column: Column, levels: tuple[str, ...], known: Array) -> Suspec
     if distinct <= MANY_VALUES or has_decimal_commas(levels):
         return None
     if column.is_category:
-        likely = strong or bare or _share(pc.match_substring_regex(pa.array(levels), LOOKS_LIKE_ONE)) >= MOST_MATCH
+        likely = strong or bare or share_of(pc.match_substring_regex(pa.array(levels), LOOKS_LIKE_ONE)) >= MOST_MATCH
     else:
         in_order = bare and bool((known[1:] >= known[:-1]).all())  # the rows of each person follow each other
         likely = strong or in_order or (not bare and _same_length(known))
     if not likely:
         return None
     return _refusal(
-        column, f"its name contains {word or column.name!r} and it has {distinct:,} distinct values", unit=True
+        column,
+        f"its name contains {word or column.name!r} and it has {distinct:,} distinct values",
+        unit=True,
+        sure=strong,
     )
 
 
-def _same_length(known: Array) -> bool:
+def _same_length(known: Array, *, least: int = MIN_DIGITS, share: float = MOST_MATCH) -> bool:
     """Whether most whole numbers have the same number of digits, as telephone numbers do and amounts do not."""
     lengths = np.floor(np.log10(np.maximum(np.abs(known), 1))).astype(np.int64) + 1
     counts = np.bincount(lengths)
-    return bool(counts.argmax() >= MIN_DIGITS and counts.max() >= MOST_MATCH * len(known))
+    return bool(counts.argmax() >= least and counts.max() >= share * len(known))
 
 
 def _is_whole(column: Column) -> bool:
@@ -144,11 +262,11 @@ def _check_text(column: Column, counts: Array) -> Suspect | None:
         return None
     if share >= DISTINCT_SHARE:
         commas = " texts, numbers with decimal commas" if has_decimal_commas(column.levels) else ""
-        return _refusal(column, f"{_percent(share)} of its known values are distinct{commas}")
+        return _refusal(column, f"{_percent(share)} of its known values are distinct{commas}", sure=True)
     words = pc.count_substring_regex(levels, r"\S+").to_numpy()
     mean = float(np.average(words, weights=counts))
     if mean > MAX_MEAN_WORDS:
-        return _refusal(column, f"it is free text of {mean:.1f} words on average")
+        return _refusal(column, f"it is free text of {mean:.1f} words on average", sure=True)
     return None
 
 
@@ -167,8 +285,11 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
         return _refusal(column, f"{reason} and they increase from row to row")
     if hints:
         return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
+    if not _same_length(known, least=LEAST_DIGITS, share=NEARLY_ALL):  # sums of money have different lengths
+        return None
     message = (
-        f"Column {column.name!r} may be an identifier: {reason}. If so, read the table with drop=[{column.name!r}]."
+        f"Column {column.name!r} may be an identifier: {reason}, with as many digits each. "
+        f"If so, read the table with drop=[{column.name!r}]."
     )
     return Suspect(column.name, "warn", message)
 
@@ -186,229 +307,23 @@ def exact_integers(column: Column, known: Array) -> Array:
         return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
-def _refusal(column: Column, reason: str, *, by_pattern: bool = False, unit: bool = False) -> Suspect:
+def _refusal(
+    column: Column, reason: str, *, by_pattern: bool = False, unit: bool = False, sure: bool = False
+) -> Suspect:
     name = repr(column.name)
-    ways = (
-        f"Read the table with drop=[{name}] to remove it, or with roles={{{name}: 'unchanged'}} to keep it unchanged."
-    )
+    ways = [f"drop=[{name}] to remove it", f"roles={{{name}: 'unchanged'}} to keep it unchanged"]
     if by_pattern or unit:
-        ways = (
-            f"Read the table with drop=[{name}] to remove it, with roles={{{name}: 'unchanged'}} to keep it unchanged, "
-            f"or with roles={{{name}: 'unit'}} if several rows belong to one person."
-        )
-    return Suspect(column.name, "refuse", f"Column {name} looks like an identifier: {reason}. {ways}", by_pattern)
+        ways.append(f"roles={{{name}: 'unit'}} if several rows belong to one person")
+    if not by_pattern and not sure:
+        ways.append(f"roles={{{name}: 'sensitive'}} if it is an attribute of people")
+    said = f"Read the table with {', with '.join(ways[:-1])}, or with {ways[-1]}."
+    what = "a person or household id" if unit else "an identifier"
+    message = f"Column {name} looks like {what}: {reason}. {said}"
+    return Suspect(column.name, "refuse", message, by_pattern, is_sure=by_pattern or sure)
 
 
 def _percent(share: float) -> str:
     return f"{int(share * 1000) / 10:g}%"  # rounded down, so that 100% means all
-
-
-# Values that identify a person whatever the rest of the table: addresses, telephone numbers, national numbers. A column
-# counts if most of its distinct values have the pattern. Digits without separators need a check digit in nearly all.
-
-MOST_MATCH = 0.8
-NEARLY_ALL = 0.98
-MANY_VALUES = 20  # names, URLs and bare digits count only if there are more distinct values than this
-SAMPLE = 2000  # distinct values examined, evenly spaced in sorted order
-LEAST_BARE = 100_000_000  # national numbers have at least nine digits; smaller numbers are not checked
-
-EMAIL = r"^(mailto:|[^<>@]*<)?[^\s@,;<>]+@[^\s@,;<>]+\.[A-Za-z]{2,}>?$"
-UUID = r"(?i)^(urn:uuid:)?[{(]?([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})[)}]?$"
-URL = r"(?i)^((https?|ftp)://\S+|www\.\S+\.\S+)$"
-PHONE = "|".join(  # with at least eight digits
-    (
-        r"^\+[1-9][0-9]{0,3}([ ./-]*\(?[0-9]{1,5}\)?){2,6}$",
-        r"^00 ?[1-9][0-9]{0,2}([ ./-]+\(?[0-9]{1,8}\)?){1,6}$",
-        r"^(\+?1[ .-]?)?(\([0-9]{3}\) ?[0-9]{3}[ .-]?|[0-9]{3}[ .-][0-9]{3}[ .-])[0-9]{4}( ?(x|ext\.?) ?[0-9]+)?$",
-        r"^\(?0[1-9][0-9]{0,4}\)?( ?[ /-] ?[0-9]{2,8}){1,5}$",
-        r"^0[1-9](\.[0-9]{2}){4}$",  # France
-        r"^[2-9][0-9]( [0-9]{2}){3}$",  # Denmark, Norway
-        r"^[6-9][0-9]{4}[ -][0-9]{5}$",  # India
-        r"^\([1-9][0-9]\) ?9?[0-9]{4}-[0-9]{4}$",  # Brazil
-    )
-)
-LOCAL_PHONE = r"^555-[0-9]{4}$"
-HOURS = r"^[0-9]{2}[.:]?[0-9]{2} ?- ?[0-9]{2}[.:]?[0-9]{2}$"
-NATIONAL = "|".join(  # shapes that nothing else has
-    (
-        r"^[0-8][0-9]{2}[- ][0-9]{2}[- ][0-9]{4}$",  # US social security
-        r"(?i)^[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?([0-9]{2} ?){3}[A-D]$",  # UK national insurance
-        r"(?i)^[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]$",  # Italy, codice fiscale
-        r"^[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}$",  # Brazil, CPF
-        r"^[0-9]{2}\.[0-9]{2}\.[0-9]{2}-[0-9]{3}\.[0-9]{2}$",  # Belgium
-        r"^756\.[0-9]{4}\.[0-9]{4}\.[0-9]{2}$",  # Switzerland, AHV
-        # Nordic countries: a date of birth, then three or four characters
-        r"(?i)^([0-2][0-9]|3[01])(0[1-9]|1[0-2])[0-9]{2}[-+A][0-9]{3}[0-9A-Z]$",
-        r"^([0-9]{2})?[0-9]{2}(0[1-9]|1[0-2])([0-2][0-9]|3[01])[-+][0-9]{4}$",
-    )
-)
-IBAN = r"(?i)^[A-Z]{2}[0-9]{2}( ?[A-Z0-9]){11,30}$"
-IBAN_LENGTHS = {
-    "AT": 20, "BE": 16, "BG": 22, "BR": 29, "CH": 21, "CY": 28, "CZ": 24, "DE": 22, "DK": 18, "EE": 20, "ES": 24,
-    "FI": 18, "FR": 27, "GB": 22, "GR": 27, "HR": 21, "HU": 28, "IE": 22, "IL": 23, "IS": 26, "IT": 27, "LI": 21,
-    "LT": 20, "LU": 20, "LV": 21, "MC": 27, "MT": 31, "NL": 18, "NO": 15, "PL": 28, "PT": 25, "RO": 24, "SA": 24,
-    "SE": 24, "SI": 19, "SK": 24, "SM": 27, "TR": 26, "UA": 29,
-}  # fmt: skip
-SPANISH_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
-SEPARATED = r"^[0-9]{1,6}([ .-][0-9]{1,6}){1,5}$"  # groups of digits
-
-
-def _pattern(levels: tuple[str, ...]) -> str:
-    """What most of the distinct texts are, in words; empty if they are nothing that identifies."""
-    sample = levels[:: -(-len(levels) // SAMPLE)] if len(levels) > SAMPLE else levels
-    texts = pc.utf8_trim_whitespace(pa.array(sample, pa.string()))
-    if len(levels) < MIN_TEXTS:
-        return ""
-    shapes = {"e-mail addresses": EMAIL, "UUIDs": UUID, "national numbers": NATIONAL}
-    if len(levels) > MANY_VALUES:
-        shapes["URLs"] = URL
-    for words, shape in shapes.items():
-        if _share(pc.match_substring_regex(texts, shape)) >= MOST_MATCH:
-            return words
-    if _share(_are_phones(texts)) >= MOST_MATCH:
-        return "telephone numbers"
-    if _share(pc.match_substring_regex(texts, IBAN)) >= MOST_MATCH and _mean(sample, _is_iban) >= MOST_MATCH:
-        return "IBANs"
-    if _mean(sample, _has_check_letter) >= MOST_MATCH:
-        return "national numbers"
-    separated = _share(pc.match_substring_regex(texts, SEPARATED)) >= MOST_MATCH
-    bare = len(levels) > MANY_VALUES and _share(pc.match_substring_regex(texts, "^[0-9]{9,19}$")) >= NEARLY_ALL
-    if not separated and not bare:
-        return ""
-    return _checked_digits(texts, MOST_MATCH if separated else NEARLY_ALL)
-
-
-def _are_phones(texts: Any) -> Any:
-    long = pc.greater_equal(pc.count_substring_regex(texts, "[0-9]"), 8)
-    moments = pc.match_substring_regex(texts, f"{DATE_REGEX}|{HOURS}")
-    phones = pc.and_(pc.and_not(pc.match_substring_regex(texts, PHONE), moments), long)
-    return pc.or_(phones, pc.match_substring_regex(texts, LOCAL_PHONE))
-
-
-def _share(matches: Any) -> float:
-    return float(pc.mean(matches.cast(pa.int8())).as_py())
-
-
-def _mean(texts: Sequence[str], holds: Callable[[str], bool]) -> float:
-    return sum(holds(text) for text in texts) / len(texts)
-
-
-def _is_iban(text: str) -> bool:
-    plain = "".join(text.split()).upper()
-    if len(plain) == IBAN_LENGTHS.get(plain[:2]):
-        return True
-    return (
-        plain.isascii() and plain.isalnum() and int("".join(str(int(c, 36)) for c in plain[4:] + plain[:4])) % 97 == 1
-    )
-
-
-def _has_check_letter(text: str) -> bool:
-    """Whether a text is a Spanish DNI or NIE, or the number of a German identity card.
-
-    >>> _has_check_letter("12345678Z"), _has_check_letter("x-1234567-l"), _has_check_letter("12345678A")
-    (True, True, False)
-    """
-    plain = text.strip().upper().replace("-", "")
-    if re.fullmatch("([0-9]|[XYZ])[0-9]{7}[A-Z]", plain):
-        number = int(plain[:8].translate(str.maketrans("XYZ", "012")))
-        return plain[8] == SPANISH_LETTERS[number % 23]
-    if re.fullmatch("[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{8}[0-9]", plain):
-        return sum(int(c, 36) * (7, 3, 1)[i % 3] for i, c in enumerate(plain[:9])) % 10 == int(plain[9])
-    return False
-
-
-def _checked_digits(texts: Any, least: float) -> str:
-    """What digits are whose check digit holds in at least this share of the texts; empty if nothing."""
-    digits = pc.replace_substring_regex(texts, "[ .-]", "")
-    lengths = np.asarray(pc.utf8_length(digits))
-    length = int(np.bincount(lengths).argmax())
-    fitting = digits.filter(pa.array(lengths == length))
-    if length > 19 or not pc.all(pc.match_substring_regex(fitting, "^[0-9]+$")).as_py():
-        return ""
-    matrix = np.array([list(text) for text in fitting.to_pylist()], np.int64)
-    for name, size, holds in DIGIT_CHECKS:
-        if length in size and float(holds(matrix).sum()) / len(texts) >= least:
-            return name
-    return ""
-
-
-def _luhn(digits: Array) -> Bools:
-    doubled = digits[:, ::-1] * np.where(np.arange(digits.shape[1]) % 2, 2, 1)
-    return np.asarray((doubled // 10 + doubled % 10).sum(axis=1) % 10 == 0)
-
-
-def _card(digits: Array) -> Bools:
-    return _luhn(digits) & (digits[:, 0] >= 2) & (digits[:, 0] <= 6)
-
-
-def _weighted(*weights: int, modulus: int = 11) -> Callable[[Array], Bools]:
-    """The check that the weighted sum of all digits is a multiple of the modulus."""
-    return lambda digits: np.asarray((digits[:, : len(weights)] @ np.array(weights)) % modulus == 0)
-
-
-def _cpf(digits: Array) -> Bools:
-    first = digits[:, :9] @ np.arange(10, 1, -1) * 10 % 11 % 10 == digits[:, 9]
-    return np.asarray(first & (digits[:, :10] @ np.arange(11, 1, -1) * 10 % 11 % 10 == digits[:, 10]))
-
-
-def _norwegian(digits: Array) -> Bools:
-    first = _weighted(3, 7, 6, 1, 8, 9, 4, 5, 2, 1)
-    return first(digits) & _weighted(5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1)(digits)
-
-
-def _pesel(digits: Array) -> Bools:
-    month = (digits[:, 2] % 2) * 10 + digits[:, 3]
-    return _weighted(1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1, modulus=10)(digits) & (month >= 1) & (month <= 12)
-
-
-def _german_tax(digits: Array) -> Bools:
-    """ISO 7064, MOD 11,10."""
-    product = np.full(len(digits), 10)
-    for column in digits[:, :10].T:
-        total = (column + product) % 10
-        product = np.where(total == 0, 10, total) * 2 % 11
-    return np.asarray(((11 - product) % 10 == digits[:, 10]) & (digits[:, 0] > 0))
-
-
-def _french(digits: Array) -> Bools:
-    number = digits[:, :13] @ 10 ** np.arange(12, -1, -1)
-    return np.asarray(
-        (97 - number % 97 == digits[:, 13] * 10 + digits[:, 14]) & np.isin(digits[:, 0], (1, 2, 3, 4, 7, 8))
-    )
-
-
-def _swedish(digits: Array) -> Bools:
-    digits = digits[:, -10:]
-    month, day = digits[:, 2] * 10 + digits[:, 3], digits[:, 4] * 10 + digits[:, 5]
-    return _luhn(digits) & (month >= 1) & (month <= 12) & (day >= 1) & (day <= 31)
-
-
-def _aadhaar(digits: Array) -> Bools:
-    """Verhoeff's check: products in the dihedral group of ten elements, digits permuted by their place."""
-    turn = np.array([1, 5, 7, 6, 2, 8, 3, 0, 9, 4])
-    place, total = np.arange(10), np.zeros(len(digits), np.int64)
-    for column in digits[:, ::-1].T:
-        total = _dihedral(total, place[column])
-        place = turn[place]
-    return np.asarray((total == 0) & (digits[:, 0] >= 2))
-
-
-def _dihedral(left: Array, right: Array) -> Array:
-    rotated = np.where(left < 5, left % 5 + right, left % 5 - right) % 5
-    return np.where((left < 5) == (right < 5), rotated, rotated + 5)
-
-
-DIGIT_CHECKS: tuple[tuple[str, tuple[int, ...], Callable[[Array], Bools]], ...] = (
-    ("card numbers", (13, 14, 15, 16, 19), _card),
-    ("national numbers", (15,), _french),
-    ("national numbers", (12,), _aadhaar),
-    ("national numbers", (11,), _german_tax),
-    ("national numbers", (11,), _cpf),
-    ("national numbers", (11,), _norwegian),
-    ("national numbers", (11,), _pesel),
-    ("national numbers", (10, 12), _swedish),
-    ("national numbers", (9,), _weighted(9, 8, 7, 6, 5, 4, 3, 2, -1)),  # Netherlands
-)
 
 
 # Names that say a column identifies people. A strong name is enough if there are many values; with a weak name the
@@ -439,10 +354,16 @@ WEAK_NAMES = (
 PERSONS = frozenset((
     "person", "patient", "customer", "client", "user", "member", "employee", "student", "pupil", "subject",
     "respondent", "participant", "citizen", "household", "taxpayer", "policyholder", "staff", "worker", "kunde",
-    "patienten",
+    "patienten", "family", "haushalt", "player",
 ))  # fmt: skip
 PERSON_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key"})
 BARE_NAMES = frozenset({"id", "uid", "pid", "hid", "hhid", "userid", "personid", "patientid", "customerid", "custid"})
+PLACES = frozenset((
+    "state", "country", "county", "city", "town", "region", "district", "province", "zip", "postcode", "area", "land",
+    "municipality",
+))  # fmt: skip
+COORDINATE_WORDS = frozenset({"lat", "latitude", "lon", "lng", "longitude"})
+COORDINATE_DECIMALS = 4
 INNOCENT_WORDS = frozenset((
     "of", "per", "count", "counts", "n", "num", "nb", "total", "sum", "mean", "avg", "average", "median", "max",
     "min", "share", "ratio", "rate", "pct", "percent", "score", "index", "amount", "balance", "debt", "income",
@@ -456,7 +377,6 @@ INNOCENT_WORDS = frozenset((
     "issuer",
 ))  # fmt: skip
 LOOKS_LIKE_ONE = r"@|^[^\s]+\.[A-Za-z]{2,}(/\S*)?$|([0-9][^0-9]{0,3}){6}"  # an address, or at least six digits
-MIN_DIGITS = 7  # of whole numbers with a weak name
 
 
 def _telling_name(name: str) -> tuple[str, bool]:
