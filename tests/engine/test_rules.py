@@ -7,10 +7,12 @@ import pytest
 
 import leafcover as lc
 from leafcover.errors import InvariantViolated, PlanError
+from leafcover.messages import catalogue
 from leafcover.table.frames import from_frame
 from leafcover.table.rule_search import check_rule
 from leafcover.table.rule_text import parse_rule
 from tests.cli.helpers import leafcover
+from tests.engine.report.pages import page, text_of
 from tests.table.test_rules import people
 
 
@@ -144,6 +146,18 @@ def test_values_of_tied_columns_stay_in_their_range(frame, found):
         low, high = table[name].domain
         assert low <= found.table[name].domain[0] <= found.table[name].domain[1] <= high
     assert found.table["end"].domain[0] >= table["end"].domain[0] - 30 * 86_400
+
+
+def test_a_report_has_a_table_of_rules(frame):
+    rules = ["total == food + rent", 'if sex == "f" then city is known']
+    release = lc.release(frame, "cover", target="sex", rules=rules, find_rules=True, seed=7)
+    inside, outside = (text_of(page(from_frame(frame), release, face)) for face in ("internal", "external"))
+    say = catalogue("report_method")
+    for fact in release.rules:
+        assert fact.text in inside
+        assert (fact.text in outside) == (not fact.text.startswith("if "))
+    assert inside.count(say("rule-origin", found="no")) == 2
+    assert say("rule-table-before") not in outside
 
 
 def test_the_key_derivation_depends_on_rules(frame):

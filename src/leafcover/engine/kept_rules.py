@@ -21,6 +21,11 @@ class RuleFact:
     after: float  # share of released rows
     broken: int  # released rows
 
+    @property
+    def is_public(self) -> bool:
+        """Whether the rule names no level, which may be a rare value."""
+        return not self.text.startswith("if ")
+
 
 def tied_by(plan: Plan, table: Table) -> TiedColumns:
     """How the rules of a plan tie the columns of a table; an error if a rule does not fit the table or a step."""

@@ -52,7 +52,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "not_protected": list(release.unprotected),
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
-        "rules": [{"rule": r.text, "kept": _coarse(r.after, rows)} for r in release.rules if _is_public(r.text)],
+        "rules": [{"rule": r.text, "kept": _coarse(r.after, rows)} for r in release.rules if r.is_public],
         "versions": versions(),
     }
     if release.statement is not None:
@@ -106,11 +106,6 @@ def _coarse(share: float, rows: int) -> float:
     """
     step = max(0.01, FEWEST / max(rows, 1))
     return round(min(1.0, step * round(share / step)), 2)
-
-
-def _is_public(rule: str) -> bool:
-    """Whether a rule names no level, which may be a rare value."""
-    return not rule.startswith("if ")
 
 
 def _guarantees(release: Release) -> list[str]:

@@ -32,6 +32,7 @@ def made_section(subject: ReportContext) -> Section | None:
         say("heading"),
         *described(subject, release),
         *_trees(subject, release),
+        *_rules(subject, release),
         *_proved(release),
         Heading(say("warnings")) if warned else None,
         Bullets(release.warnings) if warned else None,
@@ -81,6 +82,17 @@ def _dealt(subject: ReportContext, release: Release) -> Iterator[Part | None]:
         note = say("dealt-table-note", blocks="yes" if any(len(step.columns) > 1 for step in steps) else "no")
         yield listing(say("dealt-table"), tuple(say(f"dealt-table-{name}") for name in head), rows, note)
     yield from _no_values(release)
+
+
+def _rules(subject: ReportContext, release: Release) -> Iterator[Part | None]:
+    """How many rows keep each rule between columns; outside, rules that name no level, and released rows only."""
+    shown = [fact for fact in release.rules if subject.internal or fact.is_public]
+    head = ("rule", *(("origin", "before") if subject.internal else ()), "after")
+    rows = []
+    for fact in shown:
+        inside = [say("rule-origin", found="yes" if fact.found else "no"), subject.rules.kept(fact.before)]
+        rows.append([fact.text, *(inside if subject.internal else ()), subject.rules.kept(fact.after)])
+    yield listing(say("rule-table"), tuple(say(f"rule-table-{name}") for name in head), rows, say("rule-table-note"))
 
 
 def _proved(release: Release) -> Iterator[Part]:

@@ -136,7 +136,7 @@ def tied_columns(
     """
     ties: dict[str, Computed | Above] = {}
     kept = []
-    for rule in (*rules, *found):
+    for rule in dict.fromkeys((*rules, *found)):  # a declared rule may be found, too
         made = _tie(rule, table, ties, target)
         if made is not None:
             ties[made.column] = made

@@ -42,6 +42,17 @@ dealt-table-note = Numbers, and categories with many values, were dealt in stage
     [yes] {" "}Columns joined by + determine each other and were dealt together.
    *[no] {""}
   }
+rule-table = Rules between columns
+rule-table-rule = Rule
+rule-table-origin = Origin
+rule-table-before = Original rows
+rule-table-after = Released rows
+rule-table-note = The share of the rows that a rule applies to which keep it. A declared rule is kept by all released rows, or nothing is
+    written.
+rule-origin = { $found ->
+    [yes] found in the table
+   *[no] declared
+  }
 dealt-column = { $number }. { $columns }
 dealt-whole = permuted over the whole table
 dealt-inner = and { $leaves } within its groups
