@@ -544,3 +544,50 @@ def test_with_nobody_to_compare_with_an_association_of_the_population_is_no_find
             return table(number("x", np.rint(20_000 * common)), number("y", other, 3))
 
         assert copies(pair_of(sample(), sample())).findings == ()
+
+
+def residents(rows, seed):
+    """A sample of a population: an amount in cents that age and school explain in part, and unrelated columns."""
+    rng = np.random.default_rng(seed)
+    age, school = rng.integers(18, 90, rows), rng.choice(["low", "mid", "high"], rows, p=[0.3, 0.5, 0.2])
+    amount = np.exp(9 - 0.01 * age + 0.5 * (school == "high") + 0.5 * rng.normal(size=rows)).round(2)
+    return table(
+        number("age", age),
+        number("amount", amount, decimals=2),
+        category("school", school.tolist()),
+        category("region", rng.choice(list("abcdefgh"), rows).tolist()),
+        category("job", [f"job {one}" for one in rng.integers(0, 25, rows)]),
+        category("health", rng.choice(["good", "bad"], rows).tolist()),
+    )
+
+
+@pytest.mark.parametrize("which", ["largest amounts", "a few"])
+def test_a_dozen_people_copied_into_a_sample_are_found_by_their_rare_numbers(which):
+    """Also without control: nobody shares an amount, but people with neighbouring amounts have little in common."""
+    original, fresh = residents(1500, 1), residents(1500, 2)
+    rows = np.argsort(original["amount"].values)[-15:] if which == "largest amounts" else np.arange(12)
+    keep = np.arange(1500) >= len(rows)
+    copied = table(*(replace(c, values=np.concatenate([original[c.name].values[rows], c.values[keep]])) for c in fresh))
+    for control in (None, residents(1500, 3)):
+        assert copies(pair_of(original, fresh, target="health", control=control)).findings == ()
+        found = copies(pair_of(original, copied, target="health", control=control)).findings
+        assert [one.columns[0] for one in found if one.kind == "attached"] == ["amount"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_a_rare_number_decides_in_the_population_is_no_finding(seed):
+    """Two samples of a population in which an amount in whole units has a rate and a class: they share many amounts."""
+
+    def sample(own):
+        rng = np.random.default_rng(own)
+        amount = rng.integers(0, 20_000, 3000)
+        rate = amount * 0.19 + rng.normal(size=3000)
+        return table(
+            number("amount", amount),
+            number("rate", rate.round(2), decimals=2),
+            category("class", np.where(amount > 12_000, "high", "low").tolist()),
+            category("other", rng.choice(["x", "y"], 3000).tolist()),
+        )
+
+    match, tests = worst_attached(pair_of(sample(seed), sample(seed + 10)))
+    assert match is None or match.p * tests > 1e-3

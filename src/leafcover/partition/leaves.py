@@ -313,6 +313,9 @@ class Conditional(PartitionMethod):
     one_level : bool, default False
         Separate one level of a category from the others in a split, and prune branches that do not pay, as programs
         that grow decision trees do. By default a split separates any two sets of levels and must pay for itself.
+    part_price : float, optional
+        The price of splits inside the groups of a number, which then separate sets of levels; by default all splits are
+        made in the same way.
 
     Examples
     --------
@@ -332,6 +335,7 @@ class Conditional(PartitionMethod):
     groups: int = NUMBER_GROUPS
     bins: int | None = None
     one_level: bool = False
+    part_price: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", column_names("Conditional.given", self.given))
@@ -341,6 +345,8 @@ class Conditional(PartitionMethod):
             raise ValueOutOfRange("Conditional.min_cell", self.min_cell, f"a whole number from 1 to {MOST_ROWS:,}")
         if not 0 <= self.price <= 1000:
             raise ValueOutOfRange("Conditional.price", self.price, "a number from 0 to 1000")
+        if self.part_price is not None and not 0 <= self.part_price <= 1000:
+            raise ValueOutOfRange("Conditional.part_price", self.part_price, "a number from 0 to 1000")
         if not 2 <= self.groups <= MOST_GROUPS:
             raise ValueOutOfRange("Conditional.groups", self.groups, f"a whole number from 2 to {MOST_GROUPS}")
 
@@ -388,6 +394,7 @@ class Conditional(PartitionMethod):
             groups=self.groups,
             bins=self.bins,
             one_level=self.one_level,
+            part_price=self.part_price,
         )
         cells = one_cell(len(column))
         if stages[0].trees.attributes:

@@ -136,7 +136,11 @@ class _Chain:
                 last = block[0] == self.target
                 own = Conditional(block[0], given, min_cell=self.k, price=price)
                 if last:
-                    own = replace(own, price=target_price(price, self.k), bins=self.bins, one_level=True)
+                    # The parts of a number's classes pay the usual price: at the target's they took the whole budget,
+                    # and the price of all other columns rose 76 times before it was held.
+                    inside = None if self.table[block[0]].is_category else price
+                    less = target_price(price, self.k)
+                    own = replace(own, price=less, bins=self.bins, one_level=True, part_price=inside)
                 found.append((own, own.grown(self.table[block[0]], self.binned)))
             else:
                 found.append((Whole(), None))

@@ -104,8 +104,15 @@ class TiedColumns:
             Implies(replace(known, column=one.column), replace(known, column=name))
             for one in self.ties
             if isinstance(one, Above) and len(one.needs) == 1
-            for name in one.needs
+            for name in self._sources(one.needs[0])
         )
+
+    def _sources(self, name: str) -> tuple[str, ...]:
+        """The columns of the untied table from which a column is computed; the column itself if it is not."""
+        made = next((one for one in self.ties if one.column == name and isinstance(one, Computed)), None)
+        if made is None:
+            return (name,)
+        return tuple(dict.fromkeys(source for need in made.needs for source in self._sources(need)))
 
 
 def _difference(table: Table, one: Above) -> Column:

@@ -422,8 +422,9 @@ def stages_of(
     groups: int = NUMBER_GROUPS,
     bins: int | None = None,
     one_level: bool = False,
+    part_price: float | None = None,
 ) -> tuple[Stage, ...]:
-    """The stages of dealing a column given others."""
+    """The stages of dealing a column given others; ``part_price`` is that of splits inside the groups of a number."""
     start, cells = np.zeros(len(column), np.int32), 1
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
@@ -434,6 +435,8 @@ def stages_of(
         )
         found.append(Stage(coding, start, code, trees, leaf))
         start, cells = code, coding.count
+        if part_price is not None and not column.is_category:
+            price, one_level = part_price, False
     if not _determines(column, found[-1].coding, start):
         last = _every_level(found[-1].coding)
         code = start if last is found[-1].coding else last.codes(column)

@@ -3,7 +3,8 @@
 No record need be whole for that, and no value of the other column need be rare. Chance is how often a person and a
 released row with *different* rare values agree. Where a rare value is attached to more than that, it may be what people
 with the same value have in common in the population: so it is compared, too, with pairs of people who share a common or
-a rare value in the original, and with people of the control who hold the same rare values.
+a rare value in the original, or, of a number, have neighbouring rare values, and with people of the control who hold
+the same rare values.
 """
 
 from collections.abc import Iterator, Sequence
@@ -95,7 +96,8 @@ class _RareValues:
     def _agreement(self, other: Column, cuts: Array) -> Iterator[tuple[float, int]]:
         """In how many of so many pairs two people with the same value agree in another column.
 
-        For pairs with common values, and for those with rare values: people who share one may have more in common.
+        For pairs with common values, and for those with rare values: people who share one may have more in common. Of
+        a number also for people with neighbouring rare values, since nearly all may be held by one person.
         """
         known = np.flatnonzero(~self.column.missing)
         _, value, rows = np.unique(self.column.values[known], return_inverse=True, return_counts=True)
@@ -107,6 +109,10 @@ class _RareValues:
             if some.any():
                 pairs = int(rows[some].sum() // 2)
                 yield float((equal[some] / (rows[some] * (rows[some] - 1.0))).mean()) * pairs, pairs
+        if not self.column.is_category:
+            in_order = kind[np.argsort(value, kind="stable")][np.repeat(rows < SHARED, rows)]
+            pairs = len(in_order) // 2
+            yield float((in_order[: 2 * pairs : 2] == in_order[1 : 2 * pairs : 2]).sum()), pairs
 
 
 def _holding(column: Column, values: Array) -> Rows:
