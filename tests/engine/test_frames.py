@@ -25,7 +25,7 @@ def columns():
         "smoker": [bool(b) for b in rng.random(ROWS) < 0.3],
         "job": [None if rng.random() < 0.1 else str(j) for j in rng.choice(["clerk", "nurse", "smith"], ROWS)],
         "seen": [start + dt.timedelta(days=int(d)) for d in rng.integers(0, 900, ROWS)],
-        "at": [dt.datetime(2024, 5, 1, 8) + dt.timedelta(seconds=int(s)) for s in rng.integers(0, 9000, ROWS)],
+        "at": [dt.datetime(2024, 5, 1, 8) + dt.timedelta(seconds=int(s)) for s in rng.integers(0, 400, ROWS)],
         "class": ["yes" if a > 45 else "no" for a in age],
     }
 

@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
+from leafcover.table.formatting import distinct_texts, is_text, plain_text
+from leafcover.table.infer import combine_chunks
+from leafcover.table.table import Column
 
 MIN_TEXTS = 5  # fewer texts are no evidence
 MOST_MATCH = 0.8
@@ -244,3 +247,27 @@ DIGIT_CHECKS: tuple[tuple[str, tuple[int, ...], Callable[[Array], Bools]], ...] 
     ("national numbers", (10, 12), _swedish),
     ("national numbers", (9,), _weighted(9, 8, 7, 6, 5, 4, 3, 2, -1)),  # Netherlands
 )
+
+
+def digit_texts(column: Column, known: Array) -> tuple[str, ...]:
+    """The distinct whole numbers as they are written, with their signs and leading zeros."""
+    stored: Any = column.stored
+    if stored is not None and is_text(stored):
+        texts = distinct_texts(combine_chunks(stored))
+        return tuple(texts.filter(pc.match_substring_regex(texts, "[0-9]")).to_pylist())
+    return tuple(
+        str(int(value)) for value in np.unique(exact_integers(column, known) if column.grid is None else known)
+    )
+
+
+def exact_integers(column: Column, known: Array) -> Array:
+    """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
+    if column.stored is None:
+        return known
+    stored = column.stored.filter(pa.array(~column.missing))
+    if is_text(stored):
+        stored = pc.utf8_trim_whitespace(plain_text(stored))
+    try:
+        return np.asarray(stored.cast(pa.int64()))
+    except pa.ArrowInvalid:  # beyond int64 too: compare the texts instead
+        return np.asarray(stored.to_pylist()) if is_text(stored) else known

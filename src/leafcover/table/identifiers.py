@@ -31,7 +31,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from leafcover.arrays import Array
-from leafcover.table.formatting import distinct_texts, has_decimal_commas, is_text, plain_text
+from leafcover.table.formatting import has_decimal_commas, is_text
 from leafcover.table.identifier_patterns import (
     DATE_REGEX,
     LEAST_BARE,
@@ -40,14 +40,16 @@ from leafcover.table.identifier_patterns import (
     MOST_MATCH,
     NAMED,
     NEARLY_ALL,
+    digit_texts,
+    exact_integers,
     given_names,
     pattern_of,
     share_of,
 )
-from leafcover.table.infer import combine_chunks
 from leafcover.table.table import Column, Table
 
 DISTINCT_SHARE = 0.9
+SECONDS_OF_A_DAY = 86_400
 MIN_ROWS = 50  # whole numbers in fewer rows are not checked
 MAX_MEAN_WORDS = 3.0
 MIN_DIGITS = 7  # of whole numbers with a weak name
@@ -106,7 +108,7 @@ def _check_column(column: Column) -> Suspect | None:
         return _refusal(column, "it has exact coordinates", by_pattern=True)
     if column.kind == "number" and len(known) and _is_whole(column):
         large = np.abs(known).max() >= LEAST_BARE
-        found = _check_pattern(column, _digit_texts(column, known)) if large else None
+        found = _check_pattern(column, digit_texts(column, known)) if large else None
         return found or _check_name(column, (), known) or _check_integers(column, known)
     return None
 
@@ -137,7 +139,7 @@ def _is_coordinate(column: Column, known: Array) -> bool:
 
 def _check_moments(column: Column, known: Array) -> Suspect | None:
     share = len(np.unique(known)) / max(len(known), 1)
-    if len(known) < MIN_ROWS or share < DISTINCT_SHARE:
+    if len(known) < MIN_ROWS or share < DISTINCT_SHARE or not (known % SECONDS_OF_A_DAY).any():  # days alone are dates
         return None
     return _refusal(column, f"{_percent(share)} of its moments are distinct")
 
@@ -198,17 +200,6 @@ def _unrelated(columns: Sequence[Column]) -> bool:
             if pairs > max(int(one.max()), int(other.max())) + 1:
                 return True
     return False
-
-
-def _digit_texts(column: Column, known: Array) -> tuple[str, ...]:
-    """The distinct whole numbers as they are written, with their signs and leading zeros."""
-    stored: Any = column.stored
-    if stored is not None and is_text(stored):
-        texts = distinct_texts(combine_chunks(stored))
-        return tuple(texts.filter(pc.match_substring_regex(texts, "[0-9]")).to_pylist())
-    return tuple(
-        str(int(value)) for value in np.unique(exact_integers(column, known) if column.grid is None else known)
-    )
 
 
 def _check_name(column: Column, levels: tuple[str, ...], known: Array) -> Suspect | None:
@@ -292,19 +283,6 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
         f"If so, read the table with drop=[{column.name!r}]."
     )
     return Suspect(column.name, "warn", message)
-
-
-def exact_integers(column: Column, known: Array) -> Array:
-    """Integers beyond 2^53 as they are stored, because float64 cannot distinguish them."""
-    if column.stored is None:
-        return known
-    stored = column.stored.filter(pa.array(~column.missing))
-    if is_text(stored):
-        stored = pc.utf8_trim_whitespace(plain_text(stored))
-    try:
-        return np.asarray(stored.cast(pa.int64()))
-    except pa.ArrowInvalid:  # beyond int64 too: compare the texts instead
-        return np.asarray(stored.to_pylist()) if is_text(stored) else known
 
 
 def _refusal(

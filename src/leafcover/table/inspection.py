@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leafcover.table.formatting import text_of
-from leafcover.table.identifiers import Suspect, exact_integers, identifiers
+from leafcover.table.identifier_patterns import exact_integers
+from leafcover.table.identifiers import Suspect, identifiers
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
 
