@@ -344,12 +344,16 @@ def refuse_above(risks: Iterable[DecisiveRisk], limit: float) -> None:
         worst = max((one for one in above if one.kind == above[0].kind), key=lambda one: one.bound)
         end = "upper" if worst.by_upper_end else "lower"
         others = f" ({len(above)} figures are)" if len(above) > 1 else ""
-        wide = "The estimate is not, but so few people were attacked that its interval is wide. "
+        wide = ""
+        if worst.by_upper_end and not exceeds(worst.risk.value, limit):
+            wide = (
+                "The estimate is not, but so few people were attacked that its interval is wide: more people outside "
+                "the release, by a larger control or hold_out, make it narrower. "
+            )
         raise RiskTooHigh(
-            f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. "
-            f"{wide if worst.by_upper_end and not exceeds(worst.risk.value, limit) else ''}Nothing was written. "
-            "Protect more (for cover a higher price of a split or a larger k, for others more perturbation), "
-            "drop columns, choose another recipe, or raise max_risk."
+            f"The risk of {worst.name} is {worst.risk}; its {end} end is above the limit of {limit}{others}. {wide}"
+            "Nothing was written. Protect more (for cover a higher price of a split or a larger k, for others more "
+            "perturbation), drop columns, choose another recipe, or raise max_risk."
         )
 
 

@@ -79,11 +79,11 @@ def read(
 ) -> Table:
     """Read a table from a file. `leafcover.read` documents the parameters."""
     path = Path(path)
+    if path.is_dir():
+        raise TableError(f"'{path}' is a directory. Give a file inside it.")
     kind = format_of(path)
     if not path.exists():
         raise TableError(f"There is no file '{path}'. Check its name and directory.")
-    if path.is_dir():
-        raise TableError(f"'{path}' is a directory. Give a file inside it.")
     try:
         raws, source = _read_raw(path, kind, encoding, delimiter)
     except OSError as error:
