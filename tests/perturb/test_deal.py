@@ -264,25 +264,6 @@ def test_the_few_values_that_decide_a_correlation_have_a_group_of_their_own():
     assert len(set(fine[9200:-50])) > 10
 
 
-def test_classes_of_a_numeric_target_have_parts():
-    some = mixed(4, rows=3000)
-    classes, parts = (coding.codes(some["pay"]) for coding in codings(some["pay"], bins=4))
-    known = ~some["pay"].missing
-    assert np.bincount(classes[known]).tolist() == pytest.approx([known.sum() / 4] * 4, abs=40)
-    assert len(np.unique(parts)) > 40
-    for part in np.unique(parts):
-        assert len(np.unique(classes[parts == part])) == 1
-
-
-@pytest.mark.parametrize("bins", [2, 190, 200, 254, 255])
-def test_a_numeric_target_may_have_many_classes(bins):
-    pay = number("pay", np.random.default_rng(1).normal(size=3000), 6)
-    found = codings(pay, bins=bins)
-    assert found[0].count == bins + 1
-    assert len(np.unique(found[0].codes(pay))) == bins
-    assert len(found[-1].edges) <= 255
-
-
 @given(st.integers(0, 200), st.integers(1, 3))
 def test_branches_are_kept_if_their_splits_pay_together(seed, cells):
     rng = np.random.default_rng(seed)
