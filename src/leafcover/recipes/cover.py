@@ -138,7 +138,7 @@ class _Chain:
                 if last:
                     # The parts of a number's classes pay the usual price: at the target's they took the whole budget,
                     # and the price of all other columns rose 76 times before it was held.
-                    inside = None if self.table[block[0]].is_category else price
+                    inside = None if self.bins is None else price
                     less = target_price(price, self.k)
                     own = replace(own, price=less, bins=self.bins, one_level=True, part_price=inside)
                 found.append((own, own.grown(self.table[block[0]], self.binned)))
