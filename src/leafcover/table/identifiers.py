@@ -30,7 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.arrays import Array
+from leafcover.arrays import Array, Bools
 from leafcover.table.formatting import has_decimal_commas, is_text
 from leafcover.table.identifier_patterns import (
     DATE_REGEX,
@@ -38,11 +38,9 @@ from leafcover.table.identifier_patterns import (
     MANY_VALUES,
     MIN_TEXTS,
     MOST_MATCH,
-    NAMED,
     NEARLY_ALL,
     digit_texts,
     exact_integers,
-    given_names,
     pattern_of,
     share_of,
 )
@@ -120,16 +118,6 @@ def _check_pattern(column: Column, levels: tuple[str, ...]) -> Suspect | None:
     return _refusal(column, f"its {len(levels):,} distinct values have the pattern of {words}", by_pattern=True)
 
 
-def _given_names(column: Column, levels: tuple[str, ...]) -> str:
-    """Whether a column that is called a name has given names alone."""
-    if len(levels) <= MANY_VALUES or not {"name", "forename", "vorname", "firstname", "prenom"} & {
-        *name_words(column.name)
-    }:
-        return ""
-    known = sum(level.strip().lower() in given_names() for level in levels)
-    return "names of persons" if known >= NAMED * len(levels) else ""
-
-
 def _is_coordinate(column: Column, known: Array) -> bool:
     """Whether a column is called a latitude or longitude and is exact to about ten metres."""
     exact = column.grid is None or column.grid.decimals >= COORDINATE_DECIMALS
@@ -161,7 +149,9 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
     if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
         return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
     others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
-    constant = [one for one in others if _is_constant(one, known, values)]
+    order = np.argsort(values, kind="stable")
+    same = values[order][1:] == values[order][:-1]  # a row and the one before it have the same value
+    constant = [one for one in others if _is_constant(one, known[order], same)]
     if not constant or (not person and not _unrelated(constant)):
         return None
     names = " and ".join(repr(one.name) for one in constant[:2])
@@ -179,12 +169,9 @@ def _names_person(words: list[str]) -> bool:
     ) and not INNOCENT_WORDS & {*words}
 
 
-def _is_constant(column: Column, rows: Array, values: Array) -> bool:
-    """Whether rows with the same values agree in another column, though rows in general do not."""
-    order = np.argsort(values, kind="stable")
-    here = column.values[rows][order]
-    missing = column.missing[rows][order]
-    same = np.diff(np.unique(values, return_inverse=True)[1][order]) == 0
+def _is_constant(column: Column, rows: Array, same: Bools) -> bool:
+    """Whether neighbouring rows with the same value agree in another column, though rows in general do not."""
+    here, missing = column.values[rows], column.missing[rows]
     agree = ((here[1:] == here[:-1]) | (missing[1:] & missing[:-1]))[same]
     _, counts = np.unique(here[~missing], return_counts=True)
     chance = float((counts / len(here)) @ (counts / len(here))) + float(missing.mean()) ** 2
