@@ -8,12 +8,11 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.cells import intersect_labels
 from leafcover.engine.cells_model import log_sum
-from leafcover.engine.kept_rules import tied_by
 from leafcover.engine.run import partitions_of, share_fixed, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Chunk, Perturbation, Summary
-from leafcover.recipes.plan import Plan, Step
+from leafcover.recipes.plan import Plan, Step, tied_by
 from leafcover.table.table import Column, Table
 
 

@@ -13,13 +13,12 @@ import numpy as np
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
-from leafcover.engine.kept_rules import RuleFact, tied_by
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
-from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
+from leafcover.engine.run import CellFact, ColumnFact, Release, RuleFact, TreeFact, is_dealt, not_reached
 from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
-from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan import Plan, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to

@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import isnan
@@ -11,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.engine.kept_rules import RuleFact, forbidden_pairs, less_kept, refuse_broken, rule_facts, tied_by
 from leafcover.engine.statement import Statement, statement
 from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key
@@ -19,9 +18,10 @@ from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier
-from leafcover.recipes.plan import Plan, Step, canonical, check
+from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, tied_by
 from leafcover.table.identifiers import identifiers
 from leafcover.table.output import replace_values, take_values
+from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
@@ -155,6 +155,22 @@ class CellFact:
     pooled: int  # rows in pools of small leaves
 
 
+@dataclass(frozen=True)
+class RuleFact:
+    """How many of the rows that a rule applies to keep it."""
+
+    text: str
+    found: bool  # in the table, not declared
+    before: float  # share of original rows
+    after: float  # share of released rows
+    broken: int  # released rows
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the rule names no level, which may be a rare value."""
+        return not self.text.startswith("if ")
+
+
 @dataclass(frozen=True, eq=False)
 class Release:
     """A released table and how it was made; ``source`` is secret, so a notebook must not show it."""
@@ -240,7 +256,7 @@ def run(
     )
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released)
-    refuse_broken(rules)
+    _refuse_broken(rules)
     return Release(
         table=released,
         plan=plan,
@@ -248,7 +264,7 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=(*_warnings(whole, plan, partitions), *less_kept(rules)),
+        warnings=(*_warnings(whole, plan, partitions), *_less_kept(rules)),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
@@ -426,6 +442,35 @@ def _share_in_same_leaves(before: LeafMembership, now: LeafMembership) -> float:
     number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
     same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])
     return float((before.set_of_row == same[now.set_of_row]).mean())
+
+
+def rule_facts(plan: Plan, original: Table, released: Table) -> tuple[RuleFact, ...]:
+    """How many rows keep each rule, before and after."""
+    facts = []
+    for rule in plan.all_rules:
+        before, after = check_rule(rule, original, original), check_rule(rule, released, original)
+        facts.append(RuleFact(rule.text, rule in plan.found_rules, before.share, after.share, after.rows - after.kept))
+    return tuple(facts)
+
+
+def _refuse_broken(rules: Sequence[RuleFact]) -> None:
+    """Raise an error if a declared rule is broken."""
+    for fact in rules:
+        if fact.broken and not fact.found:
+            raise InvariantViolated(
+                f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
+                "Leave out the rule, or choose a recipe that keeps it, such as cover."
+            )
+
+
+def _less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
+    """A sentence for each rule that fewer rows keep than before."""
+    for fact in rules:
+        if fact.after < fact.before:
+            yield (
+                f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
+                "released rows keep it."
+            )
 
 
 def _cell_fact(step: Step, partition: Partition) -> CellFact:

@@ -10,13 +10,12 @@ import numpy as np
 
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
-from leafcover.engine.kept_rules import RuleFact, rule_facts, tied_by
 from leafcover.engine.manifest import Record, ReleasePaths
-from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
+from leafcover.engine.run import RuleFact, fingerprint, partitions_of, rule_facts, run, whole_part
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.recipes.plan import Made, Plan
+from leafcover.recipes.plan import Made, Plan, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text

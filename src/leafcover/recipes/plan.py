@@ -1,8 +1,9 @@
 """Steps and plans: plain data, checked when created and again against the table.
 
 A step names some columns, says which rows share a cell, and changes values only within each cell. A plan is a list of
-steps that all read the original table; each column is written once. The module also encodes plans for the derivation of
-draws, and selects the columns that a recipe may change.
+steps that all read the original table; each column is written once. The module also says which columns the rules of a
+plan tie and which pairs of levels they forbid, encodes plans for the derivation of draws, and selects the columns that
+a recipe may change.
 """
 
 import json
@@ -10,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
+from leafcover.arrays import Bools
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
@@ -273,6 +275,32 @@ def _check_dealing(plan: Plan, number: int, called: str) -> None:
 def _named(names: Iterable[str]) -> str:
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
+
+
+def tied_by(plan: Plan, table: Table) -> TiedColumns:
+    """How the rules of a plan tie the columns of a table; an error if a rule does not fit the table or a step."""
+    for rule in plan.all_rules:
+        rule.check(table)
+    tied = plan.tied(table)
+    for number, step in enumerate(plan.steps, 1):
+        for name in step.columns:
+            if name in tied.computed:
+                raise PlanError(
+                    f"Step {number} changes column {name!r}, which a rule of the plan computes. "
+                    "Leave out the step or the rule."
+                )
+    return tied
+
+
+def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
+    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders."""
+    found: dict[tuple[str, str], Bools] = {}
+    for rule in (*plan.all_rules, *tied.implied):
+        for one, other, pairs in () if rule.ties else rule.forbidden_pairs(table):
+            if one in table.names and other in table.names:
+                found[one, other] = found.get((one, other), False) | pairs
+                found[other, one] = found[one, other].T
+    return found
 
 
 def canonical(plan: Plan) -> bytes:
