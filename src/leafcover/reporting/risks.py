@@ -36,7 +36,7 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext, risk_cell
 from leafcover.reporting.disclosure_rules import FEW, NONE, curled, listed
-from leafcover.reporting.protection import averages, stuck, unmoved
+from leafcover.reporting.method import averages, stuck, unmoved
 
 say = catalogue("report_details")
 

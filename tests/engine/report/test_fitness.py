@@ -20,7 +20,7 @@ from leafcover.metrics.summary import exceeds, measured_risks
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
 from leafcover.reporting.fitness import FAR, FIRM, HIGH, LOW, NEAR, STILL, conclusion, verdicts
-from leafcover.reporting.overview import overview, tiles
+from leafcover.reporting.html_page import overview, tiles
 from tests.engine.report.pages import context_of, released, verdict
 from tests.tables import mixed
 

@@ -20,7 +20,7 @@ from leafcover.messages import catalogue
 from leafcover.recipes import RECIPES
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import DisclosureRules
-from leafcover.reporting.overview import opening
+from leafcover.reporting.html_page import opening
 from tests.engine.report.pages import measured, page, planted, released, text_of
 from tests.prose import check_golden
 
