@@ -5,10 +5,9 @@ import pytest
 
 import leafcover as lc
 from leafcover.engine.attacker import Known
-from leafcover.engine.cells_model import cells_model
 from leafcover.engine.descent_model import place_in
 from leafcover.engine.evaluate import attacker_of, pair_from
-from leafcover.engine.release_model import dealt_model, granted_model
+from leafcover.engine.release_model import cells_model, dealt_model, granted_model
 from leafcover.engine.run import run
 from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.informed_inference import Test, informed_attacks, successes

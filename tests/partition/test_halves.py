@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError
-from leafcover.partition.kd_tree import Halves
-from leafcover.tree.kd import SCALES
+from leafcover.partition.kd_tree import SCALES, Halves
 from tests.kd_tables import number_tables
 from tests.tables import category, number, table
 

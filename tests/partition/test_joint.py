@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError
-from leafcover.partition.forest import Refine
+from leafcover.partition.forest import Refine, _bin_columns, explained_shares, refine_jointly
 from leafcover.partition.leaves import Leaves, Whole
-from leafcover.tree.joint import _bin_columns, explained_shares, refine_jointly
 from tests import naive_joint
 from tests.tables import mixed, mixed_tables
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leafcover.errors import LeafcoverError, NameUnknown
+from leafcover.partition.kd_tree import grow_kd
 from leafcover.table.io import read, sample
 from leafcover.tree.export import PlotInput, outline, picture, rules, shortest_text, text
-from leafcover.tree.kd import grow_kd
 from leafcover.tree.predict import leaf_membership
 from tests import naive_kd
 from tests.kd_tables import TABLE_41, TABLE_42, number_tables, settings_of_trees

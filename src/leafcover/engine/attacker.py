@@ -7,7 +7,6 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Floats, Rows
 from leafcover.cells import intersect_labels
-from leafcover.engine.cells_model import log_sum
 from leafcover.engine.run import partitions_of, share_fixed, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
@@ -267,3 +266,20 @@ def in_codes_of(column: Column, other: Column) -> Array:
     number = {level: code for code, level in enumerate(column.levels)}
     lookup = np.array([number.get(level, MISSING) for level in other.levels] + [MISSING], np.int32)
     return lookup[other.values]
+
+
+def candidates_of(shown: Column, most: int = 256) -> Column:
+    """Every level that occurs in a column, or every number; of many numbers, evenly spaced ones."""
+    if shown.is_category:
+        occurring = np.unique(shown.values[shown.values >= 0]).astype(np.int32)
+    else:
+        occurring = np.unique(shown.values[~shown.missing])
+        occurring = occurring[np.unique(np.linspace(0, len(occurring) - 1, min(len(occurring), most)).astype(int))]
+    return replace(shown, values=occurring, stored=None)
+
+
+def log_sum(values: Array, axis: int) -> Floats:
+    """The logarithm of a sum of exponentials, without overflow."""
+    highest = values.max(axis=axis, keepdims=True)
+    found: Floats = (highest + np.log(np.exp(values - highest).sum(axis=axis, keepdims=True))).squeeze(axis)
+    return found

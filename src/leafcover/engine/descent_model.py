@@ -13,8 +13,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells, Range
-from leafcover.engine.attacker import Known, in_codes_of
-from leafcover.engine.cells_model import candidates_of, log_sum
+from leafcover.engine.attacker import Known, candidates_of, in_codes_of, log_sum
 from leafcover.engine.run import whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.perturb.base import Chunk, Perturbation, Summary

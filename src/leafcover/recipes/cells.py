@@ -15,7 +15,7 @@ from leafcover.arrays import Floats, Rows
 from leafcover.cells import Cells
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.partition.forest import Forest, Refine
+from leafcover.partition.forest import Forest, Refine, explained_shares, level_codes
 from leafcover.partition.leaves import Leaves
 from leafcover.perturb.shuffle import Shuffle, shuffle
 from leafcover.recipes.cover import MOST_K
@@ -23,7 +23,6 @@ from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Table, column_name
 from leafcover.tree.histogram import quantile_codes
-from leafcover.tree.joint import level_codes
 
 LARGE = 5_000  # tables with at least this many rows get the larger k
 LEAST_EXPLAINED = 0.01  # minimum share of a column's entropy inside the leaves that its own tree explains
@@ -117,8 +116,6 @@ def _leaves(
 
 def _chosen(table: Table, cells: Cells, floor: int) -> tuple[str, ...]:
     """The columns whose own trees explain part of their variation inside the target's leaves."""
-    from leafcover.tree.joint import explained_shares
-
     every = max(1, -(-len(table) // SAMPLE))
     rows = np.arange(0, len(table), every)
     columns = [c for c in table if table.roles.get(c.name) != "unit"]

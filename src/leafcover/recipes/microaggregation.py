@@ -4,14 +4,13 @@ from typing import Literal, TypeAlias
 
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.partition.base import PartitionMethod
-from leafcover.partition.kd_tree import Halves, Kd
+from leafcover.partition.kd_tree import Cut, Halves, Kd, Scale, Scope, Tie
 from leafcover.partition.leaves import MOST_ROWS, Whole
 from leafcover.partition.microaggregation import InOrder, KMeans, Mdav, Strata, VariableMdav
 from leafcover.perturb.centroid import Centroid
 from leafcover.recipes.plan import Names, Plan, Step, chosen_columns, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Table
-from leafcover.tree.kd import Cut, Scale, Scope, Tie
 
 Average: TypeAlias = Literal["mean", "median"]
 NUMBERS = ("number", "date", "time")  # kinds that have an average
