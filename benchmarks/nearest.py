@@ -40,7 +40,7 @@ def own_among_nearest(people, others, numbers, own):
 
 def noisy_numbers(rows=ROWS):
     """Independent normals and the same with noise of 0.3 standard deviations, scaled by the original range."""
-    from leafcover.metrics.neighbors import ScaledTable
+    from leafcover.metrics.disclosure.nearest_record import ScaledTable
 
     rng = np.random.default_rng(1)
     original = rng.normal(size=(rows, COLUMNS))
@@ -55,7 +55,7 @@ def adult_cover():
     from leafcover.engine.evaluate import pair_from
     from leafcover.engine.run import run
     from leafcover.keyed_random import Key
-    from leafcover.metrics.neighbors import scaled
+    from leafcover.metrics.disclosure.nearest_record import scaled
     from leafcover.recipes import plan_for
     from leafcover.table.io import read, sample
 
@@ -67,8 +67,8 @@ def adult_cover():
 
 def measured(name, original, released):
     """Linkage of all people by the tree, their nearest rows by the tree, and linkage by comparing all pairs."""
+    from leafcover.metrics.disclosure.nearest_record import closer_than_own, nearest
     from leafcover.metrics.disclosure.record_linkage import chance_among
-    from leafcover.metrics.neighbors import closer_than_own, nearest
 
     rows, numbers = original.numbers.shape
     own = np.arange(rows)

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.identifiers.tables import table_of
 
 from leafcover.table.frames import from_frame
-from leafcover.table.identifiers import identifiers
+from leafcover.table.inspection import identifiers
 from leafcover.table.io import read
 from leafcover.table.table import Table
 

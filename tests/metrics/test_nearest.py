@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leafcover.kernels import neighbors as near
 from leafcover.kernels.neighbors import grow
-from leafcover.metrics.neighbors import (
+from leafcover.metrics.disclosure.nearest_record import (
     TIE,
     ScaledTable,
     closer_than_own,

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from leafcover.table.frames import from_frame
-from leafcover.table.identifiers import identifiers
+from leafcover.table.inspection import identifiers
 from leafcover.table.io import read, sample
 
 SHARED = {

@@ -10,7 +10,7 @@ import pytest
 from leafcover.engine.run import refuse_identifiers
 from leafcover.errors import TableError
 from leafcover.table.frames import from_frame
-from leafcover.table.identifiers import identifiers
+from leafcover.table.inspection import identifiers
 from leafcover.table.io import read
 
 PEOPLE = 40

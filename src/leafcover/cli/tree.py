@@ -53,7 +53,7 @@ def tree(
     reading: Reading,
 ) -> None:
     """Grow a C4.5 decision tree (Release 8) that predicts one column from the others."""
-    from leafcover.table.identifiers import identifiers
+    from leafcover.table.inspection import identifiers
     from leafcover.tree.c45 import grow_with_unpruned
     from leafcover.tree.export import as_json, picture, rules, text
     from leafcover.tree.predict import errors_on
@@ -131,7 +131,7 @@ def forest(
     reading: Reading,
 ) -> None:
     """Grow a SysFor forest, in which each tree starts from another good test, and show the rules the trees share."""
-    from leafcover.table.identifiers import identifiers
+    from leafcover.table.inspection import identifiers
     from leafcover.tree.export import ForestExport, forest_json, forest_rules, forest_text
     from leafcover.tree.sysfor import grow_forest_from
     from leafcover.tree.tree import training

@@ -19,7 +19,7 @@ from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, tied_by
-from leafcover.table.identifiers import identifiers
+from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table, check_weight

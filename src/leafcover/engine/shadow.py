@@ -23,8 +23,8 @@ from leafcover.metrics.disclosure.informed_inference import (
     successes,
 )
 from leafcover.metrics.disclosure.membership_inference import found_at, placements
+from leafcover.metrics.disclosure.nearest_record import nearest, scaled, searchable
 from leafcover.metrics.estimates import Estimate, Risk, mean_of, risk_of, wilson
-from leafcover.metrics.neighbors import nearest, scaled, searchable
 from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.table.frames import from_frame
 from leafcover.table.table import Column, IntoTable, Table, without_unused_levels

@@ -1,14 +1,371 @@
-"""Summary of a table, as shown by ``leafcover inspect``: for the data steward, not for publication."""
+"""Detection of direct identifiers, and a summary of a table's columns for the data steward.
 
+A column that identifies people cannot be protected by perturbation. The user must drop it or keep it deliberately.
+Considering known values only, a column looks like an identifier if it is
+
+- text or digits with the pattern of e-mail addresses, telephone numbers, IBANs, national or card numbers, UUIDs or
+  URLs, however many rows share each;
+- a column whose name says so (ssn, email, iban, passport, patient_id), with more than 20 distinct values;
+- text of which at least 90 % is distinct (dates excepted; fewer than five values are no evidence), or free text: more
+  than three words on average, with each text shared by fewer than ten rows on average. The number of words alone would
+  also match code books ('Native- Born in the United States'), but many rows share each label of a code book;
+- whole numbers in at least 50 rows, at least 90 % distinct, that increase strictly in file order or whose column name
+  suggests an identifier. Without either there is only a warning, if nearly all have the same number of digits;
+- a column whose name is that of an id, a number, a person or a household, with more than 20 distinct values and 1.5 to
+  50 rows for each, within which other columns are constant: the rows of one person. Two of these columns must be
+  unrelated if the name speaks of no person, because a code book has constant columns too; names of places do not count;
+- moments, at least 90 % distinct or constant like that, and exact coordinates.
+
+Other decimal numbers are measurements and are never identifiers. Declared as a quasi-identifier or as sensitive, a
+column is an attribute, unless its values have a pattern or its name leaves no doubt.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from leafcover.table.formatting import text_of
-from leafcover.table.identifier_patterns import exact_integers
-from leafcover.table.identifiers import Suspect, identifiers
+from leafcover.arrays import Array, Bools
+from leafcover.table.formatting import has_decimal_commas, is_text, text_of
+from leafcover.table.identifier_patterns import (
+    DATE_REGEX,
+    LEAST_BARE,
+    MANY_VALUES,
+    MIN_TEXTS,
+    MOST_MATCH,
+    NEARLY_ALL,
+    digit_texts,
+    exact_integers,
+    pattern_of,
+    share_of,
+)
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
+
+DISTINCT_SHARE = 0.9
+SECONDS_OF_A_DAY = 86_400
+MIN_ROWS = 50  # whole numbers in fewer rows are not checked
+MAX_MEAN_WORDS = 3.0
+MIN_DIGITS = 7  # of whole numbers with a weak name
+LEAST_DIGITS = 4  # of whole numbers without one
+MIN_ROWS_PER_LABEL = 10  # a code book's label is shared by at least this many rows on average
+IDENTIFIER_WORDS = frozenset({"id", "key", "code", "number", "no", "nr", "uuid", "ssn"})
+EXEMPT_ROLES = frozenset({"identifier", "unchanged", "unit", "weight"})  # roles that settle the question
+ATTRIBUTE_ROLES = frozenset({"quasi-identifier", "sensitive"})  # roles that settle it unless the evidence is strong
+ROWS_OF_ONE = (1.5, 50)  # the mean number of rows of a person or household
+CONSTANT = 0.95  # the share of neighbouring rows of a person that agree in a column that is constant for people
+LEAST_VARIED = 0.8  # a column in which two rows agree more often by chance says nothing
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A column that may be a direct identifier. Severity "refuse" stops a release, "warn" does not."""
+
+    column: str
+    severity: Literal["refuse", "warn"]
+    message: str
+    by_pattern: bool = False  # its values have the pattern of an identifier: refused as a target too
+    is_sure: bool = False  # by a pattern, or by a name that leaves no doubt
+
+
+def identifiers(table: Table) -> tuple[Suspect, ...]:
+    """The columns that look like direct identifiers, in table order."""
+    found = []
+    for column in table:
+        role = table.roles.get(column.name)
+        suspect = None if role in EXEMPT_ROLES else _check_column(column)
+        if role not in EXEMPT_ROLES | ATTRIBUTE_ROLES and (suspect is None or suspect.severity == "warn"):
+            suspect = _check_rows(column, table) or suspect
+        if suspect is not None and (suspect.is_sure or role not in ATTRIBUTE_ROLES):
+            found.append(suspect)
+    return tuple(found)
+
+
+def name_words(name: str) -> list[str]:
+    """The words of a column name, in lower case.
+
+    >>> name_words("sample_codeNumber"), name_words("PatientID.2")
+    (['sample', 'code', 'number'], ['patient', 'id', '2'])
+    """
+    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+", name)]
+
+
+def _check_column(column: Column) -> Suspect | None:
+    known = column.values[~column.missing]
+    if column.is_category:
+        counts = np.bincount(known, minlength=len(column.levels))
+        levels = column.levels if counts.all() else tuple(np.array(column.levels, object)[counts > 0])
+        return _check_pattern(column, levels) or _check_name(column, levels, known) or _check_text(column, counts)
+    if column.kind == "time":
+        return _check_moments(column, known)
+    if column.kind == "number" and _is_coordinate(column, known):
+        return _refusal(column, "it has exact coordinates", by_pattern=True)
+    if column.kind == "number" and len(known) and _is_whole(column):
+        large = np.abs(known).max() >= LEAST_BARE
+        found = _check_pattern(column, digit_texts(column, known)) if large else None
+        return found or _check_name(column, (), known) or _check_integers(column, known)
+    return None
+
+
+def _check_pattern(column: Column, levels: tuple[str, ...]) -> Suspect | None:
+    words = pattern_of(levels)
+    if not words:
+        return None
+    return _refusal(column, f"its {len(levels):,} distinct values have the pattern of {words}", by_pattern=True)
+
+
+def _is_coordinate(column: Column, known: Array) -> bool:
+    """Whether a column is called a latitude or longitude and is exact to about ten metres."""
+    exact = column.grid is None or column.grid.decimals >= COORDINATE_DECIMALS
+    named = COORDINATE_WORDS & {*name_words(column.name)}
+    return bool(named and exact and len(np.unique(known)) > MANY_VALUES and np.abs(known).max() <= 180)
+
+
+def _check_moments(column: Column, known: Array) -> Suspect | None:
+    share = len(np.unique(known)) / max(len(known), 1)
+    if len(known) < MIN_ROWS or share < DISTINCT_SHARE or not (known % SECONDS_OF_A_DAY).any():  # days alone are dates
+        return None
+    return _refusal(column, f"{_percent(share)} of its moments are distinct")
+
+
+def _check_rows(column: Column, table: Table) -> Suspect | None:
+    """Whether the rows of each value are those of one person or household: other columns are constant within them."""
+    words = name_words(column.name)
+    person = _names_person(words) or column.kind == "time"
+    if not person and not {*words} & (IDENTIFIER_WORDS | {"name", "num"}):
+        return None
+    if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
+        return None
+    known = np.flatnonzero(~column.missing)
+    values = column.values[known]
+    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
+    distinct = len(np.unique(values)) if whole else 0
+    if distinct <= MANY_VALUES or not ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]:
+        return None
+    if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
+        return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
+    others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
+    order = np.argsort(values, kind="stable")
+    same = values[order][1:] == values[order][:-1]  # a row and the one before it have the same value
+    constant = [one for one in others if _is_constant(one, known[order], same)]
+    if not constant or (not person and not _unrelated(constant)):
+        return None
+    names = " and ".join(repr(one.name) for one in constant[:2])
+    reason = f"{len(known) / distinct:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
+    return _refusal(column, reason, unit=True)
+
+
+def _names_person(words: list[str]) -> bool:
+    """Whether a column name is that of a person or household, or of their id, like 'subject', 'hid' and 'familyid'."""
+    return any(
+        word in PERSONS
+        or word in BARE_NAMES
+        or any(word == person + number for person in PERSONS for number in PERSON_NUMBERS)
+        for word in words
+    ) and not INNOCENT_WORDS & {*words}
+
+
+def _is_constant(column: Column, rows: Array, same: Bools) -> bool:
+    """Whether neighbouring rows with the same value agree in another column, though rows in general do not."""
+    here, missing = column.values[rows], column.missing[rows]
+    agree = ((here[1:] == here[:-1]) | (missing[1:] & missing[:-1]))[same]
+    _, counts = np.unique(here[~missing], return_counts=True)
+    chance = float((counts / len(here)) @ (counts / len(here))) + float(missing.mean()) ** 2
+    return len(agree) >= MANY_VALUES and float(agree.mean()) >= CONSTANT and chance <= LEAST_VARIED
+
+
+def _unrelated(columns: Sequence[Column]) -> bool:
+    """Whether there are two columns of which neither determines the other."""
+    coded = [np.unique(column.values, return_inverse=True)[1] for column in columns]
+    for at, one in enumerate(coded):
+        for other in coded[:at]:
+            pairs = len(np.unique(one.astype(np.int64) * (int(other.max()) + 1) + other))
+            if pairs > max(int(one.max()), int(other.max())) + 1:
+                return True
+    return False
+
+
+def _check_name(column: Column, levels: tuple[str, ...], known: Array) -> Suspect | None:
+    word, strong = _telling_name(column.name)
+    bare = column.name.casefold() in BARE_NAMES
+    if not word and not bare:
+        return None
+    distinct = len(levels) if column.is_category else len(np.unique(known))
+    if distinct <= MANY_VALUES or has_decimal_commas(levels):
+        return None
+    if column.is_category:
+        likely = strong or bare or share_of(pc.match_substring_regex(pa.array(levels), LOOKS_LIKE_ONE)) >= MOST_MATCH
+    else:
+        in_order = bare and bool((known[1:] >= known[:-1]).all())  # the rows of each person follow each other
+        likely = strong or in_order or (not bare and _same_length(known))
+    if not likely:
+        return None
+    return _refusal(
+        column,
+        f"its name contains {word or column.name!r} and it has {distinct:,} distinct values",
+        unit=True,
+        sure=strong,
+    )
+
+
+def _same_length(known: Array, *, least: int = MIN_DIGITS, share: float = MOST_MATCH) -> bool:
+    """Whether most whole numbers have the same number of digits, as telephone numbers do and amounts do not."""
+    lengths = np.floor(np.log10(np.maximum(np.abs(known), 1))).astype(np.int64) + 1
+    counts = np.bincount(lengths)
+    return bool(counts.argmax() >= least and counts.max() >= share * len(known))
+
+
+def _is_whole(column: Column) -> bool:
+    text_format = column.text_format
+    if column.grid is None:  # possibly integers beyond 2^53
+        stored: Any = column.stored
+        typed = stored is not None and not is_text(stored) and pa.types.is_integer(stored.type)
+        return typed or (text_format is not None and text_format.fixed and not text_format.decimals)
+    return column.grid.decimals == 0 and (text_format is None or not text_format.decimals)
+
+
+def _check_text(column: Column, counts: Array) -> Suspect | None:
+    known, distinct = int(counts.sum()), int((counts > 0).sum())
+    if known < MIN_TEXTS or distinct < 2:
+        return None
+    share = distinct / known
+    if share < 1 / MIN_ROWS_PER_LABEL:
+        return None
+    levels = pa.array(column.levels, pa.string())
+    if pc.all(pc.match_substring_regex(levels, DATE_REGEX)).as_py():
+        return None
+    if share >= DISTINCT_SHARE:
+        commas = " texts, numbers with decimal commas" if has_decimal_commas(column.levels) else ""
+        return _refusal(column, f"{_percent(share)} of its known values are distinct{commas}", sure=True)
+    words = pc.count_substring_regex(levels, r"\S+").to_numpy()
+    mean = float(np.average(words, weights=counts))
+    if mean > MAX_MEAN_WORDS:
+        return _refusal(column, f"it is free text of {mean:.1f} words on average", sure=True)
+    return None
+
+
+def _check_integers(column: Column, known: Array) -> Suspect | None:
+    if len(known) < MIN_ROWS:
+        return None
+    if column.grid is None:
+        known = exact_integers(column, known)
+    distinct = len(np.unique(known))
+    share = distinct / len(known)
+    if share < DISTINCT_SHARE:
+        return None
+    hints = [word for word in name_words(column.name) if word in IDENTIFIER_WORDS]
+    reason = f"{_percent(share)} of its known values are distinct"
+    if bool((known[1:] > known[:-1]).all()):
+        return _refusal(column, f"{reason} and they increase from row to row")
+    if hints:
+        return _refusal(column, f"{reason} and its name contains {hints[0]!r}")
+    if not _same_length(known, least=LEAST_DIGITS, share=NEARLY_ALL):  # sums of money have different lengths
+        return None
+    message = (
+        f"Column {column.name!r} may be an identifier: {reason}, with as many digits each. "
+        f"If so, read the table with drop=[{column.name!r}]."
+    )
+    return Suspect(column.name, "warn", message)
+
+
+def _refusal(
+    column: Column, reason: str, *, by_pattern: bool = False, unit: bool = False, sure: bool = False
+) -> Suspect:
+    name = repr(column.name)
+    ways = [f"drop=[{name}] to remove it", f"roles={{{name}: 'unchanged'}} to keep it unchanged"]
+    if by_pattern or unit:
+        ways.append(f"roles={{{name}: 'unit'}} if several rows belong to one person")
+    if not by_pattern and not sure:
+        ways.append(f"roles={{{name}: 'sensitive'}} if it is an attribute of people")
+    said = f"Read the table with {', with '.join(ways[:-1])}, or with {ways[-1]}."
+    what = "a person or household id" if unit else "an identifier"
+    message = f"Column {name} looks like {what}: {reason}. {said}"
+    return Suspect(column.name, "refuse", message, by_pattern, is_sure=by_pattern or sure)
+
+
+def _percent(share: float) -> str:
+    return f"{int(share * 1000) / 10:g}%"  # rounded down, so that 100% means all
+
+
+# Names that say a column identifies people. A strong name is enough if there are many values; with a weak name the
+# values must look like numbers or addresses too, because 'mobile' may also be a brand and 'mail' a number of letters.
+
+STRONG_NAMES = (
+    "ssn", "id number", "personal id", "personal number", "identity number", "identification number",
+    "national id", "nationalid", "national identification", "national identity", "national number", "nino",
+    "identity card", "id card", "idcard", "personalausweis", "ausweisnummer", "sozialversicherungsnummer",
+    "personnummer", "fodselsnummer", "bsn", "burgerservicenummer", "cpf", "aadhaar", "aadhar", "pesel",
+    "codice fiscale", "codicefiscale", "tax id", "taxid", "tax number", "taxpayer id", "steuer id", "steuerid",
+    "steuernummer", "email", "e mail", "mail address", "emailaddress", "emailadresse", "courriel",
+    "correo electronico", "iban", "account number", "account no", "account nr", "acct no", "accountnumber",
+    "kontonummer", "numero de compte", "card number", "card no", "cardnumber", "passport", "passeport", "reisepass",
+    "pasaporte", "passaporto", "paspoort", "phone number", "phone no", "phonenumber", "telephone number",
+    "telephone no", "mobile number", "mobile no", "fax number", "telefonnummer", "telefoonnummer", "handynummer",
+    "numero de telephone", "numero de telefono", "uuid", "guid", "driver license", "driver licence",
+    "drivers license", "drivers licence", "driving licence", "driving license", "licence number", "license number",
+    "licence plate", "license plate", "number plate", "nummernschild", "permis de conduire", "medical record number",
+    "mrn",
+)  # fmt: skip
+WEAK_NAMES = (
+    "phone", "telephone", "telefon", "telefono", "telefoon", "tel", "tlf", "mobile", "mobil", "handy", "cellphone",
+    "cell phone", "fax", "mail", "url", "website", "web site", "homepage", "webpage", "licence", "license",
+    "credit card", "debit card", "bank account", "social security", "socialsecurity", "securite sociale",
+    "seguridad social", "national insurance", "dni", "nie", "nif", "nir", "cpr", "tin",
+)  # fmt: skip
+PERSONS = frozenset((
+    "person", "patient", "customer", "client", "user", "member", "employee", "student", "pupil", "subject",
+    "respondent", "participant", "citizen", "household", "taxpayer", "policyholder", "staff", "worker", "kunde",
+    "patienten", "family", "haushalt", "player",
+))  # fmt: skip
+PERSON_NUMBERS = frozenset({"id", "no", "nr", "number", "num", "key"})
+BARE_NAMES = frozenset({"id", "uid", "pid", "hid", "hhid", "userid", "personid", "patientid", "customerid", "custid"})
+PLACES = frozenset((
+    "state", "country", "county", "city", "town", "region", "district", "province", "zip", "postcode", "area", "land",
+    "municipality",
+))  # fmt: skip
+COORDINATE_WORDS = frozenset({"lat", "latitude", "lon", "lng", "longitude"})
+COORDINATE_DECIMALS = 4
+INNOCENT_WORDS = frozenset((
+    "of", "per", "count", "counts", "n", "num", "nb", "total", "sum", "mean", "avg", "average", "median", "max",
+    "min", "share", "ratio", "rate", "pct", "percent", "score", "index", "amount", "balance", "debt", "income",
+    "limit", "price", "cost", "costs", "fee", "charge", "charges", "bill", "spend", "spent", "usage", "use", "used",
+    "volume", "size", "length", "len", "age", "day", "days", "date", "week", "weeks", "month", "months", "year",
+    "years", "hour", "hours", "minute", "minutes", "mins", "second", "seconds", "time", "duration", "type", "kind",
+    "class", "category", "group", "level", "status", "flag", "has", "is", "opt", "consent", "allowed", "verified",
+    "valid", "domain", "provider", "operator", "carrier", "brand", "model", "country", "region", "city", "area",
+    "prefix", "plan", "contract", "subscription", "service", "list", "campaign", "response", "method", "preferred",
+    "channel", "call", "calls", "visit", "visits", "click", "clicks", "open", "opened", "sent", "received", "expiry",
+    "issuer",
+))  # fmt: skip
+LOOKS_LIKE_ONE = r"@|^[^\s]+\.[A-Za-z]{2,}(/\S*)?$|([0-9][^0-9]{0,3}){6}"  # an address, or at least six digits
+
+
+def _telling_name(name: str) -> tuple[str, bool]:
+    """The part of a column name that names an identifier, if any, and whether it is strong.
+
+    >>> _telling_name("E-Mail"), _telling_name("workPhone"), _telling_name("hotel"), _telling_name("email_count")
+    (('e mail', True), ('phone', False), ('', False), ('', False))
+    """
+    folded = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
+    words = name_words(folded)
+    if len(words) >= 2 and words[-2] in PERSONS and words[-1] in PERSON_NUMBERS:
+        return " ".join(words[-2:]), True
+    joined = f" {' '.join(words)} "
+    for names, strong in ((STRONG_NAMES, True), (WEAK_NAMES, False)):
+        for one in names:
+            before, found, after = (part.split() for part in joined.partition(f" {one} "))
+            counted = before[:1] in (["no"], ["number"])
+            if found and not counted and not INNOCENT_WORDS & {*before, *after}:
+                return one, strong
+    return "", False
+
+
+# The summary, as shown by ``leafcover inspect``: for the data steward, not for publication.
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,7 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows, Singles
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.metrics.disclosure.probabilistic_linkage import information
-from leafcover.metrics.disclosure.record_linkage import chance_among
-from leafcover.metrics.estimates import Attack, Risk, risk_of
-from leafcover.metrics.models import forest_of
-from leafcover.metrics.neighbors import (
+from leafcover.metrics.disclosure.nearest_record import (
     ScaledTable,
     bearable,
     closer_than_own,
@@ -30,6 +26,10 @@ from leafcover.metrics.neighbors import (
     searchable,
     with_value,
 )
+from leafcover.metrics.disclosure.probabilistic_linkage import information
+from leafcover.metrics.disclosure.record_linkage import chance_among
+from leafcover.metrics.estimates import Attack, Risk, risk_of
+from leafcover.metrics.models import forest_of
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 

@@ -15,9 +15,9 @@ import numpy as np
 from leafcover.arrays import Array, Floats, Rows
 from leafcover.metrics.disclosure.attribute_inference import best_guess, labels_of, reach_of, right
 from leafcover.metrics.disclosure.membership_inference import folds, found_at, is_tuning, placements
+from leafcover.metrics.disclosure.nearest_record import nearest, scaled, searchable
 from leafcover.metrics.estimates import Attack, Estimate, Risk, risk_of, wilson
 from leafcover.metrics.models import learning
-from leafcover.metrics.neighbors import nearest, scaled, searchable
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.metrics.disclosure.nearest_record import TIE, bearable, nearest, of_rows, scaled, searchable
 from leafcover.metrics.estimates import Attack, Estimate, Risk, difference, risk_of, wilson
-from leafcover.metrics.neighbors import TIE, bearable, nearest, of_rows, scaled, searchable
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Column, Table
 

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from leafcover.arrays import Floats, Rows
+from leafcover.metrics.disclosure.nearest_record import ScaledTable, closer_than_own, every_distance, of_rows, scaled
 from leafcover.metrics.estimates import Risk, risk_of, risk_over_keys
-from leafcover.metrics.neighbors import ScaledTable, closer_than_own, every_distance, of_rows, scaled
 from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
 
 QUICK_COMPARISONS = 1_000_000_000  # people times released rows, for the summary of a release

@@ -21,8 +21,7 @@ import numpy as np
 
 from leafcover.arrays import Bools, Floats, Rows
 from leafcover.errors import NameUnknown, ValueOutOfRange
-from leafcover.metrics.estimates import Attack, Risk, risk_of, wilson
-from leafcover.metrics.neighbors import (
+from leafcover.metrics.disclosure.nearest_record import (
     TIE,
     ScaledTable,
     bearable,
@@ -32,6 +31,7 @@ from leafcover.metrics.neighbors import (
     scaled,
     searchable,
 )
+from leafcover.metrics.estimates import Attack, Risk, risk_of, wilson
 from leafcover.metrics.pair import SEED, Pair, sample_rows
 from leafcover.table.table import Table
 
