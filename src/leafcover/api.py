@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -132,6 +133,8 @@ def release(
     settings: Mapping[str, Any] | None = None,
     rules: Sequence[str | ColumnRule] = (),
     find_rules: bool = False,
+    sequence: str | None = None,
+    unit_numbers: bool = True,
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -157,6 +160,13 @@ def release(
         Relations between columns that every released row must keep, such as ``"total == a + b"`` or ``"start <= end"``.
     find_rules : bool, default False
         Whether further rules are looked for in the table and kept.
+    sequence : str, optional
+        If a column has the role "unit", so that several rows belong to one person or household: the column by which
+        the rows of a unit follow each other. Default: the first date or time that varies within units, or the order of
+        the table.
+    unit_numbers : bool, default True
+        Whether the release says which rows belong to one unit, by new numbers in the unit's column; otherwise it has no
+        such column.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool, default False
@@ -199,9 +209,12 @@ def release(
     kept, held = split_rows(whole, hold_out, chosen)
     original = without_unused_levels(whole, kept) if len(held) else whole
     tell("writing the plan", 0.0)
+    chosen_plan = _plan_for(original, plan, target, settings, rules, find_rules, sequence, rewrite=bool(len(held)))
+    if not unit_numbers:
+        chosen_plan = _without_numbers(chosen_plan)
     made = run(
         original,
-        _plan_for(original, plan, target, settings, rules, find_rules, rewrite=bool(len(held))),
+        chosen_plan,
         key=chosen,
         keep_order=keep_order,
         progress=progress,
@@ -218,6 +231,13 @@ def release(
     if max_risk is not None:
         found.check_risk(max_risk, progress=progress)
     return found
+
+
+def _without_numbers(plan: Plan) -> Plan:
+    """The same plan for a release that does not say which rows belong to one unit."""
+    if plan.units is None:
+        raise PlanError("unit_numbers is False, but no column has the role unit. Leave it out.")
+    return plan.replaced(units=replace(plan.units, unnumbered=True))
 
 
 def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
@@ -244,21 +264,27 @@ def _plan_for(
     settings: Mapping[str, Any] | None,
     rules: Sequence[str | ColumnRule],
     find_rules: bool,
+    sequence: str | None,
     *,
     rewrite: bool,
 ) -> Plan:
     """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
-        return plan_for(table, plan, target=target, settings=settings, rules=rules, find_rules=find_rules)
+        return plan_for(
+            table, plan, target=target, settings=settings, rules=rules, find_rules=find_rules, sequence=sequence
+        )
     if target is not None and plan.target and target != plan.target:
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
     if settings:
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
     if rules or find_rules:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
+    if sequence is not None:
+        raise PlanError("sequence is for a recipe, and a plan was given. Write it into the plan.")
     if rewrite and plan.settings is not None and plan.recipe in RECIPES:
         target = plan.target or None
         given: dict[str, Any] = {"settings": plan.settings, "rules": plan.rules, "find_rules": plan.found_rules}
+        given["sequence"] = None if plan.units is None else plan.units.sequence
         return plan_for(table, plan.recipe, target=target, **given)
     return plan
 

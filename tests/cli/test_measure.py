@@ -294,7 +294,7 @@ def test_a_unit_is_left_out_of_report_and_control(tmp_path):
     made = leafcover("release", tmp_path / "in.csv", "-o", out, *roles, "--hold-out", 0.3, "--report", report)
     assert made.exit_code == 0, made.output
     assert report.exists()
-    assert out.read_text().splitlines()[0] == lines[0]
+    assert out.read_text().splitlines()[0] == wide[0]
     for more in ((), ("--control", tmp_path / "out.held-out.csv")):
         found = leafcover("measure", tmp_path / "in.csv", out, "--json", "-", *more)
         assert found.exit_code == 0, found.output

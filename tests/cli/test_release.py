@@ -2,6 +2,7 @@
 
 import json
 import stat
+from collections import Counter
 
 import pytest
 
@@ -299,11 +300,16 @@ def test_tree_and_inspect_warn_of_an_identifier():
         assert "looks like an identifier" in result.stderr
 
 
-def test_a_unit_is_not_released(folder):
+def test_a_unit_is_released_as_new_numbers_or_not_at_all(folder):
     lines = (folder / "in.csv").read_text().splitlines()
     wide = ["home," + lines[0]] + [f"{i // 3}," + line for i, line in enumerate(lines[1:])]
     (folder / "in.csv").write_text("\n".join(wide) + "\n")
     out = released(folder, "--unit", "home")
+    assert out.read_text().splitlines()[0] == "home,age,pay,job,class"
+    numbers = [line.partition(",")[0] for line in out.read_text().splitlines()[1:]]
+    assert sorted(numbers, key=int) == numbers
+    assert set(Counter(numbers).values()) == {3}
+    out = released(folder, "--unit", "home", "--no-unit-numbers", "--force")
     assert out.read_text().splitlines()[0] == "age,pay,job,class"
 
 

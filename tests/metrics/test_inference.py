@@ -11,7 +11,7 @@ from leafcover.engine.evaluate import pair_from
 from leafcover.engine.run import run
 from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.keyed_random import Key
-from leafcover.metrics import neighbors as people
+from leafcover.metrics.disclosure import nearest_record as people
 from leafcover.metrics.disclosure.attribute_inference import (
     MOST_LEVELS,
     attacked_columns,

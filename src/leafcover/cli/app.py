@@ -87,6 +87,8 @@ GIVEN = (
         "pairs",
         "control",
         "plan",
+        "report",
+        "sequence",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
@@ -214,7 +216,10 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         [],
     ),
     "unit": (
-        _option("--unit", words="The column that identifies the person or household of a row; it is not released."),
+        _option(
+            "--unit",
+            words="The column that says to which person or household a row belongs; it is released as new numbers.",
+        ),
         [],
     ),
     "weight": (_option("--weight", words="The survey weight of each row; trees do not test it."), []),

@@ -49,6 +49,14 @@ Rules = Annotated[
 FindRules = Annotated[
     bool, typer.Option("--find-rules", help="Also keep the rules between columns that `leafcover inspect` finds.")
 ]
+Sequence = Annotated[
+    str | None,
+    typer.Option(
+        "--sequence",
+        metavar="COL",
+        help="Sort the rows of a unit by this column. [the first date, or the order of the table]",
+    ),
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -83,6 +91,10 @@ def release(
     bins: Bins = None,
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = False,
+    sequence: Sequence = None,
+    no_unit_numbers: Annotated[
+        bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
+    ] = False,
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -147,6 +159,8 @@ def release(
             settings=chosen.settings,
             rules=rules,
             find_rules=find_rules,
+            sequence=sequence,
+            unit_numbers=not no_unit_numbers,
             key_file=key_file,
             seed=seed,
             keep_order=keep_order,
@@ -334,6 +348,7 @@ def plan(
     bins: Bins = None,
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = False,
+    sequence: Sequence = None,
     reading: Reading,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
@@ -345,7 +360,9 @@ def plan(
     for words in data.warnings:
         warn(words)
     chosen = chosen_recipe(recipe, settings, bins)
-    written = plan_for(data, recipe, target=target, settings=chosen.settings, rules=rules, find_rules=find_rules)
+    written = plan_for(
+        data, recipe, target=target, settings=chosen.settings, rules=rules, find_rules=find_rules, sequence=sequence
+    )
     typer.echo(plan_text(written), nl=False)
 
 

@@ -11,7 +11,7 @@ from leafcover.engine.run import partitions_of, share_fixed, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Chunk, Perturbation, Summary
-from leafcover.recipes.plan import Plan, Step, tied_by
+from leafcover.recipes.plan import Plan, Step, step_table
 from leafcover.table.table import Column, Table
 
 
@@ -19,15 +19,15 @@ from leafcover.table.table import Column, Table
 class Known:
     """A table that was released, the plan, and its cells."""
 
-    table: Table  # the rows that were released, in their original order, without columns that rules compute
+    table: Table  # what was released, as the steps see it: without columns that rules compute, a row for each unit
     plan: Plan
     partitions: Mapping[PartitionMethod, Partition]
-    original: Table  # the same with every column
+    original: Table  # the rows that were released, in their original order, with every column
 
     @classmethod
     def rebuilt(cls, original: Table, plan: Plan) -> "Known":
         """Recompute the cells from the original and the plan."""
-        table = tied_by(plan, original).untie(original)
+        table = step_table(plan, original)
         return cls(table, plan, partitions_of(table, plan, lambda words, share: None), original)
 
 

@@ -35,8 +35,9 @@ from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
 from leafcover.recipes import RECIPES, plan_for
-from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan import Plan, step_table
 from leafcover.table.table import Table, row_hashes, without_unused_levels
+from leafcover.table.units import owners
 
 # Repeat a release on some of the rows, so that the others serve as a control: people who are not in the release.
 
@@ -57,7 +58,6 @@ def rerun(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Rerun:
 
     A plan that no recipe wrote is used unchanged, but its trees and cells are recomputed from these rows.
     """
-    table = table.select(name for name in table.names if table.roles.get(name) != "unit")  # never released
     inside = np.zeros(len(table), bool)
     inside[rows] = True
     part = without_unused_levels(table, rows)
@@ -65,12 +65,12 @@ def rerun(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Rerun:
     if plan.settings is not None and plan.recipe in RECIPES:
         written = plan_for(
             part, plan.recipe, target=plan.target or None, settings=plan.settings, rules=plan.rules,
-            find_rules=plan.found_rules,
+            find_rules=plan.found_rules, sequence=None if plan.units is None else plan.units.sequence,
         )  # fmt: skip
     # These releases are never published, so a fixed seed is safe and makes the figures reproducible.
     release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
-    return Rerun(pair, Known(written.tied(part).untie(part), written, release.partitions, part))
+    return Rerun(pair, Known(step_table(written, part), written, release.partitions, part))
 
 
 def folds(
@@ -85,10 +85,12 @@ def folds(
 
     A fold for which the plan fails is left out.
     """
-    table = table.take(sample_rows(len(table), most))
-    order = np.random.default_rng(SEED).permutation(len(table))
+    owner = owners(table)
+    people = sample_rows(int(owner.max()) + 1, most)
+    order = people[np.random.default_rng(SEED).permutation(len(people))]
+    table, owner = table.take(kept := np.flatnonzero(np.isin(owner, people))), owner[kept]
     for number, fold in enumerate(np.array_split(order, count)):
-        rest = np.setdiff1d(order, fold)
+        rest = np.flatnonzero(~np.isin(owner, fold))
         tell(number / count)
         try:
             yield rerun(table, plan, rest, seed=SEED + number)
@@ -174,8 +176,9 @@ def compared_to(original: Table, release: Release, control: Table | None = None)
 
 def _known(original: Table, release: Release) -> Known:
     """What an attacker who knows the plan of a release knows of its cells."""
-    table = original.select(name for name in original.names if name in release.table.names)
-    return Known(release.plan.tied(table).untie(table), release.plan, release.partitions, table)
+    names = (*release.table.names, *original.with_role("unit"))
+    table = original.select(name for name in original.names if name in names)
+    return Known(step_table(release.plan, table), release.plan, release.partitions, table)
 
 
 # Measures get what an attacker can infer from the plan; they do not depend on plans themselves.
@@ -235,25 +238,35 @@ MOST = 0.5  # maximum share of control rows that are also in the original, beyon
 
 def pair_from(original: Table, release: Release, control: Table | None = None) -> Pair:
     """The pair of a release. Roles define what an attacker knows; by default everything except the target."""
-    names = release.table.names
-    tied = release.plan.tied(original.select(name for name in original.names if name in names))
-    return pair_of(
-        original,
-        release.table,
+    plan, names = release.plan, [name for name in release.table.names if original.roles.get(name) != "unit"]
+    tied = plan.tied(original.select(name for name in original.names if name in names))
+    pair = pair_of(
+        _rows_in(original, plan),
+        release.table.select(names),
         release.source if release.descends else None,
         target=release.plan.target if release.plan.target in names else "",
         quasi_identifiers=quasi_identifiers_of(original, release),
         sensitive=[n for n in original.with_role("sensitive") if n in names],
         weight="".join([n for n in original.with_role("weight") if n in names][:1]),
         control=control,
-    ).without_ties(tied)
+    )
+    if plan.units is None:
+        return pair.without_ties(tied)
+    aside = None if control is None else step_table(plan, control, tied)
+    return pair.of_units(plan.units, step_table(plan, original, tied), release.step_table, aside)
+
+
+def _rows_in(original: Table, plan: Plan) -> Table:
+    """The rows of the original that the release has: of large units only the first."""
+    return original if plan.units is None else original.take(plan.units.kept(original))
 
 
 def quasi_identifiers_of(original: Table, release: Release) -> list[str]:
     """The columns an attacker is assumed to know: the quasi-identifiers, or by default all except target and weight."""
     names = release.table.names
     named = [n for n in original.with_role("quasi-identifier") if n in names]
-    return named or [n for n in names if n != release.plan.target and original.roles.get(n) != "weight"]
+    others = [n for n in names if original.roles.get(n) not in ("weight", "unit")]
+    return named or [n for n in others if n != release.plan.target]
 
 
 def refuse_same_people(pair: Pair) -> None:
@@ -362,8 +375,14 @@ def hold_out(table: Table, share: float | None, key: Key) -> tuple[Rows, Rows]:
     rows = np.arange(len(table), dtype=np.int64)
     if share is None:
         return rows, rows[:0]
-    order = np.argsort(Draws(key.secret).sub("leafcover hold out").words(rows), kind="stable")
-    count = round(share * len(table))
-    if count < 1 or len(table) - count < 2:
-        raise TableError(f"Holding out {share} of {len(table)} rows leaves too few on one side. Choose another share.")
-    return np.sort(order[count:]), np.sort(order[:count])
+    owner = owners(table)
+    people = np.arange(int(owner.max(initial=-1)) + 1, dtype=np.int64)
+    order = np.argsort(Draws(key.secret).sub("leafcover hold out").words(people), kind="stable")
+    count = round(share * len(people))
+    if count < 1 or len(people) - count < 2:
+        what = "units" if table.with_role("unit") else "rows"
+        raise TableError(
+            f"Holding out {share} of {len(people)} {what} leaves too few on one side. Choose another share."
+        )
+    held = np.isin(owner, order[:count])
+    return rows[~held], rows[held]

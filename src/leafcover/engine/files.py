@@ -18,7 +18,7 @@ from leafcover.engine.run import CellFact, ColumnFact, Release, RuleFact, TreeFa
 from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
-from leafcover.recipes.plan import Plan, tied_by
+from leafcover.recipes.plan import Plan, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to
@@ -55,7 +55,7 @@ def save_release(
         with table_part.open("rb") as file:
             mark = file_digest(file, "sha256").hexdigest()
         outward = external(release, file=paths.table.name, sha256=mark, publish_tree=publish_tree)
-        if few := not_reached(release.table, release.plan, release.partitions, published=True):
+        if few := not_reached(release.step_table, release.plan, release.partitions, published=True):
             outward["not_reached"] = list(few)
         inward = internal(release, outward, reading=_reading(original, release.plan.target))
         text = _json(outward)
@@ -214,7 +214,7 @@ def recall(
     internal_facts, held_out = record.internal, None
     chosen = plan if plan is not None else _plan(internal_facts)
     tied = TiedColumns() if chosen is None else _tied(chosen, original, released)
-    dealt = chosen is not None and is_dealt(chosen, tied.untie(released))
+    dealt = chosen is not None and is_dealt(chosen, step_table(chosen, released, tied))
     source = None if dealt and pairs is None else read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
@@ -227,16 +227,24 @@ def recall(
         original, left = split_released(original, rows)
         held_out = left if len(left) else None
     weight = [n for n in original.with_role("weight") if n in released.names]
+    unit = set(original.with_role("unit")) if chosen is not None else set()
+    aside = held_out if control is None else control
     pair = pair_of(
-        original,
-        released,
+        original if chosen is None or chosen.units is None else original.take(chosen.units.kept(original)),
+        released.select(n for n in released.names if n not in unit),
         source,
         target=target,
         quasi_identifiers=[n for n in original.with_role("quasi-identifier") if n in released.names],
         sensitive=[n for n in original.with_role("sensitive") if n in released.names],
         weight=weight[0] if weight else "",
-        control=held_out if control is None else control,
-    ).without_ties(tied)
+        control=aside,
+    )
+    if chosen is None or chosen.units is None:
+        pair = pair.without_ties(tied)
+    else:
+        outside = None if aside is None else step_table(chosen, aside, tied)
+        before, after = step_table(chosen, original, tied), step_table(chosen, released, tied)
+        pair = pair.of_units(chosen.units, before, after, outside)
     if control is not None:
         refuse_same_people(pair)
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
@@ -245,7 +253,7 @@ def recall(
     known = None
     if chosen is not None:
         try:
-            known = Known.rebuilt(original.select(pair.names), chosen)
+            known = Known.rebuilt(original.select((*pair.names, *(n for n in original.names if n in unit))), chosen)
         except LeafcoverError as error:
             raise TableError(f"The plan of the release does not fit the original: {error}") from None
     release = (
@@ -257,6 +265,11 @@ def recall(
 
 
 def _tied(plan: Plan, original: Table, released: Table) -> TiedColumns:
+    if plan.units is not None and plan.units.unit not in released.names:
+        raise TableError(
+            f"The release has no column {plan.units.unit!r}, so its rows cannot be put together unit by unit. Measure "
+            "it when it is released, with report=..."
+        )
     return tied_by(plan, original.select(name for name in original.names if name in released.names))
 
 
@@ -297,6 +310,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         partitions=known.partitions,
         statement=None if proved is None else _fact(Statement, proved),
         rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
+        unit_table=None if known.plan.units is None else step_table(known.plan, released),
     )
 
 

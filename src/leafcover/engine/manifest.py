@@ -38,15 +38,8 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "recipe": release.plan.recipe or "own plan",
         "target": release.plan.target or None,
         "row_order": "kept" if release.kept_order else "keyed",
-        "columns": [
-            {
-                "name": fact.name,
-                "kind": column.kind,
-                **({"changed": _coarse(fact.changed, rows)} if release.descends else {}),
-                "range_fraction": _coarse(fact.range_fraction, rows),
-            }
-            for fact, column in zip(release.columns, release.table, strict=True)
-        ],
+        "columns": _columns(release),
+        **_units(release),
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
         "singleton_rows": _coarse(release.singletons, rows),
         "not_protected": list(release.unprotected),
@@ -71,6 +64,36 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
     if publish_tree:
         found["plan"] = plan_text(release.plan)
     return found
+
+
+def _columns(release: Release) -> list[dict[str, Any]]:
+    """Name and kind of each column of the table, and how it changed."""
+    rows, facts = len(release.table), {fact.name: fact for fact in release.columns}
+    found = []
+    for column in release.table:
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        fact = facts.get(column.name)
+        if fact is not None and release.descends:
+            entry["changed"] = _coarse(fact.changed, rows)
+        if fact is not None:
+            entry["range_fraction"] = _coarse(fact.range_fraction, rows)
+        found.append(entry)
+    return found
+
+
+def _units(release: Release) -> dict[str, Any]:
+    """The unit of a release in which several rows belong to one person or household."""
+    units = release.plan.units
+    if units is None or release.unit_table is None:
+        return {}
+    return {
+        "units": {
+            "column": units.unit,
+            "count": len(release.unit_table),
+            "most_rows": units.most,
+            "numbers": "new: they say which rows belong together, and nothing else",
+        }
+    }
 
 
 def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier
-from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, tied_by
+from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, step_table, tied_by
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.rule_search import check_rule
@@ -189,6 +189,12 @@ class Release:
     partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
     statement: Statement | None = field(default=None, repr=False)  # what is proved, where every column was dealt
     rules: tuple[RuleFact, ...] = ()
+    unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
+
+    @property
+    def step_table(self) -> Table:
+        """The released table whose columns the steps of the plan name."""
+        return self.table if self.unit_table is None else self.unit_table
 
     @property
     def no_values(self) -> tuple[str, ...]:
@@ -218,9 +224,12 @@ def run(
     tell = progress or (lambda words, share: None)
     if len(table) < 2:
         raise TableError(f"A release needs at least 2 rows. Got {len(table)}.")
-    whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
+    whole = table
+    if plan.units is None:
+        whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
     tied = tied_by(plan, whole)
-    table = tied.untie(whole)
+    rows_of_units = tied.untie(whole)
+    table = step_table(plan, whole, tied)
     made = None if plan.made is None else plan.made.of(table)
     check(plan, table)
     dealt = is_dealt(plan, table)
@@ -237,12 +246,13 @@ def run(
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
-    after, fixed, blocks = _carry_out(table, plan, partitions, forbidden_pairs(plan, tied, table), root, tell)
+    after, fixed, blocks = _carry_out(table, plan, partitions, forbidden_pairs(plan, tied, rows_of_units), root, tell)
 
     tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)
-    untied = Table(tuple(_column(c, after.get(c.name), order) for c in table), roles=whole.roles, source=whole.source)
-    released = tied.tie(untied, whole)
+    changed = tuple(_column(c, after.get(c.name), order) for c in table)
+    untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
+    released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     computed = (*tied.computed, *tied.differences)
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
@@ -252,7 +262,7 @@ def run(
         )
         if c.name in after
         else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
-        for c in whole
+        for c in (whole if plan.units is None else table)
     )
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released)
@@ -264,7 +274,7 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=(*_warnings(whole, plan, partitions), *_less_kept(rules)),
+        warnings=(*_warnings(table, plan, partitions), *_less_kept(rules)),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
@@ -272,6 +282,7 @@ def run(
         partitions=partitions,
         statement=statement(blocks, len(table)) if dealt else None,
         rules=rules,
+        unit_table=None if plan.units is None else untied,
     )
 
 
@@ -508,6 +519,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
     share = f"{changed:.0%}" if release.descends else "none"
     lines = [say("released", rows=rows, columns=columns, recipe=release.plan.recipe or "none", changed=share)]
+    if (units := release.plan.units) is not None:
+        lines.append(say("units", unit=units.unit, count=len(release.step_table), most=units.most))
     if not release.descends:
         lines.append(say("dealt"))
     lines += _kept(say, [tree for tree in release.trees if tree.target and tree.target == release.plan.target])
@@ -526,7 +539,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         named = (say("shared-column", name=fact.name, rows=fact.shared) for fact in shared[:LISTED])
         least = max(step.perturb.shared_by for step in release.plan.steps)
         lines.append(say("shared", columns=", ".join(named), least=least, more=len(shared[LISTED:])))
-    lines += not_reached(release.table, release.plan, release.partitions)
+    lines += not_reached(release.step_table, release.plan, release.partitions)
     if release.singletons:
         lines.append(say("singletons", share=f"{release.singletons:.1%}"))
     blocks = [" + ".join(step.columns) for step in release.plan.steps if _is_block(step)]

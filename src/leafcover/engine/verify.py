@@ -15,7 +15,7 @@ from leafcover.engine.run import RuleFact, fingerprint, partitions_of, rule_fact
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.recipes.plan import Made, Plan, tied_by
+from leafcover.recipes.plan import Made, Plan, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
@@ -61,25 +61,37 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     plan = parse_plan(inner["plan"])
     descends = plan.descends or bool(inner["not_protected"])
     pairs = read_pairs(paths.pairs if descends else paths.rows)
-    if pairs is None and not descends and len(original) == len(released):
-        pairs = np.arange(len(released))  # every row was released
+    if pairs is None and not descends and (plan.units is not None or len(original) == len(released)):
+        pairs = np.arange(len(original))  # every row was released
     if pairs is None:
         missing = f"the pairs {paths.pairs.name!r}" if descends else f"the released rows {paths.rows.name!r}"
         return [*checks, Check("guarantees", False, f"{missing} are missing")]
     rows = np.sort(pairs)  # row numbers in the original file, without held-out rows
-    if len(pairs) != len(released) or len(np.unique(pairs)) != len(pairs) or rows[-1] >= len(original):
+    if (
+        (len(pairs) != len(released) and plan.units is None)
+        or len(np.unique(pairs)) != len(pairs)
+        or rows[-1] >= len(original)
+    ):
         detail = f"{len(original)} original rows, {len(released)} released, {len(pairs)} pairs"
         return [*checks, Check("the original, the release and the pairs belong together", False, detail)]
-    original = original.select(name for name in original.names if original.roles.get(name) != "unit")
+    if plan.units is None:
+        original = original.select(name for name in original.names if original.roles.get(name) != "unit")
     original = _as_released(original, released, manifest)
     kinds = _same_kinds(original, manifest)
     if not kinds.holds:
         return [*checks, kinds]
     original = without_unused_levels(original, rows)
     tied = tied_by(plan, original)
-    table = tied.untie(original)
+    table, after = step_table(plan, original, tied), step_table(plan, released, tied)
     partitions = partitions_of(table, plan, lambda words, share: None)
-    checks += _guarantees(table, tied.untie(released), plan, np.searchsorted(rows, pairs), partitions)
+    if plan.units is None:
+        places = np.searchsorted(rows, pairs)
+    elif len(after) == len(table):
+        places = np.arange(len(table))
+    else:
+        detail = f"{len(table)} units in the original, {len(after)} in the release"
+        return [*checks, Check("the release has as many units as the original", False, detail)]
+    checks += _guarantees(table, after, plan, places, partitions)
     checks += [_rule_check(fact) for fact in rule_facts(plan, original, released)]
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
@@ -211,7 +223,7 @@ def _replay(
 
         from leafcover.table.io import write_to
 
-        made = plan.replaced(made=Made(tied_by(plan, original).untie(original), partitions))
+        made = plan.replaced(made=Made(step_table(plan, original), partitions))
         repeated = run(original, made, key=key, keep_order=inner["row_order"] == "kept")
         with TemporaryDirectory(dir=paths.table.parent) as folder:
             part = Path(folder) / paths.table.name

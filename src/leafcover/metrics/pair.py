@@ -11,6 +11,7 @@ from leafcover.errors import NameUnknown, TableError
 from leafcover.messages import catalogue
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
+from leafcover.table.units import UnitLayout
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +30,11 @@ class Pair:
     sensitive: tuple[str, ...] = ()  # what must not be inferred about a person
     weight: str = ""  # the column of survey weights, or ""
     control: Table | None = None
-    untied: "Pair | None" = None  # the same without columns that rules compute, and with differences of ordered ones
+    untied: "Pair | None" = None  # the same without columns that rules compute, and with a row for each unit
 
     @property
     def for_attacks(self) -> "Pair":
-        """The pair that attacks work on: columns that rules tie to others count once."""
+        """The pair that attacks work on: columns that rules tie to others count once, and units, not rows, count."""
         return self.untied or self
 
     @property
@@ -70,6 +71,25 @@ class Pair:
             sensitive=tuple(name for name in self.sensitive if name in names),
             weight=self.weight if self.weight in names else "",
             control=None if self.control is None else tied.untie(self.control),
+        )
+        return replace(self, untied=found)
+
+    def of_units(self, units: UnitLayout, original: Table, released: Table, control: Table | None) -> "Pair":
+        """The same pair of rows; attacks work on a pair of tables with one row for each unit."""
+
+        def every(names: Sequence[str]) -> list[str]:
+            return [at for name in names for at in units.columns_at(name) if at in original.names]
+
+        target = units.at(self.target, 1) if self.target else ""
+        more = [units.size] if set(self.quasi_identifiers) >= set(self.names) - {self.target, self.weight} else []
+        found = pair_of(
+            original,
+            released,
+            target=target if target in original.names else "",
+            quasi_identifiers=[name for name in every(self.quasi_identifiers) if name != target] + more,
+            sensitive=every(self.sensitive),
+            weight=self.weight if self.weight in original.names else "",
+            control=control,
         )
         return replace(self, untied=found)
 

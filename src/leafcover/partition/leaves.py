@@ -11,7 +11,7 @@ from leafcover.cells import Cells, LevelSet, Range, Side, one_cell
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.table.table import Column, Table
-from leafcover.tree.binary import NUMBER_GROUPS, rare_as_one, stages_of
+from leafcover.tree.binary import NUMBER_GROUPS, LeastValue, rare_as_one, stages_of
 from leafcover.tree.c45 import grow
 from leafcover.tree.histogram import Binned, bin_columns
 from leafcover.tree.predict import leaf_membership
@@ -316,6 +316,9 @@ class Conditional(PartitionMethod):
     part_price : float, optional
         The price of splits inside the groups of a number, which then separate sets of levels; by default all splits are
         made in the same way.
+    among, least : str and float, optional
+        A number among the columns given, and the least value with which a row has a value in ``of`` at all: the tree
+        begins with this test. All other rows must have none.
 
     Examples
     --------
@@ -336,9 +339,15 @@ class Conditional(PartitionMethod):
     bins: int | None = None
     one_level: bool = False
     part_price: float | None = None
+    among: str | None = None
+    least: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", column_names("Conditional.given", self.given))
+        if (self.among is None) != (self.least is None):
+            raise PlanError("Conditional.among and Conditional.least belong together. Give both or neither.")
+        if self.among is not None and self.among not in self.given:
+            raise PlanError(f"Conditional.among names {self.among!r}, which is not given. Add it to given.")
         if self.of in self.given:
             raise PlanError(f"Conditional.given names {self.of!r}, the column to predict. Leave it out.")
         if not 1 <= self.min_cell <= MOST_ROWS:
@@ -395,6 +404,7 @@ class Conditional(PartitionMethod):
             bins=self.bins,
             one_level=self.one_level,
             part_price=self.part_price,
+            among=None if self.among is None or self.least is None else LeastValue(self.among, self.least),
         )
         cells = one_cell(len(column))
         if stages[0].trees.attributes:

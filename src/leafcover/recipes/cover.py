@@ -10,6 +10,7 @@ an attacker learns is bounded on average (``engine/statement.py``) and measured.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ MUCH = 3.0  # times the usual price: from here on a warning says what is lost. T
 TARGET_LESS, TARGET_MOST = 0.4, 1.0  # what the target's own tree pays less, and at most: its rules come first
 
 
-@recipe("cover")
+@recipe("cover", units=True)
 def cover(
     table: Table,
     *,
@@ -96,8 +97,9 @@ def cover(
     columns = [c for c in table if table.roles.get(c.name) not in ("unit", "identifier")]
     free = [c for c in columns if table.roles.get(c.name) != "unchanged"]
     blocks = chain(free, target, k, [] if order is None else listed_names(order, table), table)
+    targets = _targets(table, target)
     fixed = [c.name for c in columns if c not in free]
-    ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, target)
+    ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, targets)
     raised, grown = ways.within_budget() if price is None else (PRICE, ways.grown(price))
     compared = _compared([table[block[0]] for block in blocks])
     deal = Deal(share=share, often=compared.often, correlated=compared.correlated)
@@ -123,7 +125,7 @@ class _Chain:
     fixed: Sequence[str]  # columns that stay unchanged and may be tested from the start
     k: int
     bins: int | None
-    target: str
+    targets: Sequence[str]
 
     def grown(self, price: float) -> list[tuple[PartitionMethod, Partition | None]]:
         """The partition of each block, and its cells; the first block has none."""
@@ -131,10 +133,10 @@ class _Chain:
         before = list(self.fixed)
         found: list[tuple[PartitionMethod, Partition | None]] = []
         for block in self.blocks:
-            given = tuple(name for name in before if name in tested)
+            given = tuple(name for name in before if name in tested and self._is_near(block[0], name))
             if given:
-                last = block[0] == self.target
-                own = Conditional(block[0], given, min_cell=self.k, price=price)
+                last = block[0] in self.targets
+                own = Conditional(block[0], given, min_cell=self.k, price=price, **self._among(block[0]))
                 if last:
                     # The parts of a number's classes pay the usual price: at the target's they took the whole budget,
                     # and the price of all other columns rose 76 times before it was held.
@@ -147,6 +149,16 @@ class _Chain:
             before += block
         return found
 
+    def _is_near(self, name: str, other: str) -> bool:
+        """Whether a column may be tested for another: in a table of units only near the same row."""
+        return self.table.units is None or self.table.units.is_near(name, other)
+
+    def _among(self, name: str) -> dict[str, Any]:
+        """In a table of units: from which number of rows on a unit has a value."""
+        units = self.table.units
+        least = None if units is None else units.least_rows(name)
+        return {} if units is None or least is None else {"among": units.size, "least": float(least)}
+
     def within_budget(self) -> tuple[float, list[tuple[PartitionMethod, Partition | None]]]:
         """The usual price, raised until the leaves reveal no more shares than the budget, and what is grown at it."""
         price = PRICE
@@ -156,6 +168,11 @@ class _Chain:
             if shares <= BUDGET * len(self.table) or price > MOST_PRICE:
                 return price, found
             price = round(price * RAISE, 3)
+
+
+def _targets(table: Table, target: str) -> tuple[str, ...]:
+    """The target; in a table of units, in every row of a unit."""
+    return (target,) if table.units is None else table.units.columns_at(table.units.column_of(target))
 
 
 def target_price(price: float, k: int) -> float:
@@ -241,12 +258,24 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
             raise PlanError(f"Column {name!r} is in the order of dealing more than once.")
     count = {c.name: _distinct(c) for c in columns}
     place = {name: at for at, name in enumerate(order)}
-    ordered = sorted(names, key=lambda n: (n == target, place.get(n, len(place)), count[n], names.index(n)))
+    targets, position = _targets(table, target), {name: _position(table, name) for name in names}
+    last = position[target] == 0 if target in names else True  # a target that is constant in a unit comes last of all
+    ordered = sorted(
+        names,
+        key=lambda n: (
+            last and n == target, position[n], n in targets, place.get(n, len(place)), count[n], names.index(n)
+        ),
+    )  # fmt: skip
     found: list[tuple[str, ...]] = []
     for name in ordered:
         # Nearly unique columns may determine each other by chance, and a pair of them would be a true record.
         alike = [
-            b for b in found if count[b[0]] == count[name] and 1 < count[name] <= len(table) / k and name != target
+            b
+            for b in found
+            if count[b[0]] == count[name]
+            and 1 < count[name] <= len(table) / k
+            and name not in targets
+            and position[b[0]] == position[name]
         ]
         block = next((b for b in alike if _same_groups(table[b[0]], table[name])), None)
         if block is None:
@@ -254,6 +283,11 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
         else:
             found[found.index(block)] = (*block, name)
     return found
+
+
+def _position(table: Table, name: str) -> int:
+    """In a table of units, the position of a row in its unit; 0 for columns that are constant in a unit."""
+    return 0 if table.units is None else table.units.position(name)
 
 
 def _distinct(column: Column) -> int:

@@ -18,6 +18,7 @@ from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns, tied_columns
+from leafcover.table.units import UnitLayout
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,9 @@ class Plan:
         as differences; steps read and change the remaining ones.
     found_rules : sequence of ColumnRule, optional
         Relations that were found in the table; at least as many released rows keep them as before.
+    units : UnitLayout, optional
+        How the rows of each unit become one row, if several rows belong to one person or household. Steps then read and
+        change the columns of that table.
 
     Examples
     --------
@@ -129,6 +133,7 @@ class Plan:
     made: Made | None = field(default=None, compare=False, repr=False)
     rules: tuple[ColumnRule, ...] = field(default=())
     found_rules: tuple[ColumnRule, ...] = field(default=())
+    units: UnitLayout | None = field(default=None)
 
     def __init__(
         self,
@@ -139,12 +144,14 @@ class Plan:
         made: Made | None = None,
         rules: Sequence[ColumnRule] = (),
         found_rules: Sequence[ColumnRule] = (),
+        units: UnitLayout | None = None,
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
         object.__setattr__(self, "recipe", recipe)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "made", made)
+        object.__setattr__(self, "units", units)
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
         object.__setattr__(self, "found_rules", tuple(rule for rule in dict.fromkeys(found_rules) if rule not in rules))
         if not steps:
@@ -164,7 +171,7 @@ class Plan:
         Parameters
         ----------
         **changes : any
-            New values of recipe, target, settings, made, rules or found_rules.
+            New values of recipe, target, settings, made, rules, found_rules or units.
 
         Returns
         -------
@@ -177,7 +184,7 @@ class Plan:
         >>> plan.replaced(target="union").target
         'union'
         """
-        names = ("recipe", "target", "settings", "made", "rules", "found_rules")
+        names = ("recipe", "target", "settings", "made", "rules", "found_rules", "units")
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
 
     def tied(self, table: Table) -> TiedColumns:
@@ -224,7 +231,8 @@ class Plan:
     @property
     def bins(self) -> int | None:
         """The number of classes that trees divide a numeric target into; None for a categorical target."""
-        found = (one.tree_bins for one in self.partitions if one.tree_target == self.target)
+        targets = (self.target,) if self.units is None or not self.target else self.units.columns_at(self.target)
+        found = (one.tree_bins for one in self.partitions if one.tree_target in targets)
         return next((bins for bins in found if bins), None)
 
 
@@ -292,6 +300,17 @@ def tied_by(plan: Plan, table: Table) -> TiedColumns:
     return tied
 
 
+def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Table:
+    """The table whose columns the steps name: without columns that rules compute, and with one row for each unit.
+
+    Another table than the original, such as a control, is tied as the original is.
+    """
+    untied = (tied_by(plan, table) if tied is None else tied).untie(table)
+    if plan.units is not None:
+        return plan.units.unfold(untied)
+    return untied.select(name for name in untied.names if untied.roles.get(name) != "unit")
+
+
 def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
     """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders."""
     found: dict[tuple[str, str], Bools] = {}
@@ -300,7 +319,18 @@ def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[s
             if one in table.names and other in table.names:
                 found[one, other] = found.get((one, other), False) | pairs
                 found[other, one] = found[one, other].T
-    return found
+    return found if plan.units is None else _at_positions(found, plan.units)
+
+
+def _at_positions(found: Mapping[tuple[str, str], Bools], units: UnitLayout) -> dict[tuple[str, str], Bools]:
+    """The same pairs of columns in every row of a unit."""
+    positions = range(1, units.most + 1)
+    return {
+        (units.at(one, at), units.at(other, at)): pairs
+        for (one, other), pairs in found.items()
+        if not {one, other} & set(units.rising)
+        for at in positions
+    }
 
 
 def canonical(plan: Plan) -> bytes:
@@ -314,7 +344,8 @@ def canonical(plan: Plan) -> bytes:
         [list(step.columns), _frozen(step.within), _frozen(step.perturb), [_frozen(one) for one in step.keep]]
         for step in plan.steps
     ]
-    whole = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
+    whole: list[Any] = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
+    whole = whole if plan.units is None else [whole, _frozen(plan.units)]
     return json.dumps(whole, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
 
 

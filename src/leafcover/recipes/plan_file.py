@@ -33,6 +33,7 @@ from leafcover.recipes.registry import RECIPES, checked
 from leafcover.registry import Registry
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.rule_text import parse_rule
+from leafcover.table.units import UnitLayout
 
 VERSION = 1
 
@@ -75,6 +76,9 @@ def plan_text(plan: Plan) -> str:
             shared[one] = method if taken[method] == 1 else f"{method}-{taken[method]}"
     lines = [f"version = {VERSION}"]
     lines += [f"{name} = {_toml(text)}" for name, text in (("recipe", plan.recipe), ("target", plan.target)) if text]
+    if plan.units is not None:
+        lines += ["", "[unit]"]
+        lines += [f"{key} = {_toml(content)}" for key, content in _unit_table(plan.units).items()]
     for rule in plan.all_rules:
         lines += ["", "[[rule]]", f"hold = {_toml(rule.text)}"]
         lines += ["found = true"] if rule in plan.found_rules else []
@@ -88,6 +92,13 @@ def plan_text(plan: Plan) -> str:
         lines += [f"perturb = {_toml(_table(step.perturb, PERTURBATIONS))}"]
         lines += [f"keep = {_toml(kept)}"] if kept else []
     return "\n".join(lines) + "\n"
+
+
+def _unit_table(units: UnitLayout) -> dict[str, Any]:
+    """A layout as a TOML table; what it does not have is left out."""
+    found = {one.name: getattr(units, one.name) for one in fields(units)}
+    listed = {name: list(content) if isinstance(content, tuple) else content for name, content in found.items()}
+    return {"column": listed.pop("unit"), **{name: content for name, content in listed.items() if content}}
 
 
 def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
@@ -178,7 +189,7 @@ def parse_plan(text: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
-    _only(content, ("version", "recipe", "target", "rule", "partition", "step"), "the plan")
+    _only(content, ("version", "recipe", "target", "unit", "rule", "partition", "step"), "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
     for name in ("recipe", "target"):
@@ -192,7 +203,19 @@ def parse_plan(text: str) -> Plan:
     shared = _shared(content.get("partition", {}))
     steps = [_step(table, shared, f"step {number}") for number, table in enumerate(tables, 1)]
     declared, found = _rules(content.get("rule", []))
-    return Plan(*steps, recipe=recipe, target=content.get("target", ""), rules=declared, found_rules=found)
+    units = _units(content["unit"]) if "unit" in content else None
+    return Plan(*steps, recipe=recipe, target=content.get("target", ""), rules=declared, found_rules=found, units=units)
+
+
+def _units(table: Any) -> UnitLayout:
+    """How the rows of each unit become one row."""
+    hints = get_type_hints(UnitLayout)
+    _only(table, {"column": str, **hints}, "the unit")
+    for needed in ("column", "lengths"):
+        if needed not in table:
+            raise PlanError(f"The unit has no {needed}. Add it.")
+    given = {"unit" if key == "column" else key: content for key, content in table.items()}
+    return UnitLayout(**{key: checked(f"{key} of the unit", hints[key], content) for key, content in given.items()})
 
 
 def _rules(tables: Any) -> tuple[list[ColumnRule], list[ColumnRule]]:

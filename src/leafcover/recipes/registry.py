@@ -17,6 +17,7 @@ from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.table.tied_columns import tied_columns
+from leafcover.table.units import unit_layout
 
 FindRules: TypeAlias = bool | Sequence[ColumnRule]  # whether to look for rules, or those that were found before
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
@@ -34,6 +35,8 @@ class Recipe:
         The function that writes a plan for a table.
     source_text, keeps_text, hides_text : str, optional
         The publication, what it preserves and what it protects, unless the catalogue says so.
+    takes_units : bool, default False
+        Whether it can release people or households with several rows each.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Recipe:
     source_text: str = ""
     keeps_text: str = ""
     hides_text: str = ""
+    takes_units: bool = False
 
     @property
     def source(self) -> str:
@@ -89,7 +93,7 @@ RECIPES: Registry[Recipe] = Registry(
 
 
 def recipe(
-    name: str, *, source: str = "", keeps: str = "", hides: str = ""
+    name: str, *, source: str = "", keeps: str = "", hides: str = "", units: bool = False
 ) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
     """Register a function that writes a plan, as a recipe.
 
@@ -102,6 +106,9 @@ def recipe(
         The name in ``--recipe`` and in plan files.
     source, keeps, hides : str, optional
         The publication (author, year, title), what it preserves and what it protects, for the list and for reports.
+    units : bool, default False
+        Whether it can release people or households with several rows each: it is then given a table with one row for
+        each unit, whose ``units`` say how it was made.
 
     Returns
     -------
@@ -123,9 +130,15 @@ def recipe(
 
         @wraps(make)
         def signed(
-            table: IntoTable, *, rules: Sequence[str | ColumnRule] = (), find_rules: FindRules = False, **given: Any
+            table: IntoTable,
+            *,
+            rules: Sequence[str | ColumnRule] = (),
+            find_rules: FindRules = False,
+            sequence: str | None = None,
+            **given: Any,
         ) -> Plan:
             table = from_frame(table)
+            _check_units(name, table, units)
             if given.get("target") is None and "target" in known:
                 needed = known["target"].default is Parameter.empty
                 found = _target(name, table, None) if needed else target_of(table, None)
@@ -136,7 +149,13 @@ def recipe(
             declared = [_rule(one, table) for one in rules]
             kept = _rules_of(table, find_rules)
             tied = tied_columns(declared, kept, table, target=target)
-            untied = tied.untie(table)
+            untied, layout = tied.untie(table), None
+            if table.with_role("unit"):
+                layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
+                untied = layout.unfold(untied)
+                given |= {"target": layout.at(target, 1)} if target else {}
+            elif sequence is not None:
+                raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
             plan = write(untied, **given)
             if not isinstance(plan, Plan):
                 raise PluginError(f"The recipe {name!r} must return a Plan. Got {type(plan).__name__}.")
@@ -144,13 +163,29 @@ def recipe(
             made = None if plan.made is None else Made(untied, plan.made.partitions)
             kept = tuple(rule for rule in kept if rule in tied.rules or not rule.ties)
             return plan.replaced(
-                recipe=name, target=target, settings=chosen, made=made, rules=declared, found_rules=kept
+                recipe=name, target=target, settings=chosen, made=made, rules=declared, found_rules=kept, units=layout
             )
 
-        RECIPES.register(name, Recipe(name, signed, source, keeps, hides))
+        RECIPES.register(name, Recipe(name, signed, source, keeps, hides, units))
         return signed
 
     return register
+
+
+def _check_units(recipe: str, table: Table, takes_units: bool) -> None:
+    """Raise an error if a recipe cannot release the units of a table."""
+    units = table.with_role("unit")
+    if units and not takes_units:
+        able = ", ".join(name for name, one in RECIPES.items() if one.takes_units)
+        raise PlanError(
+            f"Recipe {recipe!r} changes rows one by one, so the rows of one {units[0]!r} would show whose they are. "
+            f"Use {able}, or drop the column {units[0]!r} if every row is a different person."
+        )
+    fixed = [name for name in table.names if table.roles.get(name) == "unchanged"]
+    if units and fixed:
+        raise PlanError(
+            f"Column {fixed[0]!r} cannot stay unchanged: a unit could be found by it. Drop it, or change it."
+        )
 
 
 def _rule(given: str | ColumnRule, table: Table) -> ColumnRule:
@@ -186,6 +221,7 @@ def plan_for(
     settings: Mapping[str, Any] | None = None,
     rules: Sequence[str | ColumnRule] = (),
     find_rules: FindRules = False,
+    sequence: str | None = None,
 ) -> Plan:
     """The plan that a recipe writes for a table.
 
@@ -203,6 +239,8 @@ def plan_for(
         Relations between columns that every released row must keep, such as ``"total == a + b"``.
     find_rules : bool or sequence of ColumnRule, default False
         Whether further rules are looked for in the table and kept, or those that were found before.
+    sequence : str, optional
+        The column by which the rows of a unit follow each other, if a column has the role "unit".
 
     Returns
     -------
@@ -221,7 +259,7 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
-    plan = chosen.make(table, rules=rules, find_rules=find_rules, **given)
+    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, **given)
     return plan.replaced(target=target or "")
 
 

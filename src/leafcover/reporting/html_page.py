@@ -163,6 +163,9 @@ def opening(context: ReportContext) -> Opening:
         size=say(
             "size",
             rows=context.rules.rows,
+            units=0
+            if context.release is None or context.release.unit_table is None
+            else len(context.release.unit_table),
             columns=len(context.pair.names),
             has_target="yes" if context.target else "no",
             target=context.target,

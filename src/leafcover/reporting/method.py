@@ -79,8 +79,12 @@ def _dealt(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     yield Words(
         say("dealt", target=release.plan.target, has_target="yes" if release.plan.target else "no"), tone="lead"
     )
+    if (units := release.plan.units) is not None:
+        example = next((units.at(name, 2) for name in (*units.varying, *units.rising)), units.size)
+        figures = {"count": len(release.step_table), "most": units.most}
+        yield Words(say("units", unit=units.unit, **figures, example=example))
     share = shared_by(release)
-    if share > 1 and not all(release.table[name].is_category for step in steps for name in step.columns):
+    if share > 1 and not all(release.step_table[name].is_category for step in steps for name in step.columns):
         yield Words(say("dealt-shared", rows=share))
     if subject.show_plan:
         yield Words(say("dealt-price"))
@@ -315,7 +319,7 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
     yield from _exactly_dealt(release)
     moved = [name for step in steps if step.perturb.moves_rows and step.perturb.descends for name in step.columns]
     if moved:
-        every = len(moved) == len(release.table.names)
+        every = len(moved) == len(release.step_table.names)
         yield _item("exact-counts", columns=say("every-column") if every else listed(moved, most=6))
     free = [step for step in steps if not step.perturb.uses_cells]
     if free:
@@ -329,10 +333,10 @@ def _exact(release: Release) -> Iterator[tuple[str, str]]:
 def _exactly_dealt(release: Release) -> Iterator[tuple[str, str]]:
     """Columns that were dealt and whose counts are exact: categories, and numbers that were not shared."""
     dealt = [name for step in release.plan.steps if not step.perturb.descends for name in step.columns]
-    exact = [name for name in dealt if release.table[name].is_category or shared_by(release) == 1]
+    exact = [name for name in dealt if release.step_table[name].is_category or shared_by(release) == 1]
     if exact:
-        categories = [c.name for c in release.table if c.is_category]
-        every = "every-column" if len(exact) == len(release.table.names) else "every-category"
+        categories = [c.name for c in release.step_table if c.is_category]
+        every = "every-column" if len(exact) == len(release.step_table.names) else "every-category"
         whole = set(exact) == set(categories) or every == "every-column"
         yield _item("exact-counts", text="exact-counts-dealt", columns=say(every) if whole else listed(exact, most=6))
 

@@ -46,6 +46,7 @@ from leafcover.table.identifier_patterns import (
 )
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
+from leafcover.table.units import owners, unit_layout
 
 DISTINCT_SHARE = 0.9
 SECONDS_OF_A_DAY = 86_400
@@ -383,6 +384,27 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True)
+class UnitFacts:
+    """Summary of the people or households that the rows belong to."""
+
+    column: str
+    count: int
+    rows: tuple[int, int, int]  # of a unit: fewest, median, most
+    sequence: str | None  # the column by which the rows of a unit follow each other; None: the order of the table
+    constant: tuple[str, ...]  # columns with one value in each unit
+    rising: tuple[str, ...]  # columns that never fall from one row of a unit to the next
+
+    def __str__(self) -> str:
+        fewest, median, most = self.rows
+        size = f"{fewest:,} rows" if fewest == most else f"{fewest:,} to {most:,} rows, half of them up to {median:,}"
+        order = "in the order of the table" if self.sequence is None else f"sorted by {self.sequence}"
+        lines = [f"{self.count:,} units ({self.column}) of {size}, {order}."]
+        lines += [f"  constant within a unit: {', '.join(self.constant)}"] if self.constant else []
+        lines += [f"  never falling within a unit: {', '.join(self.rising)}"] if self.rising else []
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
 class TableFacts:
     """Summary of a table: its size, its columns, and how many rows are unique over all columns."""
 
@@ -392,6 +414,7 @@ class TableFacts:
     warnings: tuple[str, ...]
     identifiers: tuple[Suspect, ...] = ()  # columns that look like direct identifiers
     rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
+    units: UnitFacts | None = None  # if a column has the role "unit"
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -400,7 +423,19 @@ class TableFacts:
 def describe(table: Table, *, levels: int = 5) -> TableFacts:
     """Summarise a table, with the ``levels`` most common levels of each category."""
     facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
-    return TableFacts(len(table), unique_rows(table), facts, table.warnings, identifiers(table), find_rules(table))
+    rows = table.select(name for name in table.names if table.roles.get(name) != "unit")
+    return TableFacts(
+        len(table), unique_rows(table), facts, table.warnings, identifiers(table), find_rules(rows), _unit_facts(table)
+    )
+
+
+def _unit_facts(table: Table) -> UnitFacts | None:
+    if not table.with_role("unit"):
+        return None
+    layout = unit_layout(table)
+    sizes = np.bincount(owners(table))
+    spread = int(sizes.min()), int(np.median(sizes)), int(sizes.max())
+    return UnitFacts(layout.unit, len(sizes), spread, layout.sequence, layout.constant, layout.rising)
 
 
 def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:
@@ -460,7 +495,8 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.unique_rows:,} rows are unique over all columns."
     )
     rules = [f"  {one.rule}{'' if one.kept == one.rows else f'  ({one.share:.2%} of the rows)'}" for one in found.rules]
-    return "\n".join([*lines, "", count, *(["", "Rules that the rows keep:", *rules] if rules else [])])
+    units = [] if found.units is None else ["", str(found.units)]
+    return "\n".join([*lines, "", count, *units, *(["", "Rules that the rows keep:", *rules] if rules else [])])
 
 
 def _values(facts: ColumnFacts) -> str:

@@ -3,12 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Floats, Rows, Words
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
+
+if TYPE_CHECKING:
+    from leafcover.table.units import UnitLayout
 
 # Source: the input format of a table, so that it can be written back in the same way.
 
@@ -202,6 +205,8 @@ class Table:
         The input format, so that the table can be written back in the same way.
     reading : ReadingOptions, optional
         How the file was read, so that its release can be read in the same way.
+    units : UnitLayout, optional
+        How the rows of each unit became one row, if they did.
 
     Examples
     --------
@@ -220,6 +225,7 @@ class Table:
     warnings: tuple[str, ...] = ()
     source: Any = None
     reading: ReadingOptions = field(default_factory=ReadingOptions)
+    units: "UnitLayout | None" = None
 
     def __post_init__(self) -> None:
         seen: set[str] = set()

@@ -95,6 +95,49 @@ class BinaryTrees:
         return node
 
 
+@dataclass(frozen=True)
+class LeastValue:
+    """A test of a number that comes before all others: at least so many, or not."""
+
+    column: str
+    least: float
+
+
+def grow_among(
+    binned: Binned, target: Codes, classes: int, among: LeastValue, *, given: Sequence[str], floor: int, price: float,
+    one_level: bool = False,
+) -> tuple[BinaryTrees, Codes]:  # fmt: skip
+    """Grow one tree whose root asks the test and costs nothing; the rows that fail it form one leaf.
+
+    Returns the tree, and the leaf of each row.
+    """
+    at = next(i for i, attribute in enumerate(binned.attributes) if attribute.name == among.column)
+    attribute, edges = binned.attributes[at], binned.edges[at]
+    passing = np.flatnonzero(edges >= among.least) + 1  # bin 0 is for missing values
+    fails = ~np.isin(binned.codes[:, at], passing)
+    below, leaf = grow_binary(
+        binned, np.where(fails, 0, target), classes, fails.astype(np.int32), 2, given=given, floor=floor, price=price,
+        one_level=one_level,
+    )  # fmt: skip
+    names = [one.name for one in below.attributes]
+    place = names.index(among.column) if among.column in names else len(names)
+    new = place == len(names)
+    words = 1 + int(passing.max(initial=0)) // 64
+    side = np.zeros((1 + len(below), max(below.side.shape[1], words)), np.uint64)
+    side[1:, : below.side.shape[1]] = below.side
+    for code in passing.tolist():
+        side[0, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    trees = BinaryTrees(
+        (*below.attributes, attribute) if new else below.attributes,
+        (*below.edges, edges) if new else below.edges,
+        np.append(place, below.tested).astype(np.int32),
+        np.append(1, np.where(below.first < 0, -1, below.first + 1)).astype(np.int32),
+        side,
+        np.append(-1, np.where(below.parent < 0, 0, below.parent + 1)).astype(np.int32),
+    )
+    return trees, (leaf + 1).astype(np.int32)
+
+
 def no_trees(cells: int) -> BinaryTrees:
     """Start cells that are not split."""
     none = np.full(cells, -1, np.int32)
@@ -423,16 +466,25 @@ def stages_of(
     bins: int | None = None,
     one_level: bool = False,
     part_price: float | None = None,
+    among: LeastValue | None = None,
 ) -> tuple[Stage, ...]:
-    """The stages of dealing a column given others; ``part_price`` is that of splits inside the groups of a number."""
+    """The stages of dealing a column given others; ``part_price`` is that of splits inside the groups of a number.
+
+    The first stage begins with the test ``among``; all rows that fail it must have no value.
+    """
     start, cells = np.zeros(len(column), np.int32), 1
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
         code = coding.codes(column)
         target, classes = _within(start, _rare_together(start, code) if column.is_category else code)
-        trees, leaf = grow_binary(
-            binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
-        )
+        if among is not None and not found:
+            trees, leaf = grow_among(
+                binned, target, classes, among, given=given, floor=floor, price=price, one_level=one_level
+            )
+        else:
+            trees, leaf = grow_binary(
+                binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
+            )
         found.append(Stage(coding, start, code, trees, leaf))
         start, cells = code, coding.count
         if part_price is not None and not column.is_category:

@@ -13,6 +13,7 @@ released = { $rows ->
     [none] .
    *[other] ; { $changed } of all values differ from the original.
 }
+units = The rows belong to { $count } units ({ $unit }), at most { $most } to each. Leaves and attacks count units, not rows.
 dealt = The values of every column were dealt separately: no released row belongs to one person.
 leaf-kept = { $share } of the rows are still in the same leaf of the tree for { $target } ({ $leaves ->
     [one] { $leaves } leaf

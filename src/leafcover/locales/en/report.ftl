@@ -58,6 +58,9 @@ title-default = A released table
 size = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
+}{ $units ->
+    [0] {""}
+   *[other] {" "}of { $units } units
 } · { $columns ->
     [one] { $columns } column
    *[other] { $columns } columns

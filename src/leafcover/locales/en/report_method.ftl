@@ -27,6 +27,9 @@ dealt = Every column was dealt separately: first those with few distinct values{
   }. The first was permuted over the whole table. For each later one, trees were grown on the original from the columns before
     it, and the values of the original rows of a leaf were dealt at random to the released rows that reach the same leaf. What
     one side had too many of was dealt one level up.
+units = Several rows belong to one { $unit }. The rows of each became one row of a table of { $count } units, at most
+    { $most } rows of each, and that table was dealt: a name such as “{ $example }” is a column in the second row of a unit.
+    Disclosure risks count units, and the attacker knows all rows of a unit; utility compares rows.
 dealt-shared = Every number is held by at least { $rows } released rows: rarer neighbouring numbers were first replaced by their
     mean or by a more frequent neighbour.
 dealt-price = A split of a tree was made only if it gained more than its price: a multiple of the bits it takes to choose the

@@ -1,0 +1,155 @@
+"""Releases of people with several rows: everything counts people, and nobody's rows are found by their unit."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import leafcover as lc
+from leafcover.engine.evaluate import hold_out
+from leafcover.table.units import owners
+from tests.table.test_units import visits
+
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(11)
+    found = visits(rng, units=400, most=4)
+    # weight depends on sex, and stays near a person's own
+    own = dict(zip(found["patient"].unique(), rng.normal(scale=8, size=found["patient"].nunique()), strict=True))
+    found["weight"] = (found["sex"].map({"f": 62.0, "m": 80.0}) + found["patient"].map(own)).round(1) + rng.integers(
+        -2, 3, len(found)
+    )
+    return found
+
+
+@pytest.fixture(scope="module")
+def released(frame):
+    return lc.release(lc.read(frame, roles={"patient": "unit"}), "cover", target="code", seed=SEED)
+
+
+def test_a_release_has_units_of_the_same_sizes_under_new_numbers(frame, released):
+    after = released.frame
+    before = frame["patient"].value_counts().value_counts().sort_index()
+    now = after["patient"].value_counts().value_counts().sort_index()
+    assert before.tolist() == now.tolist()
+    assert not set(after["patient"]) & set(frame["patient"])
+    assert list(after.columns) == list(frame.columns)
+    assert after["patient"].dtype == frame["patient"].dtype
+
+
+def test_constant_columns_stay_constant_and_dates_stay_in_order(frame, released):
+    after = released.frame
+    assert (after.groupby("patient")["sex"].nunique() == 1).all()
+    assert (after.groupby("patient")["day"].diff().dropna() >= pd.Timedelta(0)).all()
+    assert after["day"].max() <= frame["day"].max()
+    steps = frame.sort_values(["patient", "day"]).groupby("patient")["day"].diff().dropna().dt.days
+    assert after.groupby("patient")["day"].diff().dropna().dt.days.mean() == pytest.approx(steps.mean(), abs=0.5)
+
+
+def test_what_belongs_to_a_person_stays_together(frame, released):
+    def within(table):
+        rows = table.sort_values(["patient", "day"])
+        return rows["weight"].corr(rows.groupby("patient")["weight"].shift())
+
+    def between(table):
+        return table.groupby("sex")["weight"].mean().diff().iloc[1]
+
+    assert within(frame) > 0.85
+    assert within(released.frame) > 0.6
+    assert between(released.frame) == pytest.approx(between(frame), abs=3)
+
+
+def test_each_position_keeps_its_values(frame, released):
+    def at(table, position):
+        ordered = table.sort_values(["patient", "day"], kind="stable")
+        return ordered[ordered.groupby("patient").cumcount() == position]["code"].value_counts().to_dict()
+
+    for position in range(4):
+        assert at(frame, position) == at(released.frame, position)
+
+
+def test_attacks_count_units(frame, released):
+    units = frame["patient"].nunique()
+    pair = released._compared.pair
+    assert len(pair.for_attacks.original) == units == len(released.step_table)
+    assert len(pair.original) == len(frame)
+    assert "rows per patient" in pair.for_attacks.names
+    assert "patient" not in pair.names
+    for test in released._compared.tests:
+        inside, outside = test.for_attacks.original, test.for_attacks.control
+        assert len(inside) + len(outside) == units
+
+
+def test_hold_out_takes_whole_units(frame):
+    table = lc.read(frame, roles={"patient": "unit"})
+    kept, held = hold_out(table, 0.25, lc.Key.from_seed(1))
+    assert not set(frame["patient"].iloc[kept]) & set(frame["patient"].iloc[held])
+    assert frame["patient"].iloc[held].nunique() == round(0.25 * frame["patient"].nunique())
+    made = lc.release(table, "cover", target="code", seed=SEED, hold_out=0.25)
+    assert set(owners(made.held_out).tolist()) == set(range(round(0.25 * frame["patient"].nunique())))
+
+
+@pytest.mark.parametrize("held", [None, 0.2])
+def test_a_saved_release_is_verified_byte_for_byte(tmp_path, frame, held):
+    source = tmp_path / "visits.csv"
+    frame.to_csv(source, index=False)
+    made = lc.release(
+        lc.read(source, roles={"patient": "unit"}), "cover", target="code", key=lc.Key.from_seed(1), hold_out=held
+    )
+    made.save(tmp_path / "released.csv")
+    checks = lc.verify(tmp_path / "released.csv", original=source, key=lc.Key.from_seed(1))
+    assert [check.what for check in checks if not check.holds] == ["made with a secret key, rows in a secret order"]
+    assert "the same key gives the same bytes" in [check.what for check in checks]
+    loaded = lc.load(tmp_path / "released.csv", original=source)
+    assert len(loaded.compared.pair.for_attacks.original) == len(made.step_table)
+    manifest = json.loads((tmp_path / "released.csv.manifest.json").read_text())
+    assert manifest["units"]["column"] == "patient"
+    assert manifest["target"] == "code"
+
+
+def test_a_release_may_say_nothing_of_units(tmp_path, frame):
+    table = lc.read(frame, roles={"patient": "unit"})
+    made = lc.release(table, "cover", target="code", seed=SEED, unit_numbers=False)
+    assert "patient" not in made.frame.columns
+    assert len(made._compared.pair.for_attacks.original) == frame["patient"].nunique()
+    made.save(tmp_path / "released.csv")
+    with pytest.raises(lc.errors.TableError, match="no column 'patient'"):
+        lc.load(tmp_path / "released.csv", original=table)
+
+
+def test_a_plan_file_writes_the_unit_down(frame):
+    table = lc.read(frame, roles={"patient": "unit"})
+    plan = lc.recipes.cover(table, target="code")
+    again = lc.parse_plan(lc.plan_text(plan))
+    assert again == plan
+    first, second = (lc.release(table, one, seed=SEED) for one in (plan, again))
+    assert first.table.equals(second.table)
+
+
+def test_other_recipes_refuse_units(frame):
+    table = lc.read(frame, roles={"patient": "unit"})
+    with pytest.raises(lc.errors.PlanError, match="Use cover, or drop the column 'patient'"):
+        lc.release(table, "cells", target="code", seed=SEED)
+
+
+def test_rules_hold_in_every_row(frame):
+    more = frame.assign(fat=(frame["weight"] / 4).round(1))
+    more["lean"] = (more["weight"] - more["fat"]).round(1)
+    table = lc.read(more, roles={"patient": "unit"})
+    made = lc.release(table, "cover", target="code", seed=SEED, rules=["weight == fat + lean"])
+    assert np.allclose(made.frame["weight"], made.frame["fat"] + made.frame["lean"])
+    assert made.rules[0].broken == 0
+
+
+def test_a_birth_year_is_drawn_once_for_each_person(frame):
+    """Averaging over all rows of a person gains nothing over one row."""
+    rng = np.random.default_rng(2)
+    people = frame["patient"].unique()
+    born = dict(zip(people, rng.integers(1930, 2005, len(people)), strict=True))
+    table = lc.read(frame.assign(born=frame["patient"].map(born)), roles={"patient": "unit"})
+    after = lc.release(table, "cover", target="code", seed=SEED).frame
+    assert (after.groupby("patient")["born"].nunique() == 1).all()

@@ -1,0 +1,105 @@
+"""Tables of units: one row for each person or household, and the rows again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import leafcover as lc
+from leafcover.table.frames import to_frame
+from leafcover.table.units import LEAST_UNITS, owners
+
+
+def visits(rng, units=60, most=4):
+    """Patients with 1 to ``most`` visits each: a constant column, dates in order, numbers and categories with gaps."""
+    sizes = rng.integers(1, most + 1, units)
+    owner = np.repeat(np.arange(units), sizes)
+    place = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    start = rng.integers(0, 300, units)[owner]
+    frame = pd.DataFrame(
+        {
+            "patient": np.array([f"P{7 * one + 1000}" for one in range(units)])[owner],
+            "sex": np.array(["f", "m"])[rng.integers(0, 2, units)][owner],
+            "day": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(start + 10 * place + rng.integers(0, 5, len(owner)), "D"),
+            "weight": np.round(60 + 5 * rng.normal(size=len(owner)), 1),
+            "code": np.array(["A", "B", "C", None], object)[rng.integers(0, 4, len(owner))],
+        }
+    )
+    frame["weight"] = frame["weight"].mask(rng.random(len(frame)) < 0.1)
+    return frame.sample(frac=1, random_state=int(rng.integers(1000))).reset_index(drop=True)
+
+
+def read(frame):
+    return lc.read(frame, roles={"patient": "unit"})
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), most=st.integers(1, 6))
+def test_rows_come_back_as_they_were(seed, most):
+    table = read(visits(np.random.default_rng(seed), most=most))
+    layout = lc.unit_layout(table)
+    units = layout.unfold(table)
+    back = to_frame(layout.fold(units, table)).drop(columns="patient")
+    kept = to_frame(table.take(layout.kept(table)))
+    # both unit by unit in the order of first occurrence, rows by date
+    first = {patient: at for at, patient in enumerate(dict.fromkeys(to_frame(table)["patient"]))}
+    kept = kept.assign(at=kept["patient"].map(first)).sort_values(["at", "day"], kind="stable")
+    same = kept.drop(columns=["patient", "at"]).reset_index(drop=True)
+    pd.testing.assert_frame_equal(back, same, check_dtype=False)
+    assert len(units) == len(kept["patient"].unique())
+    assert set(np.unique(units[layout.size].values, return_counts=True)[1] >= LEAST_UNITS) == {True}
+
+
+def test_columns_are_constant_rising_or_varying():
+    layout = lc.unit_layout(read(visits(np.random.default_rng(1))))
+    assert (layout.constant, layout.rising, layout.varying) == (("sex",), ("day",), ("weight", "code"))
+    assert layout.sequence == "day"
+
+
+def test_rare_numbers_of_rows_are_cut():
+    sizes = [1] * 12 + [3] * 25 + [9] * 3 + [40] + [7] * 8
+    frame = pd.DataFrame({"patient": np.repeat(np.arange(len(sizes)), sizes)})
+    frame["x"] = np.random.default_rng(0).normal(size=len(frame))
+    table = read(frame)
+    layout = lc.unit_layout(table)
+    assert layout.lengths == (1, 3, 7)  # 12 units have at least 7 rows
+    notes = layout.unfold(table).warnings
+    assert len(notes) == 1
+    assert "39 of" in notes[0]  # 3 * 2 + 33
+    assert len(layout.kept(table)) == 12 + 25 * 3 + 12 * 7
+
+
+def test_units_with_rare_few_rows_are_left_out():
+    sizes = [1] * 3 + [5] * 30
+    frame = pd.DataFrame({"patient": np.repeat(np.arange(len(sizes)), sizes), "x": np.arange(153) % 7})
+    table = read(frame)
+    layout = lc.unit_layout(table)
+    assert layout.lengths == (5,)
+    assert len(layout.unfold(table)) == 30
+    assert "3 of 33 units" in layout.unfold(table).warnings[0]
+
+
+def test_ten_people_are_the_least():
+    frame = pd.DataFrame({"patient": [at // 2 for at in range(18)], "x": range(18)})
+    with pytest.raises(lc.errors.TableError, match="9 values"):
+        lc.unit_layout(read(frame))
+
+
+def test_rows_of_nobody_are_refused():
+    frame = pd.DataFrame({"patient": [None] + [str(at // 2) for at in range(39)], "x": range(40)})
+    with pytest.raises(lc.errors.TableError, match="1 rows have no value in the unit 'patient'"):
+        lc.unit_layout(read(frame))
+
+
+def test_a_name_that_looks_like_a_position_is_an_error_or_not_mixed_up():
+    frame = visits(np.random.default_rng(5)).assign(**{"rows per patient": 1.0})
+    layout = lc.unit_layout(read(frame))
+    assert layout.size not in frame.columns
+
+
+def test_owners_count_units_in_the_order_of_the_table():
+    frame = pd.DataFrame({"patient": ["b", "a", "b", "c"], "x": range(4)})
+    assert owners(read(frame)).tolist() == [0, 1, 0, 2]
+    assert owners(lc.read(frame)).tolist() == [0, 1, 2, 3]
