@@ -35,7 +35,7 @@ from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
-from leafcover.recipes.registry import RECIPES, plan_for
+from leafcover.recipes.registry import RECIPES, Rare, plan_for
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
@@ -135,6 +135,7 @@ def release(
     find_rules: bool = False,
     sequence: str | None = None,
     unit_numbers: bool = True,
+    rare: Rare = "allow",
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -167,6 +168,9 @@ def release(
     unit_numbers : bool, default True
         Whether the release says which rows belong to one unit, by new numbers in the unit's column; otherwise it has no
         such column.
+    rare : {"allow", "pool", "refuse"}, default "allow"
+        What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
+        is released.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool, default False
@@ -209,7 +213,9 @@ def release(
     kept, held = split_rows(whole, hold_out, chosen)
     original = without_unused_levels(whole, kept) if len(held) else whole
     tell("writing the plan", 0.0)
-    chosen_plan = _plan_for(original, plan, target, settings, rules, find_rules, sequence, rewrite=bool(len(held)))
+    chosen_plan = _plan_for(
+        original, plan, target, settings, rules, find_rules, sequence, rare, rewrite=bool(len(held))
+    )
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
     made = run(
@@ -265,13 +271,21 @@ def _plan_for(
     rules: Sequence[str | ColumnRule],
     find_rules: bool,
     sequence: str | None,
+    rare: Rare,
     *,
     rewrite: bool,
 ) -> Plan:
     """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
         return plan_for(
-            table, plan, target=target, settings=settings, rules=rules, find_rules=find_rules, sequence=sequence
+            table,
+            plan,
+            target=target,
+            settings=settings,
+            rules=rules,
+            find_rules=find_rules,
+            sequence=sequence,
+            rare=rare,
         )
     if target is not None and plan.target and target != plan.target:
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
@@ -279,12 +293,13 @@ def _plan_for(
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
     if rules or find_rules:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if sequence is not None:
-        raise PlanError("sequence is for a recipe, and a plan was given. Write it into the plan.")
+    if sequence is not None or rare != "allow":
+        raise PlanError("sequence and rare are for a recipe, and a plan was given. Write them into the plan.")
     if rewrite and plan.settings is not None and plan.recipe in RECIPES:
         target = plan.target or None
         given: dict[str, Any] = {"settings": plan.settings, "rules": plan.rules, "find_rules": plan.found_rules}
         given["sequence"] = None if plan.units is None else plan.units.sequence
+        given["rare"] = "pool" if plan.pools else "allow"
         return plan_for(table, plan.recipe, target=target, **given)
     return plan
 

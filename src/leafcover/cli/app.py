@@ -89,6 +89,7 @@ GIVEN = (
         "plan",
         "report",
         "sequence",
+        "rare",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )

@@ -57,6 +57,14 @@ Sequence = Annotated[
         help="Sort the rows of a unit by this column. [the first date, or the order of the table]",
     ),
 ]
+RareLevels = Annotated[
+    str,
+    typer.Option(
+        "--rare",
+        metavar="allow|pool|refuse",
+        help="Levels that fewer than 5 people have: release them, pool them as 'other', or refuse the table.",
+    ),
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -95,6 +103,7 @@ def release(
     no_unit_numbers: Annotated[
         bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
     ] = False,
+    rare: RareLevels = "allow",
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -161,6 +170,7 @@ def release(
             find_rules=find_rules,
             sequence=sequence,
             unit_numbers=not no_unit_numbers,
+            rare=rare,  # type: ignore[arg-type]  # checked there
             key_file=key_file,
             seed=seed,
             keep_order=keep_order,
@@ -349,6 +359,7 @@ def plan(
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = False,
     sequence: Sequence = None,
+    rare: RareLevels = "allow",
     reading: Reading,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
@@ -361,7 +372,14 @@ def plan(
         warn(words)
     chosen = chosen_recipe(recipe, settings, bins)
     written = plan_for(
-        data, recipe, target=target, settings=chosen.settings, rules=rules, find_rules=find_rules, sequence=sequence
+        data,
+        recipe,
+        target=target,
+        settings=chosen.settings,
+        rules=rules,
+        find_rules=find_rules,
+        sequence=sequence,
+        rare=rare,  # type: ignore[arg-type]  # checked there
     )
     typer.echo(plan_text(written), nl=False)
 

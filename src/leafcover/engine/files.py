@@ -22,6 +22,7 @@ from leafcover.recipes.plan import Plan, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to
+from leafcover.table.recoding import pool_levels
 from leafcover.table.table import Table, without_unused_levels
 from leafcover.table.tied_columns import TiedColumns
 
@@ -240,7 +241,7 @@ def recall(
         control=aside,
     )
     if chosen is None or chosen.units is None:
-        pair = pair.without_ties(tied)
+        pair = pair.without_ties(tied, () if chosen is None else chosen.pools)
     else:
         outside = None if aside is None else step_table(chosen, aside, tied)
         before, after = step_table(chosen, original, tied), step_table(chosen, released, tied)
@@ -270,7 +271,8 @@ def _tied(plan: Plan, original: Table, released: Table) -> TiedColumns:
             f"The release has no column {plan.units.unit!r}, so its rows cannot be put together unit by unit. Measure "
             "it when it is released, with report=..."
         )
-    return tied_by(plan, original.select(name for name in original.names if name in released.names))
+    shared = original.select(name for name in original.names if name in released.names)
+    return tied_by(plan, pool_levels(shared, plan.pools))
 
 
 def split_released(original: Table, rows: Rows) -> tuple[Table, Table]:

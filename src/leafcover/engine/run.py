@@ -21,6 +21,7 @@ from leafcover.perturb.base import Changed, Chunk, Described, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, step_table, tied_by
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
+from leafcover.table.recoding import pool_levels
 from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.tree.predict import leaf_membership
@@ -227,6 +228,9 @@ def run(
     whole = table
     if plan.units is None:
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
+    refuse_identifiers(whole)
+    mark = fingerprint(whole, key)
+    whole = pool_levels(whole, plan.pools)
     tied = tied_by(plan, whole)
     rows_of_units = tied.untie(whole)
     table = step_table(plan, whole, tied)
@@ -238,10 +242,8 @@ def run(
             "keep_order was given, but the plan deals every column: no released row descends from one original row, so "
             "there is no order to keep. Leave it out, or use another recipe."
         )
-    refuse_identifiers(whole)
     for name in whole.with_role("weight"):
         check_weight(whole[name])
-    mark = fingerprint(whole, key)
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, canonical(plan))
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
@@ -274,7 +276,7 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=(*_warnings(table, plan, partitions), *_less_kept(rules)),
+        warnings=(*_warnings(table, plan, partitions), *_recoded(plan), *_less_kept(rules)),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
@@ -326,6 +328,13 @@ def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
 def is_dealt(plan: Plan, table: Table) -> bool:
     """Whether a plan deals every column with values: no released row descends from one original row."""
     return not plan.descends and not _not_written(table, plan)
+
+
+def _recoded(plan: Plan) -> tuple[str, ...]:
+    """A sentence about each column whose rare levels were pooled, without naming them."""
+    return tuple(
+        f"{len(one.levels)} levels of column {one.column!r} were pooled as {one.into!r}." for one in plan.pools
+    )
 
 
 def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:

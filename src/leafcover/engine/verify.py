@@ -21,6 +21,7 @@ from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
 from leafcover.table.io import read
 from leafcover.table.output import as_text
+from leafcover.table.recoding import pool_levels
 from leafcover.table.table import Column, Grid, Kind, Source, Table, without_unused_levels
 
 DAY = 86_400.0  # seconds
@@ -81,7 +82,8 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if not kinds.holds:
         return [*checks, kinds]
     original = without_unused_levels(original, rows)
-    tied = tied_by(plan, original)
+    recoded = pool_levels(original, plan.pools)
+    tied = tied_by(plan, recoded)
     table, after = step_table(plan, original, tied), step_table(plan, released, tied)
     partitions = partitions_of(table, plan, lambda words, share: None)
     if plan.units is None:
@@ -92,7 +94,7 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
         detail = f"{len(table)} units in the original, {len(after)} in the release"
         return [*checks, Check("the release has as many units as the original", False, detail)]
     checks += _guarantees(table, after, plan, places, partitions)
-    checks += [_rule_check(fact) for fact in rule_facts(plan, original, released)]
+    checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released)]
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks

@@ -9,6 +9,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
 from leafcover.messages import catalogue
+from leafcover.table.recoding import Pooled, pool_levels
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.units import UnitLayout
@@ -57,20 +58,20 @@ class Pair:
         untied = None if self.untied is None else self.untied.take(rows)
         return replace(self, original=self.original.take(rows), released=self.released.take(rows), untied=untied)
 
-    def without_ties(self, tied: TiedColumns) -> "Pair":
-        """The same pair, with the one that attacks work on."""
-        if not tied:
+    def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = ()) -> "Pair":
+        """The same pair, with the one that attacks work on: levels are pooled as in the release."""
+        if not tied and not pools:
             return self
         names = set(self.names) - set(tied.computed)
         found = replace(
             self,
-            original=tied.untie(self.original),
-            released=tied.untie(self.released),
+            original=tied.untie(pool_levels(self.original, pools)),
+            released=tied.untie(pool_levels(self.released, pools)),
             target=self.target if self.target in names else "",
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in names),
             sensitive=tuple(name for name in self.sensitive if name in names),
             weight=self.weight if self.weight in names else "",
-            control=None if self.control is None else tied.untie(self.control),
+            control=None if self.control is None else tied.untie(pool_levels(self.control, pools)),
         )
         return replace(self, untied=found)
 

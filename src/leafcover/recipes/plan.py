@@ -16,6 +16,7 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
 from leafcover.table.column_rules import ColumnRule
+from leafcover.table.recoding import Pooled, pool_levels
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 from leafcover.table.units import UnitLayout
@@ -111,6 +112,8 @@ class Plan:
         as differences; steps read and change the remaining ones.
     found_rules : sequence of ColumnRule, optional
         Relations that were found in the table; at least as many released rows keep them as before.
+    pools : sequence of Pooled, optional
+        Levels of categories that become one level before anything else happens.
     units : UnitLayout, optional
         How the rows of each unit become one row, if several rows belong to one person or household. Steps then read and
         change the columns of that table.
@@ -134,6 +137,7 @@ class Plan:
     rules: tuple[ColumnRule, ...] = field(default=())
     found_rules: tuple[ColumnRule, ...] = field(default=())
     units: UnitLayout | None = field(default=None)
+    pools: tuple[Pooled, ...] = field(default=())
 
     def __init__(
         self,
@@ -145,6 +149,7 @@ class Plan:
         rules: Sequence[ColumnRule] = (),
         found_rules: Sequence[ColumnRule] = (),
         units: UnitLayout | None = None,
+        pools: Sequence[Pooled] = (),
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
         object.__setattr__(self, "recipe", recipe)
@@ -152,6 +157,7 @@ class Plan:
         object.__setattr__(self, "settings", settings)
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "units", units)
+        object.__setattr__(self, "pools", tuple(pools))
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
         object.__setattr__(self, "found_rules", tuple(rule for rule in dict.fromkeys(found_rules) if rule not in rules))
         if not steps:
@@ -171,7 +177,7 @@ class Plan:
         Parameters
         ----------
         **changes : any
-            New values of recipe, target, settings, made, rules, found_rules or units.
+            New values of recipe, target, settings, made, rules, found_rules, units or pools.
 
         Returns
         -------
@@ -184,7 +190,7 @@ class Plan:
         >>> plan.replaced(target="union").target
         'union'
         """
-        names = ("recipe", "target", "settings", "made", "rules", "found_rules", "units")
+        names = ("recipe", "target", "settings", "made", "rules", "found_rules", "units", "pools")
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
 
     def tied(self, table: Table) -> TiedColumns:
@@ -301,10 +307,11 @@ def tied_by(plan: Plan, table: Table) -> TiedColumns:
 
 
 def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Table:
-    """The table whose columns the steps name: without columns that rules compute, and with one row for each unit.
+    """The table whose columns the steps name: recoded, without computed columns, and with one row for each unit.
 
     Another table than the original, such as a control, is tied as the original is.
     """
+    table = pool_levels(table, plan.pools)
     untied = (tied_by(plan, table) if tied is None else tied).untie(table)
     if plan.units is not None:
         return plan.units.unfold(untied)
@@ -346,6 +353,7 @@ def canonical(plan: Plan) -> bytes:
     ]
     whole: list[Any] = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
     whole = whole if plan.units is None else [whole, _frozen(plan.units)]
+    whole = [whole, [_frozen(one) for one in plan.pools]] if plan.pools else whole
     return json.dumps(whole, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
 
 

@@ -32,6 +32,7 @@ from leafcover.recipes.plan import Plan, Step
 from leafcover.recipes.registry import RECIPES, checked
 from leafcover.registry import Registry
 from leafcover.table.column_rules import ColumnRule
+from leafcover.table.recoding import Pooled
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.units import UnitLayout
 
@@ -79,6 +80,9 @@ def plan_text(plan: Plan) -> str:
     if plan.units is not None:
         lines += ["", "[unit]"]
         lines += [f"{key} = {_toml(content)}" for key, content in _unit_table(plan.units).items()]
+    for pool in plan.pools:
+        lines += ["", "[[pool]]", f"column = {_toml(pool.column)}", f"levels = {_toml(list(pool.levels))}"]
+        lines += [f"into = {_toml(pool.into)}"]
     for rule in plan.all_rules:
         lines += ["", "[[rule]]", f"hold = {_toml(rule.text)}"]
         lines += ["found = true"] if rule in plan.found_rules else []
@@ -189,7 +193,7 @@ def parse_plan(text: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
-    _only(content, ("version", "recipe", "target", "unit", "rule", "partition", "step"), "the plan")
+    _only(content, ("version", "recipe", "target", "unit", "pool", "rule", "partition", "step"), "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
     for name in ("recipe", "target"):
@@ -204,7 +208,24 @@ def parse_plan(text: str) -> Plan:
     steps = [_step(table, shared, f"step {number}") for number, table in enumerate(tables, 1)]
     declared, found = _rules(content.get("rule", []))
     units = _units(content["unit"]) if "unit" in content else None
-    return Plan(*steps, recipe=recipe, target=content.get("target", ""), rules=declared, found_rules=found, units=units)
+    pools = _pools(content.get("pool", []))
+    target = content.get("target", "")
+    return Plan(*steps, recipe=recipe, target=target, rules=declared, found_rules=found, units=units, pools=pools)
+
+
+def _pools(tables: Any) -> list[Pooled]:
+    """The levels that become one level."""
+    if not isinstance(tables, list):
+        raise PlanError("A plan's pools are written as [[pool]]. Got a single table.")
+    found = []
+    for number, table in enumerate(tables, 1):
+        _only(table, hints := get_type_hints(Pooled), f"pool {number}")
+        for needed in ("column", "levels"):
+            if needed not in table:
+                raise PlanError(f"Pool {number} has no {needed}. Add it.")
+        given = {key: checked(f"{key} of pool {number}", hints[key], content) for key, content in table.items()}
+        found.append(Pooled(**given))
+    return found
 
 
 def _units(table: Any) -> UnitLayout:

@@ -7,12 +7,13 @@ from inspect import Parameter, signature
 from types import UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from leafcover.errors import NameUnknown, PlanError, PluginError
+from leafcover.errors import NameUnknown, PlanError, PluginError, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
+from leafcover.table.recoding import Pooled, pool_levels, rare_levels, refuse_rare
 from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
@@ -20,6 +21,7 @@ from leafcover.table.tied_columns import tied_columns
 from leafcover.table.units import unit_layout
 
 FindRules: TypeAlias = bool | Sequence[ColumnRule]  # whether to look for rules, or those that were found before
+Rare: TypeAlias = Literal["allow", "pool", "refuse"]
 UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
 
 
@@ -135,9 +137,12 @@ def recipe(
             rules: Sequence[str | ColumnRule] = (),
             find_rules: FindRules = False,
             sequence: str | None = None,
+            rare: Rare = "allow",
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
+            pools = _pools(table, rare)
+            table = pool_levels(table, pools)
             _check_units(name, table, units)
             if given.get("target") is None and "target" in known:
                 needed = known["target"].default is Parameter.empty
@@ -163,13 +168,30 @@ def recipe(
             made = None if plan.made is None else Made(untied, plan.made.partitions)
             kept = tuple(rule for rule in kept if rule in tied.rules or not rule.ties)
             return plan.replaced(
-                recipe=name, target=target, settings=chosen, made=made, rules=declared, found_rules=kept, units=layout
+                recipe=name,
+                target=target,
+                settings=chosen,
+                made=made,
+                rules=declared,
+                found_rules=kept,
+                units=layout,
+                pools=pools,
             )
 
         RECIPES.register(name, Recipe(name, signed, source, keeps, hides, units))
         return signed
 
     return register
+
+
+def _pools(table: Table, rare: Rare) -> tuple[Pooled, ...]:
+    """The levels to pool; an error if there are rare ones and they are refused."""
+    if rare not in get_args(Rare):
+        raise ValueOutOfRange("rare", rare, f"one of {', '.join(get_args(Rare))}")
+    found = () if rare == "allow" else rare_levels(table)
+    if rare == "refuse":
+        refuse_rare(found)
+    return found
 
 
 def _check_units(recipe: str, table: Table, takes_units: bool) -> None:
@@ -222,6 +244,7 @@ def plan_for(
     rules: Sequence[str | ColumnRule] = (),
     find_rules: FindRules = False,
     sequence: str | None = None,
+    rare: Rare = "allow",
 ) -> Plan:
     """The plan that a recipe writes for a table.
 
@@ -241,6 +264,9 @@ def plan_for(
         Whether further rules are looked for in the table and kept, or those that were found before.
     sequence : str, optional
         The column by which the rows of a unit follow each other, if a column has the role "unit".
+    rare : {"allow", "pool", "refuse"}, default "allow"
+        What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
+        is released.
 
     Returns
     -------
@@ -259,7 +285,7 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
-    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, **given)
+    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
     return plan.replaced(target=target or "")
 
 

@@ -15,6 +15,7 @@ from narwhals.exceptions import DuplicateError
 
 from leafcover.errors import TableError
 from leafcover.table.arrow import plain_type
+from leafcover.table.formatting import is_text
 from leafcover.table.io import MissingTokens, build_table
 from leafcover.table.output import as_typed
 from leafcover.table.table import Column, IntoTable, RawColumn, Role, Source, Table
@@ -130,6 +131,8 @@ def to_frame(table: Table) -> Any:
 def _restore_type(array: Any, kind: Any) -> Any:
     if kind is None or array.type == kind or pa.types.is_floating(array.type):
         return array
+    if is_text(array) and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)):
+        return array  # pooled levels of numbers that were read as a category
     return array if _was_widened(array, kind) else array.cast(kind)
 
 
@@ -145,11 +148,14 @@ def _to_polars(arrays: dict[str, Any], source: Source) -> Any:
     for name, array in arrays.items():
         series = polars.Series(name, polars.from_arrow(array))
         kind = source.types.get(name)
-        if isinstance(kind, polars.Enum):
+        if kind is not None and is_text(array) and (kind.is_numeric() or kind == polars.Boolean):
+            pass  # pooled levels of numbers that were read as a category
+        elif isinstance(kind, polars.Enum):
             used = array.dictionary.cast(pa.string()).to_pylist() if pa.types.is_dictionary(array.type) else None
             order = kind.categories.to_list()
             seen = set(used if used is not None else series.drop_nulls().cast(polars.String).unique().to_list())
-            series = series.cast(polars.String).cast(polars.Enum([level for level in order if level in seen]))
+            levels = [level for level in order if level in seen] + sorted(seen - set(order))
+            series = series.cast(polars.String).cast(polars.Enum(levels))
         elif (
             kind is not None and series.dtype != kind and not series.dtype.is_float() and not _was_widened(array, kind)
         ):
@@ -169,7 +175,9 @@ def _to_pandas(table: Table, arrays: dict[str, Any], source: Source) -> Any:
 
 def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
     series = array.to_pandas()
-    if dtype is None or series.dtype == dtype or isinstance(dtype, pandas.CategoricalDtype):
+    if isinstance(dtype, pandas.CategoricalDtype):  # pooled levels come as text
+        return series if isinstance(series.dtype, pandas.CategoricalDtype) else series.astype("category")
+    if dtype is None or series.dtype == dtype or (is_text(array) and dtype.kind in "iubf"):
         return series
     if pa.types.is_floating(array.type) and not pandas.api.types.is_float_dtype(dtype):
         return series  # means of integers

@@ -1,0 +1,88 @@
+"""Rare levels become one level: in files and frames, before anything else, and written down in the plan."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import leafcover as lc
+from leafcover.table.recoding import FEWEST, Pooled, pool_levels, rare_levels
+from tests.cli.helpers import leafcover, refused
+
+
+def people(rows=400, seed=0):
+    rng = np.random.default_rng(seed)
+    jobs = np.array(["baker", "clerk", "nurse", "smith"], object)[rng.integers(0, 4, rows)]
+    jobs[:6] = ["diver", "judge", "judge", "mayor", "mayor", "pilot"]
+    return pd.DataFrame({"job": jobs, "age": rng.integers(20, 60, rows), "member": rng.choice(["no", "yes"], rows)})
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=9).filter(any), st.booleans())
+def test_every_level_has_enough_people_afterwards(counts, other):
+    names = ["Other" if other and at == 0 else f"l{at}" for at in range(len(counts))]
+    levels = [name for name, count in zip(names, counts, strict=True) for _ in range(count)]
+    frame = pd.DataFrame({"x": [*levels, None], "y": range(len(levels) + 1)})
+    table = lc.read(frame, category=["x"])
+    after = pool_levels(table, rare_levels(table))
+    left = pd.Series([after["x"].levels[code] for code in after["x"].values if code >= 0]).value_counts()
+    assert left.sum() == len(levels)
+    if len(levels) >= FEWEST:
+        assert (left >= FEWEST).all()
+    assert {name for name, count in zip(names, counts, strict=True) if count >= FEWEST} <= set(left.index)
+
+
+def test_people_count_not_rows():
+    frame = pd.DataFrame({"who": np.repeat(np.arange(40), 5), "job": ["smith"] * 15 + ["baker"] * 185})
+    assert rare_levels(lc.read(frame)) == ()
+    assert rare_levels(lc.read(frame, roles={"who": "unit"})) == (Pooled("job", ("smith",), "baker"),)
+
+
+@pytest.mark.parametrize("make", [lambda f: f, pl.from_pandas, lambda f: f.astype({"job": "category"})])
+def test_a_release_pools_in_every_kind_of_frame(make):
+    made = lc.release(lc.read(make(people())), "cover", target="member", seed=1, rare="pool")
+    job = made.frame["job"]
+    assert sorted(set(job.to_list())) == ["baker", "clerk", "nurse", "other", "smith"]
+    assert job.to_list().count("other") >= FEWEST
+    assert any("'job' were pooled as 'other'" in one for one in made.warnings)
+    assert lc.parse_plan(lc.plan_text(made.plan)) == made.plan
+    assert made.copies is not None
+
+
+def test_a_number_that_was_read_as_a_category_is_pooled():
+    frame = people().assign(code=lambda f: np.where(f.index < 6, f.index + 100, f.index % 3))
+    made = lc.release(lc.read(frame, category=["code"]), "cover", target="member", seed=1, rare="pool")
+    assert "other" in set(made.frame["code"].astype(str))
+
+
+def test_rare_levels_are_refused_without_naming_them(tmp_path):
+    people().to_csv(tmp_path / "in.csv", index=False)
+    words = ("release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--target", "member")
+    line = refused(*words, "--rare", "refuse")
+    assert "'job'" in line
+    assert "diver" not in line
+    assert "--rare pool" in line
+    assert "allow, pool, refuse" in refused(*words, "--rare", "hide")
+
+
+def test_a_pooled_release_is_saved_verified_and_measured(tmp_path):
+    people().to_csv(tmp_path / "in.csv", index=False)
+    out, key = tmp_path / "out.csv", tmp_path / "key"
+    words = ("--target", "member", "--rare", "pool", "--key-file", key, "--hold-out", "0.2")
+    made = leafcover("release", tmp_path / "in.csv", "-o", out, *words)
+    assert made.exit_code == 0, made.output
+    checked = leafcover("verify", out, "--original", tmp_path / "in.csv", "--key-file", key)
+    assert checked.exit_code == 0, checked.output
+    assert "diver" not in out.read_text() + (tmp_path / "out.csv.manifest.json").read_text()
+    found = leafcover("measure", tmp_path / "in.csv", out, "--only", "membership_inference")
+    assert found.exit_code == 0, found.output
+
+
+def test_rules_and_pools_go_together():
+    frame = people().assign(half=lambda f: f["age"] // 2)
+    frame["rest"] = frame["age"] - frame["half"]
+    made = lc.release(lc.read(frame), "cover", target="member", seed=1, rare="pool", rules=["age == half + rest"])
+    assert made.rules[0].broken == 0
+    assert "diver" not in made.table["job"].levels
