@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
     from leafcover.table.table import Table
-    from leafcover.table.units import unit_layout
+    from leafcover.table.unit_layout import unit_layout
     from leafcover.tree.c45 import grow
     from leafcover.tuning.sweep import sweep
 
@@ -90,7 +90,7 @@ _HOMES = {
     "sample": "leafcover.table.io",
     "shadow": "leafcover.engine.shadow",
     "sweep": "leafcover.tuning.sweep",
-    "unit_layout": "leafcover.table.units",
+    "unit_layout": "leafcover.table.unit_layout",
     "verify": "leafcover.api",
     "write": "leafcover.table.io",
 }

@@ -9,7 +9,7 @@ import pytest
 import leafcover as lc
 from leafcover.engine.evaluate import hold_out
 from leafcover.table.units import owners
-from tests.table.test_units import visits
+from tests.table.test_units import panel, visits
 
 SEED = 3
 
@@ -153,3 +153,51 @@ def test_a_birth_year_is_drawn_once_for_each_person(frame):
     table = lc.read(frame.assign(born=frame["patient"].map(born)), roles={"patient": "unit"})
     after = lc.release(table, "cover", target="code", seed=SEED).frame
     assert (after.groupby("patient")["born"].nunique() == 1).all()
+
+
+@pytest.fixture(scope="module")
+def households():
+    rng = np.random.default_rng(5)
+    found = panel(rng, households=400)
+    found["income"] = (found["income"] + 0.5 * (found["year"] - 2000) + (found["region"] == "north") * 20).round(1)
+    return found
+
+
+def test_households_with_people_with_years(households):
+    roles = {"household": "unit", "person": "unit"}
+    table = lc.read(households, roles=roles)
+    released = lc.release(table, "cover", target="region", seed=SEED)
+    after = released.frame
+    assert list(after.columns) == list(households.columns)
+    for count in (
+        lambda f: f.groupby("household")["person"].nunique().value_counts().sort_index().tolist(),
+        lambda f: f.groupby("person").size().value_counts().sort_index().tolist(),
+    ):
+        assert count(after) == count(households)
+    assert (after.groupby("person")["household"].nunique() == 1).all()
+    assert (after.groupby("household")["region"].nunique() == 1).all()
+    assert (after.groupby("person")["born"].nunique() == 1).all()
+    assert (after.groupby("person")["year"].diff().dropna() > 0).all()
+    means = [f.groupby("region")["income"].mean() for f in (households, after)]
+    assert means[1]["north"] - means[1]["south"] == pytest.approx(means[0]["north"] - means[0]["south"], abs=1.5)
+    assert not set(after["person"]) & set(households["person"])
+
+
+def test_a_release_of_households_is_verified_and_measured(households, tmp_path):
+    source = tmp_path / "panel.csv"
+    households.to_csv(source, index=False)
+    roles = {"household": "unit", "person": "unit"}
+    table = lc.read(source, roles=roles)
+    released = lc.release(table, "cover", target="region", key=lc.Key.from_seed(1), hold_out=0.2)
+    released.save(tmp_path / "out.csv")
+    checks = lc.verify(tmp_path / "out.csv", original=source, key=lc.Key.from_seed(1))
+    assert [check.what for check in checks if not check.holds] == ["made with a secret key, rows in a secret order"]
+    assert "the same key gives the same bytes" in [check.what for check in checks]
+    manifest = json.loads((tmp_path / "out.csv.manifest.json").read_text())
+    assert (manifest["units"]["column"], manifest["units"]["member"]) == ("household", "person")
+    assert lc.parse_plan(lc.plan_text(released.plan)) == released.plan
+    facts = lc.inspect(table)
+    assert facts.units.member == "person"
+    assert facts.units.members == households["person"].nunique()
+    loaded = lc.load(tmp_path / "out.csv", original=source)
+    assert len(loaded.compared.pair.for_attacks.original) == len(released.step_table)

@@ -103,3 +103,91 @@ def test_owners_count_units_in_the_order_of_the_table():
     frame = pd.DataFrame({"patient": ["b", "a", "b", "c"], "x": range(4)})
     assert owners(read(frame)).tolist() == [0, 1, 0, 2]
     assert owners(lc.read(frame)).tolist() == [0, 1, 2, 3]
+
+
+def panel(rng, households=200, most=4, within=False):
+    """Households of 1 to ``most`` people who answer in 1 to 3 years; people are numbered within households, or not."""
+    people = rng.integers(1, most + 1, households)
+    household = np.repeat(np.arange(households), people)
+    years = rng.integers(1, 4, len(household))
+    person = np.repeat(np.arange(len(household)), years)
+    place = np.arange(len(person)) - np.repeat(np.cumsum(years) - years, years)
+    number = np.arange(len(household)) - np.repeat(np.cumsum(people) - people, people)
+    return pd.DataFrame(
+        {
+            "household": 50 + household[person],
+            "person": (1 + number if within else 7000 + np.arange(len(household)))[person],
+            "region": np.array(["north", "south"])[rng.integers(0, 2, households)][household[person]],
+            "born": (1940 + rng.integers(0, 60, len(household)))[person],
+            "year": 2000 + place,
+            "income": np.round(rng.normal(30, 5, len(person)), 1),
+        }
+    )
+
+
+def read_panel(frame):
+    return lc.read(frame, roles={"household": "unit", "person": "unit"})
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), most=st.integers(1, 5), within=st.booleans())
+def test_rows_of_members_come_back_as_they_were(seed, most, within):
+    frame = panel(np.random.default_rng(seed), most=most, within=within)
+    table = read_panel(frame)
+    layout = lc.unit_layout(table)
+    units = layout.unfold(table)
+    kept = layout.kept(table)
+    back = to_frame(layout.fold(units, table))
+    numbers = ["household", "person"]
+    same = frame.iloc[kept].reset_index(drop=True)
+    pd.testing.assert_frame_equal(back.drop(columns=numbers), same.drop(columns=numbers), check_dtype=False)
+    assert (back.groupby(numbers, sort=False).ngroup() == same.groupby(numbers, sort=False).ngroup()).all()
+    if within and most > 1:
+        assert (back["person"] == same["person"]).all()
+    assert len(units) == same["household"].nunique()
+    assert set(units.names) == {n for c in table.names[2:] for n in layout.columns_at(c)} | set(layout.sizes)
+    for size in layout.sizes:
+        assert np.unique(units[size].values[~units[size].missing], return_counts=True)[1].min() >= LEAST_UNITS
+    assert (~np.isnan(units[layout.columns_at("born")[-1]].values)).sum() >= LEAST_UNITS
+
+
+def test_the_household_is_the_unit_in_whatever_order_the_columns_are():
+    rng = np.random.default_rng(1)
+    for within in (False, True):
+        frame = panel(rng, within=within)
+        for names in (frame.columns, frame.columns[::-1]):
+            layout = lc.unit_layout(read_panel(frame[list(names)]))
+            assert layout.numbered == ("household", "person")
+            assert layout.constant == ("region",)
+            assert layout.member_constant == ("born",)
+            assert (layout.rising, layout.varying) == (("year",), ("income",))
+
+
+def test_members_with_one_row_each_are_rows_of_their_household():
+    frame = panel(np.random.default_rng(2)).drop_duplicates("person")
+    layout = lc.unit_layout(read_panel(frame))
+    assert layout.member == "person"
+    assert not layout.members
+    back = to_frame(layout.fold(layout.unfold(read_panel(frame)), read_panel(frame)))
+    assert back["person"].is_unique
+
+
+def test_a_member_of_two_households_is_refused():
+    frame = panel(np.random.default_rng(3))
+    frame = pd.concat([frame, frame.iloc[:1].assign(household=frame["household"].iloc[-1])])
+    with pytest.raises(lc.errors.TableError, match="more than one 'household'"):
+        lc.unit_layout(read_panel(frame))
+
+
+def test_near_columns_of_members():
+    layout = lc.unit_layout(read_panel(panel(np.random.default_rng(4))))
+    near = layout.is_near
+    assert near("income [2] [2]", "region")
+    assert near("income [2] [2]", "born [2]")
+    assert near("income [2] [2]", "income [1] [2]")
+    assert near("income [2] [2]", "income [2] [1]")
+    assert not near("income [2] [2]", "income [1] [1]")
+    assert not near("income [1] [3]", "born [1]")
+    assert layout.presence("income [2] [1]") == ("rows per person [1]", 2)
+    assert layout.presence("income [1] [2]") == ("person per household", 2)
+    assert layout.presence("income [1] [1]") is None

@@ -219,7 +219,7 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
     "unit": (
         _option(
             "--unit",
-            words="The column that says to which person or household a row belongs; it is released as new numbers.",
+            words="The column that says to which person or household a row belongs, or both; released as new numbers.",
         ),
         [],
     ),

@@ -266,9 +266,10 @@ def recall(
 
 
 def _tied(plan: Plan, original: Table, released: Table) -> TiedColumns:
-    if plan.units is not None and plan.units.unit not in released.names:
+    gone = () if plan.units is None else [name for name in plan.units.numbered if name not in released.names]
+    if gone:
         raise TableError(
-            f"The release has no column {plan.units.unit!r}, so its rows cannot be put together unit by unit. Measure "
+            f"The release has no column {gone[0]!r}, so its rows cannot be put together unit by unit. Measure "
             "it when it is released, with report=..."
         )
     shared = original.select(name for name in original.names if name in released.names)

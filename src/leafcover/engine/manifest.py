@@ -89,6 +89,7 @@ def _units(release: Release) -> dict[str, Any]:
     return {
         "units": {
             "column": units.unit,
+            **({} if units.member is None else {"member": units.member}),
             "count": len(release.unit_table),
             "most_rows": units.most,
             "numbers": "new: they say which rows belong together, and nothing else",

@@ -12,7 +12,7 @@ from leafcover.messages import catalogue
 from leafcover.table.recoding import Pooled, pool_levels
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
-from leafcover.table.units import UnitLayout
+from leafcover.table.unit_layout import UnitLayout
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ class Pair:
         def every(names: Sequence[str]) -> list[str]:
             return [at for name in names for at in units.columns_at(name) if at in original.names]
 
-        target = units.at(self.target, 1) if self.target else ""
-        more = [units.size] if set(self.quasi_identifiers) >= set(self.names) - {self.target, self.weight} else []
+        target = units.columns_at(self.target)[0] if self.target else ""
+        more = list(units.sizes) if set(self.quasi_identifiers) >= set(self.names) - {self.target, self.weight} else []
         found = pair_of(
             original,
             released,

@@ -156,8 +156,8 @@ class _Chain:
     def _among(self, name: str) -> dict[str, Any]:
         """In a table of units: from which number of rows on a unit has a value."""
         units = self.table.units
-        least = None if units is None else units.least_rows(name)
-        return {} if units is None or least is None else {"among": units.size, "least": float(least)}
+        found = None if units is None else units.presence(name)
+        return {} if found is None else {"among": found[0], "least": float(found[1])}
 
     def within_budget(self) -> tuple[float, list[tuple[PartitionMethod, Partition | None]]]:
         """The usual price, raised until the leaves reveal no more shares than the budget, and what is grown at it."""
@@ -259,7 +259,8 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
     count = {c.name: _distinct(c) for c in columns}
     place = {name: at for at, name in enumerate(order)}
     targets, position = _targets(table, target), {name: _position(table, name) for name in names}
-    last = position[target] == 0 if target in names else True  # a target that is constant in a unit comes last of all
+    # A target that is constant in a unit comes last of all.
+    last = not any(position[target]) if target in names else True
     ordered = sorted(
         names,
         key=lambda n: (
@@ -285,9 +286,9 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
     return found
 
 
-def _position(table: Table, name: str) -> int:
-    """In a table of units, the position of a row in its unit; 0 for columns that are constant in a unit."""
-    return 0 if table.units is None else table.units.position(name)
+def _position(table: Table, name: str) -> tuple[int, ...]:
+    """In a table of units, where in its unit a row is; zeros for columns that are constant in a unit."""
+    return () if table.units is None else table.units.place(name)
 
 
 def _distinct(column: Column) -> int:

@@ -19,7 +19,7 @@ from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import Pooled, pool_levels
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns, tied_columns
-from leafcover.table.units import UnitLayout
+from leafcover.table.unit_layout import UnitLayout
 
 
 @dataclass(frozen=True)
@@ -331,12 +331,11 @@ def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[s
 
 def _at_positions(found: Mapping[tuple[str, str], Bools], units: UnitLayout) -> dict[tuple[str, str], Bools]:
     """The same pairs of columns in every row of a unit."""
-    positions = range(1, units.most + 1)
     return {
         (units.at(one, at), units.at(other, at)): pairs
         for (one, other), pairs in found.items()
         if not {one, other} & set(units.rising)
-        for at in positions
+        for at in units.places
     }
 
 
@@ -359,8 +358,9 @@ def canonical(plan: Plan) -> bytes:
 
 def _frozen(value: Any) -> list[Any]:
     """An object as its frozen id, or otherwise its class name, and its parameters in the same way."""
-    known = {f.name: f.metadata.get("frozen_id", f.name) for f in fields(value)} if is_dataclass(value) else {}
-    given = {known.get(name, name): content for name, content in getattr(value, "__dict__", {}).items()}
+    given = getattr(value, "__dict__", {})
+    if is_dataclass(value):  # fields alone: what an object has computed since and holds does not identify it
+        given = {f.metadata.get("frozen_id", f.name): getattr(value, f.name) for f in fields(value)}
     return [
         getattr(type(value), "frozen_id", type(value).__qualname__),
         {name: _number(content) for name, content in given.items() if content is not None},

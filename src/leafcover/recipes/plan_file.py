@@ -34,7 +34,7 @@ from leafcover.registry import Registry
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import Pooled
 from leafcover.table.rule_text import parse_rule
-from leafcover.table.units import UnitLayout
+from leafcover.table.unit_layout import UnitLayout
 
 VERSION = 1
 

@@ -18,7 +18,7 @@ from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.table.tied_columns import tied_columns
-from leafcover.table.units import unit_layout
+from leafcover.table.unit_layout import unit_layout
 
 FindRules: TypeAlias = bool | Sequence[ColumnRule]  # whether to look for rules, or those that were found before
 Rare: TypeAlias = Literal["allow", "pool", "refuse"]
@@ -158,7 +158,7 @@ def recipe(
             if table.with_role("unit"):
                 layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
                 untied = layout.unfold(untied)
-                given |= {"target": layout.at(target, 1)} if target else {}
+                given |= {"target": layout.columns_at(target)[0]} if target else {}
             elif sequence is not None:
                 raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
             plan = write(untied, **given)

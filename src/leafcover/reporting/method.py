@@ -80,7 +80,7 @@ def _dealt(subject: ReportContext, release: Release) -> Iterator[Part | None]:
         say("dealt", target=release.plan.target, has_target="yes" if release.plan.target else "no"), tone="lead"
     )
     if (units := release.plan.units) is not None:
-        example = next((units.at(name, 2) for name in (*units.varying, *units.rising)), units.size)
+        example = next((units.columns_at(name)[-1] for name in (*units.varying, *units.rising)), units.size)
         figures = {"count": len(release.step_table), "most": units.most}
         yield Words(say("units", unit=units.unit, **figures, example=example))
     share = shared_by(release)

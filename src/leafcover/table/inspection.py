@@ -46,7 +46,8 @@ from leafcover.table.identifier_patterns import (
 )
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
-from leafcover.table.units import owners, unit_layout
+from leafcover.table.unit_layout import unit_layout
+from leafcover.table.units import owners, units_of
 
 DISTINCT_SHARE = 0.9
 SECONDS_OF_A_DAY = 86_400
@@ -393,12 +394,15 @@ class UnitFacts:
     sequence: str | None  # the column by which the rows of a unit follow each other; None: the order of the table
     constant: tuple[str, ...]  # columns with one value in each unit
     rising: tuple[str, ...]  # columns that never fall from one row of a unit to the next
+    member: str | None = None  # the column of the members of a unit, such as the people of a household
+    members: int = 0
 
     def __str__(self) -> str:
         fewest, median, most = self.rows
         size = f"{fewest:,} rows" if fewest == most else f"{fewest:,} to {most:,} rows, half of them up to {median:,}"
         order = "in the order of the table" if self.sequence is None else f"sorted by {self.sequence}"
         lines = [f"{self.count:,} units ({self.column}) of {size}, {order}."]
+        lines += [f"  {self.members:,} members ({self.member})"] if self.member else []
         lines += [f"  constant within a unit: {', '.join(self.constant)}"] if self.constant else []
         lines += [f"  never falling within a unit: {', '.join(self.rising)}"] if self.rising else []
         return "\n".join(lines)
@@ -435,7 +439,10 @@ def _unit_facts(table: Table) -> UnitFacts | None:
     layout = unit_layout(table)
     sizes = np.bincount(owners(table))
     spread = int(sizes.min()), int(np.median(sizes)), int(sizes.max())
-    return UnitFacts(layout.unit, len(sizes), spread, layout.sequence, layout.constant, layout.rising)
+    members = 0 if layout.member is None else len(units_of(table, layout.numbered, None).sizes)
+    return UnitFacts(
+        layout.unit, len(sizes), spread, layout.sequence, layout.constant, layout.rising, layout.member, members
+    )
 
 
 def _column_facts(column: Column, role: Role | None, levels: int) -> ColumnFacts:

@@ -11,7 +11,7 @@ from leafcover.arrays import MISSING, Array, Bools, Floats, Rows, Words
 from leafcover.errors import NameUnknown, TableError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.table.units import UnitLayout
+    from leafcover.table.unit_layout import UnitLayout
 
 # Source: the input format of a table, so that it can be written back in the same way.
 
