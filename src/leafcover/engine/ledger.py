@@ -36,7 +36,8 @@ FORMAT = 1
 SKETCH_MARKS = 4096  # of each kind, kept of a release
 MOST_OVERLAP = 0.05  # share of people in an earlier release that is refused
 MOST_TWINS = 0.01  # share of rows that equal another one in columns that tell rows apart
-MOST_SETS = 5  # sets of columns by which the rows of a release are marked
+LISTED = 3  # earlier releases that an error names
+MOST_SETS = 8  # sets of columns by which the rows of a release are marked
 MOST_WITHOUT = 2  # columns that may be lost before nobody is found
 SAMPLE = 65_536  # rows that decide which columns tell rows apart
 SECONDS_A_DAY = 86_400
@@ -78,14 +79,8 @@ class MarkedTable:
 
     table: Table
     draws: Draws
-
-    @cached_property
-    def _hashed(self) -> dict[str, Words]:
-        return {}
-
-    @cached_property
-    def _made(self) -> dict[tuple[str, ...], _Marks]:
-        return {}
+    _hashed: dict[str, Words] = field(default_factory=dict)
+    _made: dict[tuple[str, ...], _Marks] = field(default_factory=dict)
 
     @cached_property
     def _units(self) -> _Marks | None:
@@ -99,11 +94,15 @@ class MarkedTable:
         """The columns that mark a row: the unit marks units."""
         return tuple(c.name for c in self.table if self.table.roles.get(c.name) != "unit" and not c.missing.all())
 
+    def column(self, name: str) -> Words:
+        """A keyed hash of each value of a column."""
+        return _column_words(self.table[name], self.draws.sub("column", name))
+
     def sums(self, names: Sequence[str]) -> Words:
         """A keyed hash of each row's values in some columns."""
         for name in names:
             if name not in self._hashed:
-                self._hashed[name] = _column_words(self.table[name], self.draws.sub("column", name))
+                self._hashed[name] = self.column(name)
         found = np.zeros(len(self.table), np.uint64)
         for name in names:
             found += self._hashed[name]
@@ -153,42 +152,41 @@ def _row_marks(sums: Words, draws: Draws) -> _Marks:
 
 
 def column_sets(marked: MarkedTable) -> list[tuple[str, ...]]:
-    """Small sets of columns that tell rows apart, so that one is left if a column is lost or changes, or often two.
-
-    If even all columns do not tell rows apart, all of them.
-    """
-    order = sorted(marked.names, key=lambda name: (-_distinct(marked.table[name]), name))
+    """Small sets of columns that tell rows apart, so that one is left if a column is lost or changes, or often two."""
+    some = slice(None, None, max(1, len(marked.table) // SAMPLE))
+    order = sorted(marked.names, key=lambda name: (-len(np.unique(marked.table[name].values[some])), name))
+    total = np.zeros(len(marked.table), np.uint64)
+    for name in order:
+        total += marked.column(name)
     found: list[tuple[str, ...]] = []
     waiting: deque[frozenset[str]] = deque([frozenset()])
     while waiting and len(found) < MOST_SETS:
         without = waiting.popleft()
         chosen = next((one for one in found if not without & set(one)), None)
         if chosen is None:
-            chosen = _telling(marked, [name for name in order if name not in without])
-            if chosen is None:
-                continue
-            found.append(chosen)
+            limit = 1.5 * _twins(total - marked.sums(list(without))) + MOST_TWINS
+            chosen = _telling(marked, [name for name in order if name not in without], limit)
+            found += [chosen] if chosen else []
         if len(without) < MOST_WITHOUT:
             waiting.extend(without | {name} for name in chosen)
-    return found or ([tuple(order)] if order else [])
+    return found
 
 
-def _telling(marked: MarkedTable, order: Sequence[str]) -> tuple[str, ...] | None:
-    """The first columns that tell rows apart, without those that are not needed for it."""
-    sums = np.zeros(len(marked.table), np.uint64)
-    for count, name in enumerate(order, 1):
+def _telling(marked: MarkedTable, order: Sequence[str], limit: float) -> tuple[str, ...]:
+    """The first columns that tell rows apart nearly as well as all do, without those that are not needed for it."""
+    sums, chosen = np.zeros(len(marked.table), np.uint64), list[str]()
+    for name in order:
         sums = sums + marked.sums([name])
-        if _twins(sums) <= MOST_TWINS:
-            chosen = list(order[:count])
+        chosen.append(name)
+        if _twins(sums) <= limit:
             break
-    else:
-        return None
     for name in reversed(chosen[:-1]):
         fewer = sums - marked.sums([name])
-        if _twins(fewer) <= MOST_TWINS:
+        if _twins(fewer) <= limit:
             chosen.remove(name)
             sums = fewer
-    return tuple(chosen)
+    more = [name for name in order if name not in chosen]
+    return (*chosen, *more[:1])  # chosen for few twins here, they tell other people apart less well
 
 
 def _twins(sums: Words) -> float:
@@ -198,11 +196,6 @@ def _twins(sums: Words) -> float:
     ordered = np.sort(sums)
     same = np.concatenate([[False], ordered[1:] == ordered[:-1], [False]])
     return float(np.mean(same[1:] | same[:-1])) if len(ordered) else 1.0
-
-
-def _distinct(column: Column) -> int:
-    """The number of distinct values; in a large table, of some rows."""
-    return len(np.unique(column.values[:: max(1, len(column) // SAMPLE)]))
 
 
 # Comparing a table with an earlier release.
@@ -229,12 +222,13 @@ class Overlap:
     of: Of
     share: Share  # of the new table's units or rows
     share_of_earlier: Share
-    twins: float = 0.0  # the share of rows of the new table that equal another one
+    chance: float = 0.0  # the share that other people with the same values explain
+    chance_of_earlier: float = 0.0
 
     @property
-    def largest(self) -> float:
-        """The larger share, which decides."""
-        return max(self.share.value, self.share_of_earlier.value)
+    def excess(self) -> float:
+        """The larger share above chance, which decides."""
+        return max(_above(self.share, self.chance), _above(self.share_of_earlier, self.chance_of_earlier))
 
     def __str__(self) -> str:
         return (
@@ -274,11 +268,17 @@ def _compared(marked: MarkedTable, entry: "Entry") -> Overlap | None:
         marks = marked.marks(sketch.of, sketch.columns)
         if marks is None:
             continue
-        share, share_of_earlier = overlap_of(sketch, marks)
-        if sketch.twins <= 2 * MOST_TWINS < marks.twins:  # many rows of this table equal one of that release by chance
-            share_of_earlier = Share(0.0, 0.0, 1.0)
-        found.append(Overlap(entry.number, entry.name, sketch.of, share, share_of_earlier, marks.twins))
-    return max(found, key=lambda one: one.largest, default=None)
+        size, earlier = len(marks.words), sketch.count
+        # People have twins among other people as among their own, in proportion to their number. The columns were
+        # chosen for few twins in the earlier table, so the share in the new one counts, too.
+        chances = max(sketch.twins, marks.twins * earlier / size), max(marks.twins, sketch.twins * size / earlier)
+        shares = overlap_of(sketch, marks)
+        found.append(Overlap(entry.number, entry.name, sketch.of, *shares, *(min(one, 1.0) for one in chances)))
+    return max(found, key=lambda one: one.excess, default=None)
+
+
+def _above(share: Share, chance: float) -> float:
+    return (share.value - chance) / (1 - chance) if chance < 1 else float(share.value == 1)
 
 
 # The ledger and its key.
@@ -493,7 +493,7 @@ def _repeats(marked: MarkedTable, ledger: Ledger, entries: Sequence[Entry], *, a
     compared = {entry.number: _compared(marked, entry) for entry in entries}
     known = [one for one in compared.values() if one is not None]
     return Repeats(
-        overlaps=tuple(one for one in known if one.largest >= MOST_OVERLAP),
+        overlaps=tuple(one for one in known if one.excess >= MOST_OVERLAP),
         compared=len(known),
         not_compared=tuple(number for number, one in compared.items() if one is None),
         again=again,
@@ -514,12 +514,12 @@ def confirmed(repeats: Repeats, release: Release) -> Repeats:
 def _refuse(repeats: Repeats) -> None:
     if not repeats.overlaps or repeats.again:
         return
-    listed = "; ".join(map(str, repeats.overlaps[:3])) + ("; …" if len(repeats.overlaps) > 3 else "")
-    twins = max(one.twins for one in repeats.overlaps)
+    first, more = repeats.overlaps[:LISTED], len(repeats.overlaps[LISTED:])
+    listed = "; ".join(map(str, first)) + (f"; and {more} more" if more else "")
+    chance = max(max(one.chance, one.chance_of_earlier) for one in first)
     unsure = (
-        f" {twins:.0%} of the rows equal another row of the table, so other people may have the same values: a column "
-        "with the role unit tells people apart."
-        if twins > 2 * MOST_TWINS
+        f" Up to {chance:.0%} may be other people with the same values: a unit tells them apart."
+        if chance > MOST_TWINS
         else ""
     )
     raise RepeatedRelease(
