@@ -268,7 +268,7 @@ def _compared(marked: MarkedTable, entry: "Entry") -> Overlap | None:
         marks = marked.marks(sketch.of, sketch.columns)
         if marks is None:
             continue
-        size, earlier = len(marks.words), sketch.count
+        size, earlier = max(len(marks.words), 1), max(sketch.count, 1)
         # People have twins among other people as among their own, in proportion to their number. The columns were
         # chosen for few twins in the earlier table, so the share in the new one counts, too.
         chances = max(sketch.twins, marks.twins * earlier / size), max(marks.twins, sketch.twins * size / earlier)
