@@ -214,7 +214,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Overlap:
+class EarlierRelease:
     """How many people of a new table are in an earlier release."""
 
     number: int  # of the earlier release
@@ -261,7 +261,7 @@ def _share(found: int, tries: int, part: float) -> Share:
     return Share(share, risk.low, risk.high)
 
 
-def _compared(marked: MarkedTable, entry: "Entry") -> Overlap | None:
+def _compared(marked: MarkedTable, entry: "Entry") -> EarlierRelease | None:
     """The largest overlap with an earlier release by any of its marks; None if the table has other columns."""
     found = []
     for sketch in entry.sketches:
@@ -273,7 +273,7 @@ def _compared(marked: MarkedTable, entry: "Entry") -> Overlap | None:
         # chosen for few twins in the earlier table, so the share in the new one counts, too.
         chances = max(sketch.twins, marks.twins * earlier / size), max(marks.twins, sketch.twins * size / earlier)
         shares = overlap_of(sketch, marks)
-        found.append(Overlap(entry.number, entry.name, sketch.of, *shares, *(min(one, 1.0) for one in chances)))
+        found.append(EarlierRelease(entry.number, entry.name, sketch.of, *shares, *(min(one, 1.0) for one in chances)))
     return max(found, key=lambda one: one.excess, default=None)
 
 
@@ -418,7 +418,7 @@ def _fields(entry: Entry) -> dict[str, Any]:
 class Repeats:
     """What the ledger of a project says of a table: which earlier releases have people of it."""
 
-    overlaps: tuple[Overlap, ...]  # the earlier releases with at least 5 % of the same people
+    overlaps: tuple[EarlierRelease, ...]  # the earlier releases with at least 5 % of the same people
     compared: int  # earlier releases
     not_compared: tuple[int, ...]  # the numbers of those that have other columns
     again: bool
