@@ -143,6 +143,8 @@ def release(
     hold_out: float | None = None,
     max_risk: float | None = None,
     max_singletons: float | None = None,
+    project: str | Path | None = None,
+    again: bool = False,
     progress: Progress | None = None,
 ) -> Released:
     """Release a table by a plan or a recipe.
@@ -181,6 +183,10 @@ def release(
         Raise `RiskTooHigh` if a limited risk is above this.
     max_singletons : float, optional
         Raise `RiskTooHigh` if more than this share of the rows are singletons, alone in their cell.
+    project : str or Path, optional
+        A folder with a ledger of releases: raise `RepeatedRelease` if 5% of the people are in an earlier one.
+    again : bool, default False
+        Release people again, and say what averaging all their releases gains.
     progress : callable, optional
         Called with the current task and the share that is done.
 
@@ -209,9 +215,16 @@ def release(
             )
     if hold_out is not None and not 0 < hold_out < 1:
         raise ValueOutOfRange("hold_out", hold_out, "a share above 0 and below 1")
+    if again and project is None:
+        raise PlanError("again=True needs the ledger of a project. Name its folder with project=..., or leave it out.")
     whole = from_frame(table)
     kept, held = split_rows(whole, hold_out, chosen)
     original = without_unused_levels(whole, kept) if len(held) else whole
+    repeats = None
+    if project is not None:
+        from leafcover.engine.ledger import confirmed, find_repeats
+
+        repeats = find_repeats(original, project, again=again, key=None if new_key else chosen)
     tell("writing the plan", 0.0)
     chosen_plan = _plan_for(
         original, plan, target, settings, rules, find_rules, sequence, rare, rewrite=bool(len(held))
@@ -227,6 +240,7 @@ def release(
     )
     found = Released(
         **made.__dict__,
+        repeats=None if repeats is None else confirmed(repeats, made),
         original=original,
         held_out=whole.take(held) if len(held) else None,
         rows=kept,

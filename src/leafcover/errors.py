@@ -8,6 +8,8 @@ LeafcoverError
 ├── OutputError       a result that cannot be written
 ├── InvariantViolated a perturbation broke one of its guarantees; nothing is written
 ├── PluginError       a plugin cannot be loaded, takes a name that exists, or fails
+├── LedgerError       the ledger of a project, or its key, cannot be used
+├── RepeatedRelease   people of the table are in an earlier release of the project
 └── RiskTooHigh       the measured risk is above the limit that was set
 """
 
@@ -106,6 +108,16 @@ class InvariantViolated(LeafcoverError):
 
 class PluginError(LeafcoverError):
     """A plugin cannot be loaded, takes a name that exists, or fails."""
+
+
+class LedgerError(LeafcoverError):
+    """The ledger of a project, or its key, cannot be read, is damaged, or is not private."""
+
+
+class RepeatedRelease(LeafcoverError):
+    """People of the table are in an earlier release of the project."""
+
+    exit_code = 3
 
 
 class RiskTooHigh(LeafcoverError):

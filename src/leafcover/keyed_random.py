@@ -8,17 +8,20 @@ gives independent draws for another table, plan or column.
 
 import hashlib
 import hmac
+import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from leafcover.arrays import Floats, Rows, Words
+from leafcover.arrays import Array, Floats, Rows, Words
 from leafcover.errors import TableError, ValueOutOfRange
 
 KEY_BYTES = 32
 PART_ROWS = 8192  # drawn at a time
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,30 @@ class Draws:
             stream = np.frombuffer(encryptor.update(blocks.tobytes()), "<u8")
             found[start : start + PART_ROWS] = stream[::2]
         return found
+
+    def value_words(self, values: Array, levels: Sequence[str] | None = None) -> Words:
+        """A keyed hash of each value: a number, or the code of a level. A level that is a number has its hash.
+
+        >>> draws = Draws(bytes(32))
+        >>> draws.value_words(np.array([7.0, np.nan])) == draws.value_words(np.array([0, -1]), ["7.0"])
+        array([ True,  True])
+        """
+        if levels is not None:
+            missing = self.value_words(np.array([np.nan]))
+            return np.append(self._level_words(levels), missing)[values]  # the code of missing is -1
+        # One bit pattern for every nan and for both zeros.
+        return self.words(np.where(np.isnan(values), np.nan, values + 0.0).view(np.int64))
+
+    def _level_words(self, levels: Sequence[str]) -> Words:
+        keyed, found = hashlib.blake2b(key=self.sub("text").secret, digest_size=8), bytearray()
+        for level in levels:
+            one = keyed.copy()
+            one.update(level.encode("utf-8", "surrogatepass"))
+            found += one.digest()
+        words = np.frombuffer(bytes(found), "<u8").astype(np.uint64)
+        numeric = [at for at, level in enumerate(levels) if NUMBER.fullmatch(level.strip())]
+        words[numeric] = self.value_words(np.array([float(levels[at]) for at in numeric]))
+        return words
 
     def uniform(self, rows: Rows, attempt: int = 0) -> Floats:
         """A uniform number strictly between 0 and 1 for each row."""

@@ -1,10 +1,11 @@
 """What `release` and `load` return: a release that can be printed, saved, measured and reported."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leafcover.arrays import Rows
 from leafcover.engine.evaluate import (
@@ -27,6 +28,7 @@ from leafcover.engine.manifest import Record, ReleasePaths
 from leafcover.engine.run import Progress, Release, summary
 from leafcover.errors import TableError
 from leafcover.keyed_random import Key, key_text
+from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.copies import Copies
 from leafcover.metrics.disclosure.copies import copies as find_copies
 from leafcover.metrics.disclosure.record_linkage import Informed
@@ -35,6 +37,9 @@ from leafcover.metrics.summary import DecisiveRisk, decisive_lines
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.frames import to_frame
 from leafcover.table.table import Table
+
+if TYPE_CHECKING:
+    from leafcover.engine.ledger import Repeats
 
 SILENT: Progress = lambda words, share: None  # noqa: E731  # a default argument
 
@@ -293,6 +298,11 @@ class _Opening:
     released: str = ""  # the name of the released file
 
 
+def _no_ledger() -> str:
+    say = catalogue("release")
+    return say("no-ledger")
+
+
 @dataclass(frozen=True, eq=False)
 class Released(_Measurable, Release):
     """A release: the released table, how it was made, and what can be done with it.
@@ -339,6 +349,8 @@ class Released(_Measurable, Release):
         The numbers of the released rows in the table that was given.
     new_key : Key or None
         The secret key if it is a new one, to keep or to discard.
+    repeats : Repeats or None
+        What the ledger of the project says: which earlier releases have the same people. None without a project.
 
     Examples
     --------
@@ -353,6 +365,7 @@ class Released(_Measurable, Release):
     held_out: Table | None = field(default=None, kw_only=True, repr=False)
     rows: Rows = field(kw_only=True, repr=False)
     new_key: Key | None = field(default=None, kw_only=True, repr=False)
+    repeats: "Repeats | None" = field(default=None, kw_only=True, repr=False)
 
     @property
     def frame(self) -> Any:
@@ -374,7 +387,18 @@ class Released(_Measurable, Release):
     def __str__(self) -> str:
         text = summary(self, None if self._taken else self._certain)
         compared = self.__dict__.get("_limited", ()) if not self._taken else ()
-        return "\n".join([text, *decisive_lines(compared)])
+        return "\n".join([text, *decisive_lines(compared), *self._ledger_lines])
+
+    @property
+    def _ledger_lines(self) -> list[str]:
+        return [_no_ledger()] if self.repeats is None else self.repeats.lines(self)
+
+    @property
+    def ledger(self) -> dict[str, Any]:
+        """What the ledger of the project says of the release, as plain figures: for the steward only."""
+        if self.repeats is None:
+            return {"kept": False, "note": _no_ledger()}
+        return self.repeats.facts(self)
 
     def save(
         self,
@@ -388,7 +412,7 @@ class Released(_Measurable, Release):
         force: bool = False,
         progress: Progress | None = None,
     ) -> dict[str, Any]:
-        """Write the release and the files that belong to it, all or none.
+        """Write the release and the files that belong to it, all or none, and enter it in the ledger of its project.
 
         Parameters
         ----------
@@ -434,16 +458,23 @@ class Released(_Measurable, Release):
         texts = {} if page is None else self._pages(page, opening, progress)
         if keep is not None and self.new_key is not None:
             texts[keep] = (key_text(self.new_key), True)
-        return save_release(
-            self,
-            paths,
-            original=self.original,
-            rows=self.rows,
-            force=force,
-            publish_tree=publish_tree,
-            held_out=self.held_out,
-            texts=texts,
-        )
+        with ExitStack() as stack:
+            ledger = None
+            if self.repeats is not None:
+                from leafcover.engine.ledger import new_entry
+
+                ledger = stack.enter_context(new_entry(self.repeats, self, self.original, paths.table.name))
+            return save_release(
+                self,
+                paths,
+                original=self.original,
+                rows=self.rows,
+                force=force,
+                publish_tree=publish_tree,
+                held_out=self.held_out,
+                texts=texts,
+                ledger=ledger,
+            )
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,6 +90,8 @@ GIVEN = (
         "report",
         "sequence",
         "rare",
+        "project",
+        "again",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )

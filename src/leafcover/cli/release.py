@@ -128,6 +128,18 @@ def release(
             help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
         ),
     ] = None,
+    project: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep a ledger in this folder, and exit with code 3 if 5% of the people were released before.",
+            readable=False,
+        ),
+    ] = None,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Release people again, and say what averaging all their releases gains."),
+    ] = False,
     publish_tree: Annotated[
         bool,
         typer.Option(
@@ -177,6 +189,8 @@ def release(
             hold_out=hold_out,
             max_risk=max_risk,
             max_singletons=None if force else MOST_SINGLETONS,
+            project=project,
+            again=again,
             progress=tell,
         )
         if made.singletons > MOST_SINGLETONS:
@@ -194,7 +208,7 @@ def release(
             progress=tell,
         )
     if as_json:
-        typer.echo(json.dumps(manifest, ensure_ascii=False))
+        typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
         _print(made, paths, report, max_risk)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from hashlib import file_digest, sha256
 from io import StringIO
 from pathlib import Path
@@ -26,6 +26,16 @@ from leafcover.table.recoding import pool_levels
 from leafcover.table.table import Table, without_unused_levels
 from leafcover.table.tied_columns import TiedColumns
 
+LEDGER_FOLDER = ".leafcover"  # in a project folder; private
+
+
+@dataclass(frozen=True)
+class LedgerFiles:
+    """What is written with a release: files of the ledger, and what the steward's manifest says about it."""
+
+    texts: Mapping[Path, str] = field(repr=False)
+    facts: Mapping[str, Any]
+
 
 def save_release(
     release: Release,
@@ -37,6 +47,7 @@ def save_release(
     publish_tree: bool = False,
     held_out: Table | None = None,
     texts: Mapping[Path, tuple[str, bool]] | None = None,
+    ledger: LedgerFiles | None = None,
 ) -> dict[str, Any]:
     """Write the table, both manifests, the pairs and other texts (path → content and whether it is private).
 
@@ -59,6 +70,8 @@ def save_release(
         if few := not_reached(release.step_table, release.plan, release.partitions, published=True):
             outward["not_reached"] = list(few)
         inward = internal(release, outward, reading=_reading(original, release.plan.target))
+        if ledger is not None:
+            inward["ledger"] = dict(ledger.facts)
         text = _json(outward)
         inward["manifest_sha256"] = sha256_of(text.encode())
         part(paths.manifest, False).write_text(text, "utf-8")
@@ -71,6 +84,8 @@ def save_release(
             write_to(held_out, paths.held_out, part(paths.held_out, True))
         for path, (content, private) in (texts or {}).items():
             part(path, private).write_text(content, "utf-8")
+        for path, content in ({} if ledger is None else ledger.texts).items():  # opened last, so they appear first
+            part(path, True, replace=True).write_text(content, "utf-8")
     return outward
 
 
@@ -141,6 +156,8 @@ def check_outputs(
         taken[place] = words
     for path in outputs.values():
         check_output_path(path, force=force)
+        if LEDGER_FOLDER in path.resolve().parts:
+            raise OutputError(f"Output '{path}' is in the private folder of a ledger. Give a name outside of it.")
     if key_file is not None:
         check_output_path(key_file, force=True)  # an existing key file is read
 
@@ -318,5 +335,5 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
 
 
 def _fact(kind: Any, internal_facts: Mapping[str, Any]) -> Any:
-    known = (field.name for field in fields(kind) if field.name in internal_facts)  # an older file may lack a newer one
+    known = (one.name for one in fields(kind) if one.name in internal_facts)  # an older file may lack a newer one
     return kind(**{name: internal_facts[name] for name in known})

@@ -9,14 +9,20 @@ import os
 import secrets
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 from leafcover.errors import OutputError
 
-StageFile: TypeAlias = Callable[[Path, bool], Path]  # (output path, private) -> temporary path to write to
+
+class StageFile(Protocol):
+    """Opens an output and returns the temporary path to write to; with ``replace`` an existing file is replaced."""
+
+    def __call__(self, path: Path, private: bool, *, replace: bool = False) -> Path:
+        """The temporary path."""
+
 
 NO_SPACE_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 PERMISSION_ERRNOS = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -60,8 +66,8 @@ def atomic_group(*, force: bool = False, remove: Iterable[Path] = ()) -> Iterato
     stale = list(remove)
     with ExitStack() as after, ExitStack() as writes:
 
-        def stage(path: Path, private: bool) -> Path:
-            found = writes.enter_context(atomic_write(path, force=force, private=private))
+        def stage(path: Path, private: bool, *, replace: bool = False) -> Path:
+            found = writes.enter_context(atomic_write(path, force=force or replace, private=private))
             while stale:
                 writes.enter_context(_removed(stale.pop()))
             return found

@@ -67,6 +67,20 @@ record-linkage = Record linkage: an attacker who knows a person’s quasi-identi
 seeded = Made with a seed: do not publish.
 original-order = Rows are in their original order: do not publish.
 
+# What the ledger of a project says.
+
+no-ledger = No project folder was given, so there is no ledger: repeated releases of the same people are not found.
+ledger-other-people = { $count ->
+    [0] This is the first release in the ledger of the project.
+    [one] The earlier release in the ledger of the project has less than 5% of the same people.
+   *[other] Each of { $count } earlier releases in the ledger of the project has less than 5% of the same people.
+}
+ledger-overlap = People were released before, by { $overlap }.
+ledger-same = Every value is the same as in release { $number } of the project: it discloses nothing new, and is not entered again.
+ledger-not-compared = Not compared, because they have other columns: releases { $numbers } of the project.
+ledger-averaging = An attacker who averages the { $count } releases of the same people is left with { $share } of the error of one release, if noise is independent, and sees by their difference who is in one of them only.
+ledger-bits = The bounds of the { $count } releases add up: together they add at most { $bits } bits to what an attacker knows about a person’s row, on average, if they contain the same people. Who is in one of them only is disclosed by their difference.
+
 # What is proved of a release in which every column was dealt; the external manifest and the report contain it.
 
 proved-bits = On average over people, and over how many of the other rows an attacker already knows, this table adds at most { $bits } bits to what the attacker knows about a person’s row beyond the values of each column.
