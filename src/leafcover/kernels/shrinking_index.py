@@ -331,8 +331,8 @@ def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
         np.empty(BLOCKS_PER_GROUP, np.float32),
         _empty_bounds(wide.squared_radius),
     )
-    scaled, greatest_squared_radius = _to_index_units(query, index.centre, unit), _greatest(wide.squared_radius[0], -1.0)
-    from_centre = _ZERO
+    scaled, from_centre = _to_index_units(query, index.centre, unit), _ZERO
+    greatest_squared_radius = _greatest(wide.squared_radius[0], -1.0)
     for c in range(len(scaled)):
         from_centre += scaled[c] * scaled[c]
     steepness = np.float32(
