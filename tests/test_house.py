@@ -101,7 +101,7 @@ seen, source = {}, sys.argv.pop(1)
 def note(frame, event, value):
     code = frame.f_code
     file = code.co_filename
-    if file in seen or event != "call" or not file.startswith(source) or not file.endswith(".py"):
+    if file in seen or not file.startswith(source) or not file.endswith(".py"):
         return
     loading = frame
     while loading and not (loading.f_code.co_name == "<module>" and loading.f_code.co_filename.startswith(source)):
@@ -110,11 +110,11 @@ def note(frame, event, value):
         seen[file] = file[len(source) + 1 :]
 
 from leafcover.cli import main
-sys.setprofile(note)
+sys.settrace(note)
 try:
     main()
 finally:
-    sys.setprofile(None)
+    sys.settrace(None)
     print(json.dumps(list(seen.values())))
 """
 

@@ -1,13 +1,24 @@
 """Run the command line in this process, as a shell would."""
 
+from functools import cache
+from unittest.mock import patch
+
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from leafcover.cli.main import application
 
 
+@cache
+def command():
+    """The parser of every command: building it takes longer than most commands that are refused."""
+    return get_command(application())
+
+
 def leafcover(*words):
     """Exit code, standard output and error output of a command."""
-    return CliRunner().invoke(application(), [str(word) for word in words])
+    with patch("typer.testing._get_command", lambda app: command()):
+        return CliRunner().invoke(application(), [str(word) for word in words])
 
 
 def refused(*words, code=1):

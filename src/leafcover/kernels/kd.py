@@ -233,7 +233,7 @@ def _partition_node(values: Floats, order: Rows, column: int, cut: float) -> int
 _SAMPLE_ROWS = 256  # minimum sample that determines the widest column; using all rows costs two thirds more per cut
 
 
-@njit(**(INNER | ALLOCATES))
+@njit(**(ENTRY | ALLOCATES))
 def halve_into_blocks(values: Floats, rows: Rows, unit: int, largest: int) -> tuple[Rows, Rows]:
     """Rows sorted by block, ascending within each block, and the start of each block (and the end of the last).
 
@@ -280,24 +280,29 @@ def _partition_block(values: Floats, rows: Rows, half: int, keys: Floats, second
         else:
             second[moved] = row
             moved += 1
-    rows[kept:] = second[:moved]
+    for i in range(moved):
+        rows[kept + i] = second[i]
 
 
 @njit(**(INNER | ALLOCATES))
 def _widest(values: Floats, rows: Rows) -> int:
     """The column with the largest variance in a sample of evenly spaced rows; ties go to the first."""
     step, columns = max(1, len(rows) // _SAMPLE_ROWS), values.shape[1]
-    shown = rows[::step]
-    mean, spread = np.zeros(columns), np.zeros(columns)
-    for row in shown:
+    mean, spread, shown = np.zeros(columns), np.zeros(columns), -(-len(rows) // step)
+    for i in range(0, len(rows), step):
         for c in range(columns):
-            mean[c] += values[row, c]
-    mean /= len(shown)
-    for row in shown:
+            mean[c] += values[rows[i], c]
+    for c in range(columns):
+        mean[c] /= shown
+    for i in range(0, len(rows), step):
         for c in range(columns):
-            apart = values[row, c] - mean[c]
+            apart = values[rows[i], c] - mean[c]
             spread[c] += apart * apart
-    return int(np.argmax(spread))
+    widest = ZERO
+    for c in range(1, columns):
+        if spread[c] > spread[widest]:
+            widest = c
+    return widest
 
 
 # Recursive halving at the median of the first principal component.

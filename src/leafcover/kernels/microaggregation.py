@@ -6,6 +6,7 @@ are summed in column order and the centroid is computed from running sums, so th
 groups. Ties go to the lower row.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -47,10 +48,10 @@ def mdav(values: Floats, k: int) -> Rows:
     while remaining >= 2 * k:
         centre = sums / remaining
         if remaining < _REBUILD_SHARE * indexed_rows:
-            rows = rows[label[rows] < 0]
+            rows = _unlabelled(rows, label)
             index, indexed_rows = build_index(values, rows, centre), remaining
         if needs_sorting(by_distance, remaining):
-            by_distance = sort_by_distance(values, rows[label[rows] < 0], centre)
+            by_distance = sort_by_distance(values, _unlabelled(rows, label), centre)
         seed = farthest_unlabelled(by_distance, values, label, centre)
         _take_group(values, index, seed, label, group, sums, near, who)
         if remaining >= 3 * k:
@@ -62,6 +63,17 @@ def mdav(values: Floats, k: int) -> Rows:
         if label[row] < 0:
             label[row] = group
     return label
+
+
+@njit(**(INNER | ALLOCATES))
+def _unlabelled(rows: Rows, label: Rows) -> Rows:
+    """The rows whose label is still -1, in order."""
+    kept, count = np.empty(len(rows), np.int64), 0
+    for i in range(len(rows)):
+        if label[rows[i]] < 0:
+            kept[count] = rows[i]
+            count += 1
+    return kept[:count]
 
 
 @njit(**(INNER | ALLOCATES))
@@ -78,7 +90,6 @@ def _take_group(
             sums[c] -= values[row, c]
 
 
-@njit(**(ENTRY | ALLOCATES))
 def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
     """MDAV within blocks of at most ``largest`` similar rows (at least 2k - 1); groups still have at least k rows.
 
@@ -86,8 +97,8 @@ def blocked_mdav(values: Floats, k: int, largest: int) -> Rows:
     """
     label, groups = np.empty(len(values), np.int64), 0
     order, starts = halve_into_blocks(values, np.arange(len(values)), k, largest)
-    for block in range(len(starts) - 1):
-        rows = order[starts[block] : starts[block + 1]]
+    for start, stop in pairwise(starts):
+        rows = order[start:stop]
         label[rows] = mdav(values[rows], k) + groups
         groups += max(1, len(rows) // k)
     return label
@@ -125,10 +136,11 @@ def vmdav(values: Floats, k: int, gamma: float) -> Rows:
         if remaining < k:
             break
         if remaining < _REBUILD_SHARE * indexed_rows:
-            rows = rows[label[rows] < 0]
+            rows = _unlabelled(rows, label)
             index, indexed_rows = build_index(values, rows, centre), remaining
         size = _group_around(values, index, seed, k, gamma, remaining, members)
-        label[members[:size]] = group
+        for i in range(size):
+            label[members[i]] = group
         remaining, group = remaining - size, group + 1
     if remaining > 0:
         _assign_leftovers(values, label, group)
@@ -175,16 +187,27 @@ def _group_around(
 def _assign_leftovers(values: Floats, label: Rows, groups: int) -> None:
     """Assign ungrouped rows to the group with the nearest centroid; ties go to the first."""
     centroids, count = np.zeros((max(groups, 1), values.shape[1])), np.zeros(max(groups, 1))
-    alone = np.flatnonzero(label < 0)
     for row in range(len(label)):
         if label[row] >= 0:
             count[label[row]] += 1
             for c in range(values.shape[1]):
                 centroids[label[row], c] += values[row, c]
     for group in range(groups):
-        centroids[group] /= count[group]
-    for lone in alone:
-        label[lone] = np.argmin(squared_distances(centroids, values[lone]))
+        for c in range(values.shape[1]):
+            centroids[group, c] /= count[group]
+    for row in range(len(label)):
+        if label[row] < 0:
+            label[row] = _nearest_centroid(centroids, values[row])
+
+
+@njit(**INNER)
+def _nearest_centroid(centroids: Floats, point: Floats) -> int:
+    least, nearest = np.inf, 0
+    for group in range(len(centroids)):
+        distance = squared_distance(centroids, group, point)
+        if distance < least:
+            least, nearest = distance, group
+    return nearest
 
 
 # Univariate microaggregation of sorted values: groups of fixed size, or optimal groups.
@@ -369,7 +392,7 @@ class DistanceOrder(NamedTuple):
     """Rows sorted by their distance from a centre, farthest first; some may have been grouped since."""
 
     centre: Floats  # (columns,)
-    distance: Floats  # (rows,)
+    nearness: Floats  # (rows,) distances below zero, ascending
     row: Rows  # (rows,)
     seen: Rows  # (2,) position of the first ungrouped row; number of rows examined by searches
 
@@ -377,11 +400,11 @@ class DistanceOrder(NamedTuple):
 @njit(**(INNER | ALLOCATES))
 def sort_by_distance(values: Floats, rows: Rows, centre: Floats) -> DistanceOrder:
     """Sort rows of a matrix (rows, columns) by their distance from a point."""
-    distance = np.empty(len(rows))
+    nearness, order = np.empty(len(rows)), np.empty(len(rows), np.int64)
     for i in range(len(rows)):
-        distance[i] = np.sqrt(squared_distance(values, rows[i], centre))
-    order = np.argsort(-distance)
-    return DistanceOrder(centre.copy(), distance[order], rows[order], np.zeros(2, np.int64))
+        nearness[i], order[i] = -np.sqrt(squared_distance(values, rows[i], centre)), rows[i]
+    sort_pairs(nearness, order, np.empty(len(rows)), np.empty(len(rows), np.int64), ZERO, len(rows))
+    return DistanceOrder(centre, nearness, order, np.zeros(2, np.int64))
 
 
 @njit(**INNER)
@@ -390,15 +413,17 @@ def needs_sorting(by_distance: DistanceOrder, remaining: int) -> bool:
     return by_distance.seen[_WORK] > _SORT_COST * remaining
 
 
-@njit(**(INNER | ALLOCATES))
+@njit(**INNER)
 def farthest_unlabelled(by_distance: DistanceOrder, values: Floats, label: Rows, point: Floats) -> int:
     """The farthest row whose label is still -1; ties go to the lowest row."""
-    distance, row, seen = by_distance.distance, by_distance.row, by_distance.seen
-    moved = np.sqrt(np.sum((point - by_distance.centre) ** 2))
+    nearness, row, seen, moved = by_distance.nearness, by_distance.row, by_distance.seen, 0.0
+    for c in range(len(point)):
+        moved += (point[c] - by_distance.centre[c]) ** 2
+    moved = np.sqrt(moved)
     while label[row[seen[_FIRST]]] >= 0:
         seen[_FIRST] += 1
     farthest, root, who, i = -1.0, -1.0, -1, seen[_FIRST]
-    while i < len(row) and (distance[i] + moved) * _SLACK + 1e-150 >= root:
+    while i < len(row) and (moved - nearness[i]) * _SLACK + 1e-150 >= root:
         if label[row[i]] < 0:
             found = squared_distance(values, row[i], point)
             if found > farthest or (found == farthest and row[i] < who):

@@ -7,6 +7,7 @@ from numba import njit
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.kernels import ALLOCATES, ENTRY, INNER
+from leafcover.kernels.sorting import sort_values
 
 # A tree of bounding boxes over rows of numbers and codes, so that a search examines few rows.
 #
@@ -73,17 +74,19 @@ def _cut(values: Floats, numbers: int, rows: Rows) -> int:
     column = _widest(values, numbers, rows)
     if column < 0:
         return 0
-    sample = np.empty(2 * _SAMPLE_PAIRS)
+    sample, missing = np.empty(2 * _SAMPLE_PAIRS), 0
     for i in range(len(sample)):
         sample[i] = values[column, rows[i * len(rows) // len(sample)]]
-    sample.sort()  # missing values last
-    cut = sample[_SAMPLE_PAIRS]
-    if np.isnan(cut):
-        cut = np.inf
-    below, through = 0, 0
+        if np.isnan(sample[i]):
+            sample[i] = np.inf
+            missing += 1
+    sort_values(sample)
+    cut, below, through = sample[_SAMPLE_PAIRS], 0, 0
     for value in sample:
         below += value < cut
         through += value <= cut
+    if cut == np.inf:
+        through -= missing
     together = below == 0 or abs(through - _SAMPLE_PAIRS) < abs(below - _SAMPLE_PAIRS)
     middle = _partition_rows(values[column], rows, cut, together)
     if middle in (0, len(rows)):  # the sample did not contain values of the other part

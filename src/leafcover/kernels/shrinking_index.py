@@ -172,6 +172,24 @@ def _greatest(values: Singles, none: float) -> np.float32:
     return greatest
 
 
+@njit(**INNER)
+def _place_of_least(values: Singles) -> int:
+    place = ZERO
+    for i in range(1, len(values)):
+        if values[i] < values[place]:
+            place = i
+    return place
+
+
+@njit(**INNER)
+def _place_of_greatest(values: Singles) -> int:
+    place = ZERO
+    for i in range(1, len(values)):
+        if values[i] > values[place]:
+            place = i
+    return place
+
+
 # Searches among the remaining rows, exactly as if all were compared.
 #
 # A vectorised pass in single precision selects the few rows whose exact squared distances are then summed in column
@@ -192,7 +210,8 @@ def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floa
 
     The search starts in the block where row ``own`` is, or was before its removal.
     """
-    near[:], who[:] = np.inf, _NO_ROW
+    for i in range(len(near)):
+        near[i], who[i] = np.inf, _NO_ROW
     if len(near) == 0:
         return
     matrix, values, row, sizes, unit = index.matrix, index.values, index.row, index.sizes, index.unit
@@ -208,7 +227,7 @@ def nearest_remaining(index: ShrinkingIndex, query: Floats, own: int, near: Floa
     )
     _least_distances(scaled, index.group.low, index.group.high, ZERO, groups)
     while True:
-        group = int(np.argmin(groups))
+        group = _place_of_least(groups)
         if groups[group] == np.inf or groups[group] > limit:
             return
         groups[group] = np.inf
@@ -312,8 +331,10 @@ def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
         np.empty(BLOCKS_PER_GROUP, np.float32),
         _empty_bounds(wide.squared_radius),
     )
-    scaled, greatest_squared_radius = _to_index_units(query, index.centre, unit), wide.squared_radius.max()
-    from_centre = np.sum(scaled * scaled)
+    scaled, from_centre = _to_index_units(query, index.centre, unit), _ZERO
+    greatest_squared_radius = _greatest(wide.squared_radius[0], -1.0)
+    for c in range(len(scaled)):
+        from_centre += scaled[c] * scaled[c]
     steepness = np.float32(
         _STEEPNESS * np.sqrt(from_centre / greatest_squared_radius)
         if from_centre * greatest_squared_radius > 0.0
@@ -322,7 +343,7 @@ def farthest_remaining(index: ShrinkingIndex, query: Floats) -> int:
     _greatest_distances(scaled, steepness, wide.low, wide.high, wide.squared_radius, ZERO, groups)
     farthest, who, limit = -1.0, -1, _ZERO
     while True:
-        group = int(np.argmax(groups))
+        group = _place_of_greatest(groups)
         if groups[group] < limit:
             return who
         groups[group] = -1.0
