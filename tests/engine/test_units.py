@@ -179,7 +179,8 @@ def test_households_with_people_with_years(households):
     assert (after.groupby("person")["born"].nunique() == 1).all()
     assert (after.groupby("person")["year"].diff().dropna() > 0).all()
     means = [f.groupby("region")["income"].mean() for f in (households, after)]
-    assert means[1]["north"] - means[1]["south"] == pytest.approx(means[0]["north"] - means[0]["south"], abs=1.5)
+    kept = (means[1]["north"] - means[1]["south"]) / (means[0]["north"] - means[0]["south"])
+    assert 0.75 < kept < 1.1  # 400 households have few leaves
     assert not set(after["person"]) & set(households["person"])
 
 

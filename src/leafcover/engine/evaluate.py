@@ -36,7 +36,6 @@ from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
 from leafcover.recipes import RECIPES, plan_for
 from leafcover.recipes.plan import Plan, step_table
-from leafcover.table.recoding import pool_levels
 from leafcover.table.table import Table, row_hashes, without_unused_levels
 from leafcover.table.units import owners
 
@@ -241,7 +240,7 @@ MOST = 0.5  # maximum share of control rows that are also in the original, beyon
 def pair_from(original: Table, release: Release, control: Table | None = None) -> Pair:
     """The pair of a release. Roles define what an attacker knows; by default everything except the target."""
     plan, names = release.plan, [name for name in release.table.names if original.roles.get(name) != "unit"]
-    tied = plan.tied(pool_levels(original, plan.pools).select(name for name in original.names if name in names))
+    tied = plan.tied(plan.recoded(original).select(name for name in original.names if name in names))
     pair = pair_of(
         _rows_in(original, plan),
         release.table.select(names),

@@ -22,7 +22,6 @@ from leafcover.recipes.plan import Plan, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to
-from leafcover.table.recoding import pool_levels
 from leafcover.table.table import Table, without_unused_levels
 from leafcover.table.tied_columns import TiedColumns
 
@@ -290,7 +289,7 @@ def _tied(plan: Plan, original: Table, released: Table) -> TiedColumns:
             "it when it is released, with report=..."
         )
     shared = original.select(name for name in original.names if name in released.names)
-    return tied_by(plan, pool_levels(shared, plan.pools))
+    return tied_by(plan, plan.recoded(shared))
 
 
 def split_released(original: Table, rows: Rows) -> tuple[Table, Table]:

@@ -21,7 +21,6 @@ from leafcover.perturb.base import Changed, Chunk, Described, Earlier
 from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, step_table, tied_by
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
-from leafcover.table.recoding import pool_levels
 from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.tree.predict import leaf_membership
@@ -230,7 +229,7 @@ def run(
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
     refuse_identifiers(whole)
     mark = fingerprint(whole, key)
-    whole = pool_levels(whole, plan.pools)
+    whole = plan.recoded(whole)
     tied = tied_by(plan, whole)
     rows_of_units = tied.untie(whole)
     table = step_table(plan, whole, tied)

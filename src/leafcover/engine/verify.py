@@ -21,7 +21,6 @@ from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
 from leafcover.table.io import read
 from leafcover.table.output import as_text
-from leafcover.table.recoding import pool_levels
 from leafcover.table.table import Column, Grid, Kind, Source, Table, without_unused_levels
 
 DAY = 86_400.0  # seconds
@@ -82,7 +81,7 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if not kinds.holds:
         return [*checks, kinds]
     original = without_unused_levels(original, rows)
-    recoded = pool_levels(original, plan.pools)
+    recoded = plan.recoded(original)
     tied = tied_by(plan, recoded)
     table, after = step_table(plan, original, tied), step_table(plan, released, tied)
     partitions = partitions_of(table, plan, lambda words, share: None)

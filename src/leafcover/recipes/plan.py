@@ -193,6 +193,27 @@ class Plan:
         names = ("recipe", "target", "settings", "made", "rules", "found_rules", "units", "pools")
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
 
+    def recoded(self, table: Table) -> Table:
+        """The table with the pools of the plan in place of rare levels.
+
+        Parameters
+        ----------
+        table : Table
+            The table to release, or another one with its columns.
+
+        Returns
+        -------
+        Table
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> table = lc.read(lc.sample("cps1985"))
+        >>> lc.Plan().recoded(table) is table
+        True
+        """
+        return pool_levels(table, self.pools) if self.pools else table
+
     def tied(self, table: Table) -> TiedColumns:
         """How the rules tie the columns of a table.
 
@@ -311,7 +332,7 @@ def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Tab
 
     Another table than the original, such as a control, is tied as the original is.
     """
-    table = pool_levels(table, plan.pools)
+    table = plan.recoded(table)
     untied = (tied_by(plan, table) if tied is None else tied).untie(table)
     if plan.units is not None:
         return plan.units.unfold(untied)

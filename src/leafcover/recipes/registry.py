@@ -142,7 +142,7 @@ def recipe(
         ) -> Plan:
             table = from_frame(table)
             pools = _pools(table, rare)
-            table = pool_levels(table, pools)
+            table = pool_levels(table, pools) if pools else table
             _check_units(name, table, units)
             if given.get("target") is None and "target" in known:
                 needed = known["target"].default is Parameter.empty
