@@ -61,6 +61,21 @@ rules = { $count ->
       }.
    *[other] fewer released rows than original ones keep { $broken } of them.
 }
+weights = { $leave ->
+    [drop] Weights do not leave: { $columns } { $count ->
+        [one] was
+       *[other] were
+      } dropped.
+    [classes] Weights ({ $columns }) leave as the mean weight of classes of at least 5 people.
+   *[other] Weights ({ $columns }) leave calibrated: their total is that of the original, and each begins as the mean weight of at least 5 people.
+}
+kept-table = The table { $table } has as many rows as before in { $same } of { $cells } cells{ $totals ->
+    [none] .
+    [kept] , and the same totals of { $weight } in all of them.
+    [pooled] , and the same totals of { $weight }, in cells of few people together with the next.
+   *[missed] ; not all totals of { $weight } could be kept.
+}
+own-weights = Each row keeps the class of its own weight, which is not protected further: { $columns }.
 unprotected = Released unchanged, not protected: { $columns }.
 no-values = Without any value, so there was nothing to change: { $columns }.
 record-linkage = Record linkage: an attacker who knows a person’s quasi-identifiers and the method, everything but the secret key, links that person to the right row in { $risk } of attempts, and in { $worst } for the most exposed 1%.
