@@ -21,6 +21,7 @@ from leafcover.engine.run import (
     Release,
     TreeFact,
 )
+from leafcover.engine.statement import assumed
 from leafcover.errors import TableError
 from leafcover.recipes.plan_file import plan_text
 from leafcover.table.weights import KeptFact
@@ -55,7 +56,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         found["proved"] = {
             **asdict(proved),
             "statements": list(proved.sentences),
-            "assumptions": list(proved.assumptions),
+            "assumptions": list(assumed(proved, release.plan.weights)),
         }
     if not release.publishable:
         found["why_not_publishable"] = "made with a seed: an attacker who guesses the seed can undo the perturbation"

@@ -282,7 +282,7 @@ def run(
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released)
     _refuse_broken(rules)
-    kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows)
+    kept = plan.keep_tables and kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows)
     return Release(
         table=released,
         plan=plan,
@@ -583,7 +583,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         lines.append(say("fixed", columns=", ".join(named), more=len(fixed[LISTED:])))
     if release.rules:
         lines.append(say("rules", count=len(release.rules), broken=sum(r.after < r.before for r in release.rules)))
-    lines += weight_sentences(release.plan.weights, release.kept)
+    if release.plan.weights is not None or release.kept:
+        lines += weight_sentences(release.plan.weights, release.kept)
     if unchanged := [name for name in release.unprotected if name not in release.plan.weighed]:
         lines.append(say("unprotected", columns=", ".join(unchanged)))
     if own := [name for name in release.unprotected if name in release.plan.weighed]:

@@ -20,7 +20,7 @@ from leafcover.table.recoding import FEWEST, Pooled, pool_levels
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 from leafcover.table.units import UnitLayout
-from leafcover.table.weights import KeptTables, Weights, check_kept
+from leafcover.table.weights import KeptTables, ReleasedWeights, check_kept
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Plan:
     units : UnitLayout, optional
         How the rows of each unit become one row, if several rows belong to one person or household. Steps then read and
         change the columns of that table.
-    weights : Weights, optional
+    weights : ReleasedWeights, optional
         How the columns of survey weights leave: dropped, in classes, or calibrated. Without it they leave as the steps
         change them.
     keep_tables : sequence of sequences of str, optional
@@ -145,7 +145,7 @@ class Plan:
     found_rules: tuple[ColumnRule, ...] = field(default=())
     units: UnitLayout | None = field(default=None)
     pools: tuple[Pooled, ...] = field(default=())
-    weights: Weights | None = field(default=None)
+    weights: ReleasedWeights | None = field(default=None)
     keep_tables: KeptTables = field(default=())
 
     def __init__(
@@ -159,7 +159,7 @@ class Plan:
         found_rules: Sequence[ColumnRule] = (),
         units: UnitLayout | None = None,
         pools: Sequence[Pooled] = (),
-        weights: Weights | None = None,
+        weights: ReleasedWeights | None = None,
         keep_tables: Sequence[Sequence[str]] = (),
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))

@@ -35,7 +35,7 @@ from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import Pooled
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.units import UnitLayout
-from leafcover.table.weights import Weights
+from leafcover.table.weights import ReleasedWeights
 
 VERSION = 1
 
@@ -229,13 +229,15 @@ def parse_plan(text: str) -> Plan:
     )
 
 
-def _weights(table: Any) -> Weights:
+def _weights(table: Any) -> ReleasedWeights:
     """How weights leave."""
-    hints = get_type_hints(Weights)
+    hints = get_type_hints(ReleasedWeights)
     _only(table, hints, "the weights")
     if "columns" not in table:
         raise PlanError("The weights have no columns. Add them.")
-    return Weights(**{key: checked(f"{key} of the weights", hints[key], content) for key, content in table.items()})
+    return ReleasedWeights(
+        **{key: checked(f"{key} of the weights", hints[key], content) for key, content in table.items()}
+    )
 
 
 def _keep_tables(tables: Any) -> list[tuple[str, ...]]:

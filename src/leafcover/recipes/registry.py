@@ -144,10 +144,11 @@ def recipe(
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
-            pools, leave = _pools(table, rare), weights_of(table, weights)
+            pools = _pools(table, rare)
+            leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
             table = pool_levels(table, pools)
             table = table.select(n for n in table.names if leave is None or n not in leave.dropped)
-            tables = kept_tables(keep_tables, table)
+            tables = kept_tables(keep_tables, table) if keep_tables else ()
             _check_units(name, table, units)
             if given.get("target") is None and "target" in known:
                 needed = known["target"].default is Parameter.empty
@@ -161,6 +162,11 @@ def recipe(
             tied = tied_columns(declared, kept, table, target=target)
             untied, layout = tied.untie(table), None
             if table.with_role("unit"):
+                if tables and (leave is None or leave.leave != "calibrated"):
+                    raise PlanError(
+                        "keep_tables with a unit needs calibrated weights: the number of rows of a table cannot be kept "
+                        "where rows are dealt unit by unit. Name a weight, or leave the tables out."
+                    )
                 layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
                 untied = layout.unfold(untied)
                 given |= {"target": layout.at(target, 1)} if target else {}

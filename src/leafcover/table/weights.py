@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from leafcover.arrays import Bools, Floats, Rows
+from leafcover.arrays import Floats, Rows
 from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.table.output import replace_values
@@ -34,12 +34,12 @@ FURTHEST = 3.0  # the logarithm of a factor changes by at most this in a round
 
 
 @dataclass(frozen=True)
-class Weights:
+class ReleasedWeights:
     """How weights leave: dropped, as the mean of a class, or calibrated so that totals by group are kept.
 
     Examples
     --------
-    >>> Weights(("w",), "classes").leave
+    >>> ReleasedWeights(("w",), "classes").leave
     'classes'
     """
 
@@ -61,16 +61,16 @@ class Weights:
         return () if self.leave == "drop" else self.columns
 
 
-def weights_of(table: Table, leave: Leave | None) -> Weights | None:
+def weights_of(table: Table, leave: Leave | None) -> ReleasedWeights | None:
     """How the weights of a table leave; None if it has none."""
     named = table.with_role("weight")
     if leave is not None:
-        Weights(named, leave)
+        ReleasedWeights(named, leave)
         if not named:
             raise PlanError(
                 f"weights={leave!r} was given, but no column has the role weight. Name it, or leave it out."
             )
-    return Weights(named, leave or LEAVE) if named else None
+    return ReleasedWeights(named, leave or LEAVE) if named else None
 
 
 KeptTables: TypeAlias = tuple[tuple[str, ...], ...]
@@ -373,7 +373,7 @@ class KeptFact:
         return tuple(found)
 
 
-def weight_sentences(weights: Weights | None, facts: Iterable[KeptFact]) -> Iterator[str]:
+def weight_sentences(weights: ReleasedWeights | None, facts: Iterable[KeptFact]) -> Iterator[str]:
     """What became of the weights, and of the tables to keep, for the summary of a release."""
     say = catalogue("release")
     if weights is not None:
@@ -385,7 +385,7 @@ def weight_sentences(weights: Weights | None, facts: Iterable[KeptFact]) -> Iter
         yield say("kept-table", table=fact.text, **cells, totals=totals, weight=fact.weight)
 
 
-def weigh(weights: Weights, tables: KeptTables, original: Table, released: Table, owner: Rows) -> Table:
+def weigh(weights: ReleasedWeights, tables: KeptTables, original: Table, released: Table, owner: Rows) -> Table:
     """The released table with its weights in classes or calibrated; ``owner`` is the person or unit of each row."""
     new = []
     for name in weights.treated:
@@ -400,7 +400,7 @@ def weigh(weights: Weights, tables: KeptTables, original: Table, released: Table
 
 
 def kept_facts(
-    tables: KeptTables, weights: Weights | None, original: Table, released: Table, least: int
+    tables: KeptTables, weights: ReleasedWeights | None, original: Table, released: Table, least: int
 ) -> tuple[KeptFact, ...]:
     """How far each table is kept: its counts of rows, and the weighted totals of each calibrated weight."""
     calibrated = weights.treated if weights is not None and weights.leave == "calibrated" else ()

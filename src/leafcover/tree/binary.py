@@ -109,7 +109,7 @@ def grow_below(
     binned: Binned, target: Codes, classes: int, start: Codes, fixed: FixedSplits, *, given: Sequence[str], floor: int,
     price: float, one_level: bool = False,
 ) -> tuple[BinaryTrees, Codes, Bools]:  # fmt: skip
-    """Grow trees below fixed splits. Returns the trees, the leaf of each row, and which nodes are split by the fixed.
+    """Grow trees below fixed splits. Returns the trees, the leaf of each row, and which nodes are fixed splits.
 
     A row's leaf is below the leaf that it has in the fixed splits, even if the tests lead elsewhere.
     """
@@ -135,14 +135,12 @@ def grow_below(
         else:
             children = [(tree.first, base), (tree.second, base)]
             tested.append(tree.test)
-            sides.append(_bits(tree.codes))
+            sides.append(tree.side)
         first.append(len(waiting) if children else -1)
         waiting += children
         parent += [node] * len(children)
-    used = sorted({test for test in tested if test >= 0})
-    side = np.zeros((len(waiting), max(len(one) for one in sides)), np.uint64)
-    for node, one in enumerate(sides):
-        side[node, : len(one)] = one
+    used, words = sorted({test for test in tested if test >= 0}), max(len(one) for one in sides)
+    side = np.stack([np.pad(one, (0, words - len(one))) for one in sides])
     trees = BinaryTrees(
         tuple(binned.attributes[test] for test in used),
         tuple(binned.edges[test] for test in used),
@@ -152,13 +150,6 @@ def grow_below(
         np.array(parent, np.int32),
     )
     return trees, number[leaf], np.array([not isinstance(tree, int) for tree, _ in waiting])
-
-
-def _bits(codes: Rows) -> Words:
-    """Codes as a bit set."""
-    found = np.zeros(1 + int(codes.max(initial=0)) // 64, np.uint64)
-    np.bitwise_or.at(found, codes >> 6, np.uint64(1) << (codes & 63).astype(np.uint64))
-    return found
 
 
 def no_trees(cells: int) -> BinaryTrees:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
+from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.tree.tree import Attribute, Training, Tree
 
@@ -67,6 +67,13 @@ class FixedSplit(NamedTuple):
     codes: Rows  # that go to the first side
     first: "FixedSplit | int"
     second: "FixedSplit | int"
+
+    @property
+    def side(self) -> Words:
+        """The codes as a bit set."""
+        found = np.zeros(1 + int(self.codes.max(initial=0)) // 64, np.uint64)
+        np.bitwise_or.at(found, self.codes >> 6, np.uint64(1) << (self.codes & 63).astype(np.uint64))
+        return found
 
 
 @dataclass(frozen=True, eq=False)

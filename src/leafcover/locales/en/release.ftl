@@ -89,5 +89,6 @@ proved-copy = A copy of the original in random order can add { $copy } bits or m
 proved-own-share = For given trees, a person’s own values have at most { $factor } times the share, in the leaves where they are dealt, that the other people of these leaves predict (geometric mean over people; one row is added for each possible value).
 proved-key = The key is secret, and its draws are as good as random.
 proved-known = The attacker may have any expectation about the people, and may know the method, its settings, the values of each column (of columns dealt together, their combinations), and these figures. The trees count as learnt from the table.
+proved-weights = The weighted totals that calibrated weights keep count as known: the total, and those of the groups that were declared.
 proved-average = The number of other rows that the attacker knows is any number from none to all but one, each equally likely. An attacker who knows a particular number of rows may gain more than the average.
 proved-open = Nothing is proved for a single person, for what the values of one column disclose by themselves, for different spellings of one value, for reports and measures, or for two releases of the same people.
