@@ -282,7 +282,7 @@ def run(
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released)
     _refuse_broken(rules)
-    kept = plan.keep_tables and kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows)
+    kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,
         plan=plan,

@@ -164,8 +164,8 @@ def recipe(
             if table.with_role("unit"):
                 if tables and (leave is None or leave.leave != "calibrated"):
                     raise PlanError(
-                        "keep_tables with a unit needs calibrated weights: the number of rows of a table cannot be kept "
-                        "where rows are dealt unit by unit. Name a weight, or leave the tables out."
+                        "keep_tables with a unit needs calibrated weights: numbers of rows cannot be kept where units "
+                        "are dealt. Name a weight, or leave the tables out."
                     )
                 layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
                 untied = layout.unfold(untied)

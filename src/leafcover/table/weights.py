@@ -286,6 +286,7 @@ def _raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats | 
         step = _solved(lambda v, new=new: of_groups(new * of_units(v)), gap, of_groups(new))  # type: ignore[misc]
         step *= min(1.0, FURTHEST / max(float(np.abs(of_units(step)).max()), 1e-300))
         best = (wanted * figures).sum() - new.sum()
+        best -= EXACT * (abs(best) + new.sum())  # sums are rounded
         for _ in range(30):
             new = start * np.exp(of_units(figures + step))
             if (wanted * (figures + step)).sum() - new.sum() >= best:
