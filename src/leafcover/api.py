@@ -35,7 +35,7 @@ from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
-from leafcover.recipes.registry import RECIPES, Rare, plan_for
+from leafcover.recipes.registry import RECIPES, Rare, plan_for, rewritten
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
@@ -43,6 +43,7 @@ from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
+from leafcover.table.weights import Leave
 
 
 def read(
@@ -136,6 +137,8 @@ def release(
     sequence: str | None = None,
     unit_numbers: bool = True,
     rare: Rare = "allow",
+    weights: Leave | None = None,
+    keep_tables: Sequence[str | Sequence[str]] = (),
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -173,6 +176,12 @@ def release(
     rare : {"allow", "pool", "refuse"}, default "allow"
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
         is released.
+    weights : {"drop", "classes", "calibrated"}, optional
+        How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
+        weighted totals are kept. Default: calibrated, if a column has the role "weight".
+    keep_tables : sequence of str or of sequences of str, optional
+        Tables to keep, such as ``"sex x region"`` or ``("sex", "region")``: calibrated weights keep their weighted
+        totals, and the recipe ``cover`` their numbers of rows.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool, default False
@@ -226,9 +235,9 @@ def release(
 
         repeats = find_repeats(original, project, again=again, key=None if new_key else chosen)
     tell("writing the plan", 0.0)
-    chosen_plan = _plan_for(
-        original, plan, target, settings, rules, find_rules, sequence, rare, rewrite=bool(len(held))
-    )
+    asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
+    asked |= {"rare": rare, "weights": weights, "keep_tables": keep_tables}
+    chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
     made = run(
@@ -281,41 +290,24 @@ def _plan_for(
     table: Table,
     plan: Plan | str,
     target: str | None,
-    settings: Mapping[str, Any] | None,
-    rules: Sequence[str | ColumnRule],
-    find_rules: bool,
-    sequence: str | None,
-    rare: Rare,
+    asked: Mapping[str, Any],
     *,
     rewrite: bool,
 ) -> Plan:
     """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
-        return plan_for(
-            table,
-            plan,
-            target=target,
-            settings=settings,
-            rules=rules,
-            find_rules=find_rules,
-            sequence=sequence,
-            rare=rare,
-        )
+        return plan_for(table, plan, target=target, **asked)
     if target is not None and plan.target and target != plan.target:
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
-    if settings:
+    if asked["settings"]:
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
-    if rules or find_rules:
+    if asked["rules"] or asked["find_rules"]:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if sequence is not None or rare != "allow":
+    if asked["sequence"] is not None or asked["rare"] != "allow":
         raise PlanError("sequence and rare are for a recipe, and a plan was given. Write them into the plan.")
-    if rewrite and plan.settings is not None and plan.recipe in RECIPES:
-        target = plan.target or None
-        given: dict[str, Any] = {"settings": plan.settings, "rules": plan.rules, "find_rules": plan.found_rules}
-        given["sequence"] = None if plan.units is None else plan.units.sequence
-        given["rare"] = "pool" if plan.pools else "allow"
-        return plan_for(table, plan.recipe, target=target, **given)
-    return plan
+    if asked["weights"] is not None or asked["keep_tables"]:
+        raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
+    return rewritten(plan, table) if rewrite else plan
 
 
 @overload

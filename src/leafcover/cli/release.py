@@ -65,6 +65,22 @@ RareLevels = Annotated[
         help="Levels that fewer than 5 people have: release them, pool them as 'other', or refuse the table.",
     ),
 ]
+LeaveWeights = Annotated[
+    str | None,
+    typer.Option(
+        "--weights",
+        metavar="drop|classes|calibrated",
+        help="How weights leave: not at all, as means of classes of at least 5 people, or calibrated. [calibrated]",
+    ),
+]
+KeepTables = Annotated[
+    list[str],
+    typer.Option(
+        "--keep-table",
+        metavar="'A x B'",
+        help="A table whose numbers of rows and weighted totals are kept, such as 'sex x region'.",
+    ),
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -104,6 +120,8 @@ def release(
         bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
     ] = False,
     rare: RareLevels = "allow",
+    weights: LeaveWeights = None,
+    keep_tables: KeepTables = [],  # noqa: B006
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -183,6 +201,8 @@ def release(
             sequence=sequence,
             unit_numbers=not no_unit_numbers,
             rare=rare,  # type: ignore[arg-type]  # checked there
+            weights=weights,  # type: ignore[arg-type]
+            keep_tables=keep_tables,
             key_file=key_file,
             seed=seed,
             keep_order=keep_order,
@@ -374,6 +394,8 @@ def plan(
     find_rules: FindRules = False,
     sequence: Sequence = None,
     rare: RareLevels = "allow",
+    weights: LeaveWeights = None,
+    keep_tables: KeepTables = [],  # noqa: B006
     reading: Reading,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
@@ -394,6 +416,8 @@ def plan(
         find_rules=find_rules,
         sequence=sequence,
         rare=rare,  # type: ignore[arg-type]  # checked there
+        weights=weights,  # type: ignore[arg-type]
+        keep_tables=keep_tables,
     )
     typer.echo(plan_text(written), nl=False)
 

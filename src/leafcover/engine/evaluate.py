@@ -34,8 +34,8 @@ from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
 from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
-from leafcover.recipes import RECIPES, plan_for
-from leafcover.recipes.plan import Plan, step_table
+from leafcover.recipes.plan import Plan, recoded_table, step_table
+from leafcover.recipes.registry import rewritten
 from leafcover.table.table import Table, row_hashes, without_unused_levels
 from leafcover.table.units import owners
 
@@ -61,13 +61,7 @@ def rerun(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Rerun:
     inside = np.zeros(len(table), bool)
     inside[rows] = True
     part = without_unused_levels(table, rows)
-    written = plan
-    if plan.settings is not None and plan.recipe in RECIPES:
-        written = plan_for(
-            part, plan.recipe, target=plan.target or None, settings=plan.settings, rules=plan.rules,
-            find_rules=plan.found_rules, sequence=None if plan.units is None else plan.units.sequence,
-            rare="pool" if plan.pools else "allow",
-        )  # fmt: skip
+    written = rewritten(plan, part)
     # These releases are never published, so a fixed seed is safe and makes the figures reproducible.
     release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
@@ -240,7 +234,7 @@ MOST = 0.5  # maximum share of control rows that are also in the original, beyon
 def pair_from(original: Table, release: Release, control: Table | None = None) -> Pair:
     """The pair of a release. Roles define what an attacker knows; by default everything except the target."""
     plan, names = release.plan, [name for name in release.table.names if original.roles.get(name) != "unit"]
-    tied = plan.tied(plan.recoded(original).select(name for name in original.names if name in names))
+    tied = plan.tied(recoded_table(plan, original.select(name for name in original.names if name in names)))
     pair = pair_of(
         _rows_in(original, plan),
         release.table.select(names),
@@ -252,9 +246,10 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
         control=control,
     )
     if plan.units is None:
-        return pair.without_ties(tied, plan.pools)
+        return pair.without_ties(tied, plan.pools).with_nearest_weights(plan.weighed)
     aside = None if control is None else step_table(plan, control, tied)
-    return pair.of_units(plan.units, step_table(plan, original, tied), release.step_table, aside)
+    pair = pair.of_units(plan.units, step_table(plan, original, tied), release.step_table, aside)
+    return pair.with_nearest_weights(plan.weighed)
 
 
 def _rows_in(original: Table, plan: Plan) -> Table:

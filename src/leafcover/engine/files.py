@@ -18,12 +18,13 @@ from leafcover.engine.run import CellFact, ColumnFact, Release, RuleFact, TreeFa
 from leafcover.engine.statement import Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
-from leafcover.recipes.plan import Plan, step_table, tied_by
+from leafcover.recipes.plan import Plan, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.atomic import atomic_group, check_output_path
 from leafcover.table.io import companion_files, read, write_to
 from leafcover.table.table import Table, without_unused_levels
 from leafcover.table.tied_columns import TiedColumns
+from leafcover.table.weights import KeptFact
 
 LEDGER_FOLDER = ".leafcover"  # in a project folder; private
 
@@ -262,6 +263,7 @@ def recall(
         outside = None if aside is None else step_table(chosen, aside, tied)
         before, after = step_table(chosen, original, tied), step_table(chosen, released, tied)
         pair = pair.of_units(chosen.units, before, after, outside)
+    pair = pair.with_nearest_weights(() if chosen is None else chosen.weighed)
     if control is not None:
         refuse_same_people(pair)
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)
@@ -289,7 +291,7 @@ def _tied(plan: Plan, original: Table, released: Table) -> TiedColumns:
             "it when it is released, with report=..."
         )
     shared = original.select(name for name in original.names if name in released.names)
-    return tied_by(plan, plan.recoded(shared))
+    return tied_by(plan, recoded_table(plan, shared))
 
 
 def split_released(original: Table, rows: Rows) -> tuple[Table, Table]:
@@ -329,6 +331,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         partitions=known.partitions,
         statement=None if proved is None else _fact(Statement, proved),
         rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
+        kept=tuple(_fact(KeptFact, {**f, "columns": tuple(f["columns"])}) for f in internal_facts.get("kept", [])),
         unit_table=None if known.plan.units is None else step_table(known.plan, released),
     )
 

@@ -21,8 +21,10 @@ from leafcover.engine.run import (
     Release,
     TreeFact,
 )
+from leafcover.engine.statement import assumed
 from leafcover.errors import TableError
 from leafcover.recipes.plan_file import plan_text
+from leafcover.table.weights import KeptFact
 
 FORMAT = 1
 
@@ -46,6 +48,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
         "rules": [{"rule": r.text, "kept": _coarse(r.after, rows)} for r in release.rules if r.is_public],
+        **_weights(release),
         "versions": versions(),
     }
     if release.statement is not None:
@@ -53,7 +56,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         found["proved"] = {
             **asdict(proved),
             "statements": list(proved.sentences),
-            "assumptions": list(proved.assumptions),
+            "assumptions": list(assumed(proved, release.plan.weights)),
         }
     if not release.publishable:
         found["why_not_publishable"] = "made with a seed: an attacker who guesses the seed can undo the perturbation"
@@ -97,6 +100,29 @@ def _units(release: Release) -> dict[str, Any]:
     }
 
 
+def _weights(release: Release) -> dict[str, Any]:
+    """How weights leave, and the tables that were to be kept, without the sizes of their cells."""
+    found: dict[str, Any] = {}
+    if (weights := release.plan.weights) is not None:
+        found["weights"] = {"columns": list(weights.columns), "leave": weights.leave}
+    if release.kept:
+        found["kept_tables"] = [
+            {
+                "table": fact.text,
+                "rows_kept": "in all cells" if fact.same_rows == fact.cells else "not in all cells",
+                **({"weight": fact.weight, "totals_kept": _totals_kept(fact)} if fact.weight else {}),
+            }
+            for fact in release.kept
+        ]
+    return found
+
+
+def _totals_kept(fact: KeptFact) -> str:
+    if fact.missed:
+        return "not in all cells"
+    return "in all cells" if not fact.pooled else "in cells of enough people; others together with the next"
+
+
 def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[str, Any]) -> dict[str, Any]:
     """The internal manifest: everything for the steward, and what ``verify`` needs to repeat the release."""
     return {
@@ -112,6 +138,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "warnings": list(release.warnings),
         "statement": None if release.statement is None else asdict(release.statement),
         "rules": [asdict(fact) for fact in release.rules],
+        "kept": [asdict(fact) for fact in release.kept],
     }
 
 

@@ -18,11 +18,22 @@ from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier
-from leafcover.recipes.plan import Plan, Step, canonical, check, forbidden_pairs, step_table, tied_by
+from leafcover.recipes.plan import (
+    Plan,
+    Step,
+    canonical,
+    check,
+    check_weights,
+    forbidden_pairs,
+    recoded_table,
+    step_table,
+    tied_by,
+)
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.rule_search import check_rule
-from leafcover.table.table import Column, Table, check_weight
+from leafcover.table.table import Column, Table
+from leafcover.table.weights import KeptFact, kept_facts, weigh, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
@@ -189,6 +200,7 @@ class Release:
     partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
     statement: Statement | None = field(default=None, repr=False)  # what is proved, where every column was dealt
     rules: tuple[RuleFact, ...] = ()
+    kept: tuple[KeptFact, ...] = ()  # of tables that were to be kept
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
 
     @property
@@ -229,7 +241,8 @@ def run(
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
     refuse_identifiers(whole)
     mark = fingerprint(whole, key)
-    whole = plan.recoded(whole)
+    check_weights(plan, whole)
+    whole = recoded_table(plan, whole)
     tied = tied_by(plan, whole)
     rows_of_units = tied.untie(whole)
     table = step_table(plan, whole, tied)
@@ -241,8 +254,6 @@ def run(
             "keep_order was given, but the plan deals every column: no released row descends from one original row, so "
             "there is no order to keep. Leave it out, or use another recipe."
         )
-    for name in whole.with_role("weight"):
-        check_weight(whole[name])
     root = Draws(key.secret).sub(f"leafcover {VERSION}", mark, canonical(plan))
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
@@ -254,7 +265,10 @@ def run(
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
-    computed = (*tied.computed, *tied.differences)
+    if plan.weights is not None:
+        owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
+        released = weigh(plan.weights, plan.keep_tables, whole, released, owner)
+    computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
         if c.name in computed
@@ -268,6 +282,7 @@ def run(
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released)
     _refuse_broken(rules)
+    kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,
         plan=plan,
@@ -275,7 +290,12 @@ def run(
         columns=columns,
         trees=trees,
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
-        warnings=(*_warnings(table, plan, partitions), *_recoded(plan), *_less_kept(rules)),
+        warnings=(
+            *_warnings(table, plan, partitions),
+            *_recoded(plan),
+            *_less_kept(rules),
+            *(note for fact in kept for note in fact.notes),
+        ),
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
@@ -283,6 +303,7 @@ def run(
         partitions=partitions,
         statement=statement(blocks, len(table)) if dealt else None,
         rules=rules,
+        kept=kept,
         unit_table=None if plan.units is None else untied,
     )
 
@@ -562,8 +583,12 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         lines.append(say("fixed", columns=", ".join(named), more=len(fixed[LISTED:])))
     if release.rules:
         lines.append(say("rules", count=len(release.rules), broken=sum(r.after < r.before for r in release.rules)))
-    if release.unprotected:
-        lines.append(say("unprotected", columns=", ".join(release.unprotected)))
+    if release.plan.weights is not None or release.kept:
+        lines += weight_sentences(release.plan.weights, release.kept)
+    if unchanged := [name for name in release.unprotected if name not in release.plan.weighed]:
+        lines.append(say("unprotected", columns=", ".join(unchanged)))
+    if own := [name for name in release.unprotected if name in release.plan.weighed]:
+        lines.append(say("own-weights", columns=", ".join(own)))
     if release.no_values:
         lines.append(say("no-values", columns=", ".join(release.no_values)))
     if informed is not None:

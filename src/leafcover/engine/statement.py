@@ -16,6 +16,7 @@ from leafcover.arrays import Array
 from leafcover.messages import catalogue
 from leafcover.perturb.base import Described
 from leafcover.table.table import Column
+from leafcover.table.weights import ReleasedWeights
 
 BITS = log(2)  # nats in a bit
 
@@ -67,6 +68,12 @@ class Published:
         """What the proof assumes, and what it leaves open."""
         say = catalogue("release")
         return say("proved-key"), say("proved-known"), say("proved-average"), say("proved-open")
+
+
+def assumed(proved: Published, weights: ReleasedWeights | None) -> tuple[str, ...]:
+    """What the proof assumes for a release; totals that calibrated weights keep count as known."""
+    is_calibrated = weights is not None and weights.leave == "calibrated"
+    return (*proved.assumptions, *((catalogue("release")("proved-weights"),) if is_calibrated else ()))
 
 
 def upwards(figure: float) -> float:

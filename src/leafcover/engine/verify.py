@@ -15,13 +15,15 @@ from leafcover.engine.run import RuleFact, fingerprint, partitions_of, rule_fact
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.recipes.plan import Made, Plan, step_table, tied_by
+from leafcover.recipes.plan import Made, Plan, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
 from leafcover.table.io import read
 from leafcover.table.output import as_text
+from leafcover.table.recoding import FEWEST
 from leafcover.table.table import Column, Grid, Kind, Source, Table, without_unused_levels
+from leafcover.table.weights import KEPT
 
 DAY = 86_400.0  # seconds
 
@@ -81,7 +83,7 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if not kinds.holds:
         return [*checks, kinds]
     original = without_unused_levels(original, rows)
-    recoded = plan.recoded(original)
+    recoded = recoded_table(plan, original)
     tied = tied_by(plan, recoded)
     table, after = step_table(plan, original, tied), step_table(plan, released, tied)
     partitions = partitions_of(table, plan, lambda words, share: None)
@@ -94,6 +96,7 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
         return [*checks, Check("the release has as many units as the original", False, detail)]
     checks += _guarantees(table, after, plan, places, partitions)
     checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released)]
+    checks += _weight_checks(plan, recoded, released)
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks
@@ -103,6 +106,20 @@ def _rule_check(fact: RuleFact) -> Check:
     """Whether as many rows keep a rule as before; a declared rule is kept by all."""
     holds = fact.after >= fact.before if fact.found else not fact.broken
     return Check(f"rule: {fact.text}", holds, "" if holds else f"{fact.broken:,} released rows break it")
+
+
+def _weight_checks(plan: Plan, original: Table, released: Table) -> list[Check]:
+    """Whether weights are those of classes, and keep the totals that they were said to keep."""
+    checks = []
+    if plan.weights is not None and plan.weights.leave == "classes":
+        for name in plan.weighed:
+            held = np.unique(released[name].values[~released[name].missing], return_counts=True)[1]
+            enough = held.min(initial=FEWEST) >= FEWEST or len(held) == 1
+            checks.append(Check(f"weight {name}: at least {FEWEST} rows have each value", enough))
+    for name in plan.weighed if plan.weights is not None and plan.weights.leave == "calibrated" else ():
+        before, after = (float(np.nansum(table[name].values)) for table in (original, released))
+        checks.append(Check(f"weight {name}: the total is kept", abs(after - before) <= KEPT * before))
+    return checks
 
 
 def _bytes(path: Path, manifest: Mapping[str, Any]) -> Check:
@@ -182,6 +199,9 @@ def _guarantees(
     back[pairs] = np.arange(len(pairs))
     checks = []
     for number, step in enumerate(plan.steps, 1):
+        rows_of = step.columns if plan.units is None else [plan.units.column_of(name) for name in step.columns]
+        if set(rows_of) <= set(plan.weighed):  # classes or factors of groups changed them afterwards
+            continue
         whole = whole_part(original, step, partitions)
         try:
             after = {name: _aligned(original[name], released[name])[back] for name in step.columns}

@@ -13,6 +13,7 @@ from leafcover.table.recoding import Pooled, pool_levels
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.unit_layout import UnitLayout
+from leafcover.table.weights import nearest_weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,16 @@ class Pair:
             control=None if self.control is None else tied.untie(pool_levels(self.control, pools)),
         )
         return replace(self, untied=found)
+
+    def with_nearest_weights(self, names: Sequence[str]) -> "Pair":
+        """The same pair; attacks compare the weights of people with the nearest ones that were released."""
+        pair = self.for_attacks
+        shared = [name for name in pair.names if name in names]
+        if not shared:
+            return self
+        before = nearest_weights(pair.original, pair.released, shared)
+        control = None if pair.control is None else nearest_weights(pair.control, pair.released, shared)
+        return replace(self, untied=replace(pair, original=before, control=control, untied=None))
 
     def of_units(self, units: UnitLayout, original: Table, released: Table, control: Table | None) -> "Pair":
         """The same pair of rows; attacks work on a pair of tables with one row for each unit."""

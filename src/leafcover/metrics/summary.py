@@ -164,6 +164,7 @@ def measured_risks(measures: "Measures") -> tuple[DecisiveRisk, ...]:
 
 # The text summary.
 
+MOVED_LISTED = 3  # groups whose totals are named
 RECORD_LISTED = 3  # maximum number of columns of a record that are named
 
 
@@ -408,6 +409,9 @@ def utility_sentences(utility: "Utility") -> Iterator[str]:
             variances=numbers.variances_not_larger,
             columns=numbers.numbers,
         )
+    if (totals := utility.totals) is not None and totals.moved:
+        groups = ", ".join(f"{one.column}={one.level} ({one.difference:+.1%})" for one in totals.moved[:MOVED_LISTED])
+        yield say("groups-moved", groups=groups)
     pairs = utility.value_pairs
     if pairs.pairs:
         yield say("new-pairs", pairs=pairs.new, rows=f"{pairs.rows_with_new:.1%}")

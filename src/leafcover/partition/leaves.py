@@ -1,19 +1,19 @@
 """Cells from one tree: its leaves, with small leaves pooled; or the whole table as one cell."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from leafcover.arrays import MISSING, Array, Bools, Rows
+from leafcover.arrays import MISSING, Array, Bools, Codes, Rows
 from leafcover.cells import Cells, LevelSet, Range, Side, one_cell
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.partition.base import Partition, PartitionMethod, column_names, methods, partition
 from leafcover.table.table import Column, Table
-from leafcover.tree.binary import NUMBER_GROUPS, LeastValue, rare_as_one, stages_of
+from leafcover.tree.binary import FEW, NUMBER_GROUPS, rare_as_one, stages_of
 from leafcover.tree.c45 import grow
-from leafcover.tree.histogram import Binned, bin_columns
+from leafcover.tree.histogram import Binned, FixedSplit, FixedSplits, bin_columns
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import ANY_LEVEL, Attribute, LeafMembership, Tree, classes_of, group_of, leaf_boxes, set_boxes
 
@@ -319,6 +319,10 @@ class Conditional(PartitionMethod):
     among, least : str and float, optional
         A number among the columns given, and the least value with which a row has a value in ``of`` at all: the tree
         begins with this test. All other rows must have none.
+    kept_with : str or sequence of str, optional
+        Some of the columns given, whose table with ``of`` is kept: the trees begin with splits by their values,
+        whatever these cost, and no value crosses them. Cells of the table with fewer than ``min_cell`` rows are not
+        kept: their rows are dealt together with some rows of the largest cells.
 
     Examples
     --------
@@ -341,6 +345,7 @@ class Conditional(PartitionMethod):
     part_price: float | None = None
     among: str | None = None
     least: float | None = None
+    kept_with: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "given", column_names("Conditional.given", self.given))
@@ -348,6 +353,12 @@ class Conditional(PartitionMethod):
             raise PlanError("Conditional.among and Conditional.least belong together. Give both or neither.")
         if self.among is not None and self.among not in self.given:
             raise PlanError(f"Conditional.among names {self.among!r}, which is not given. Add it to given.")
+        if self.kept_with is not None:
+            object.__setattr__(self, "kept_with", column_names("Conditional.kept_with", self.kept_with))
+        if unknown := [name for name in self.kept_with or () if name not in self.given]:
+            raise PlanError(f"Conditional.kept_with names {unknown[0]!r}, which is not given. Add it to given.")
+        if self.kept_with is not None and self.among is not None:
+            raise PlanError("Conditional.kept_with cannot be combined with Conditional.among. Leave one out.")
         if self.of in self.given:
             raise PlanError(f"Conditional.given names {self.of!r}, the column to predict. Leave it out.")
         if not 1 <= self.min_cell <= MOST_ROWS:
@@ -404,7 +415,8 @@ class Conditional(PartitionMethod):
             bins=self.bins,
             one_level=self.one_level,
             part_price=self.part_price,
-            among=None if self.among is None or self.least is None else LeastValue(self.among, self.least),
+            among=None if self.among is None or self.least is None else (self.among, self.least),
+            keep=None if self.kept_with is None else kept_splits(binned, self.kept_with, self.min_cell),
         )
         cells = one_cell(len(column))
         if stages[0].trees.attributes:
@@ -413,6 +425,83 @@ class Conditional(PartitionMethod):
         one = f"A tree with leaves of at least {self.min_cell} rows cannot split: all {len(column)} rows form one cell."
         notes = (one,) if len(column) < 2 * self.min_cell else ()
         return Partition(cells, notes=notes, stages=stages)
+
+
+# A table is kept if the last of its columns is dealt inside the combinations of the others. Rows of small cells are
+# put aside at the root: nobody who receives a value reaches their leaf, so they are dealt to those who are left over.
+
+
+def kept_splits(binned: Binned, names: Sequence[str], floor: int) -> Callable[[Codes, int, Codes], FixedSplits]:
+    """Splits by the values of some columns in every start cell of several codes; rows of small cells are set aside."""
+    tests = [next(i for i, a in enumerate(binned.attributes) if a.name == name) for name in names]
+    keys, place = np.unique(binned.codes[:, tests], axis=0, return_inverse=True)
+    place = place.ravel().astype(np.int32)
+    tree = _by_values(binned, tests, keys, np.arange(len(keys)))
+    every = np.arange(int(binned.sizes[tests[0]]))
+
+    def splits(start: Codes, cells: int, code: Codes) -> FixedSplits:
+        trees: list[FixedSplit | int] = [0] * cells
+        leaves, leaf, aside = np.ones(cells, np.int64), np.zeros(len(start), np.int32), np.zeros(len(start), np.bool_)
+        order = np.argsort(start, kind="stable")
+        for cell, rows in enumerate(np.split(order, np.searchsorted(start[order], np.arange(1, cells)))):
+            small = _set_aside(place[rows], code[rows], floor)
+            if small is None:
+                continue
+            leaf[rows], aside[rows] = np.where(small, len(keys), place[rows]), small
+            trees[cell] = FixedSplit(tests[0], every, tree, len(keys)) if small.any() else tree
+            leaves[cell] = len(keys) + int(small.any())
+        return FixedSplits(tuple(trees), leaves, leaf, aside)
+
+    return splits
+
+
+def _by_values(binned: Binned, tests: Sequence[int], keys: Array, some: Rows) -> FixedSplit | int:
+    """Splits that separate some combinations of codes from each other, the codes of a column in halves."""
+    for at, test in enumerate(tests):
+        codes = np.unique(keys[some, at]).astype(np.int64)
+        if len(codes) > 1:
+            half = codes[: len(codes) // 2]
+            first = np.isin(keys[some, at], half)
+            as_one = binned.as_one[test] if binned.as_one else codes[:0]
+            if np.isin(as_one[:1], half).any():  # rare levels that are tested as one
+                half = np.union1d(half, as_one)
+            parts = (_by_values(binned, tests, keys, some[side]) for side in (first, ~first))
+            return FixedSplit(test, half, *parts)
+    return int(some[0])
+
+
+def _set_aside(place: Rows, code: Codes, floor: int) -> Bools | None:
+    """Which rows are set aside; None if nothing can be kept, or all rows have one code.
+
+    They are those of cells of fewer than ``floor`` rows, and from the largest cell of the same combination as many
+    again, at least five. If they are still few, or nearly all of one combination or code, the numbers of small cells
+    would be known: five rows of other combinations are added.
+    """
+    if not len(code) or (code == code[0]).all():
+        return None
+    cells, at, rows = np.unique(np.stack([place, code]), axis=1, return_inverse=True, return_counts=True)
+    small = np.where(rows < floor, rows, 0)
+    in_small = np.bincount(cells[0], small).astype(np.int64)
+    aside = small.copy()
+
+    def is_enough() -> bool:
+        most = max(np.bincount(one, aside).max() for one in cells)
+        return bool(aside.sum() >= floor and aside.sum() - most >= FEW)
+
+    by_size = np.argsort(-rows, kind="stable")
+    largest = by_size[np.unique(cells[0][by_size], return_index=True)[1]]  # of each combination
+    for cell in sorted(largest, key=lambda cell: (in_small[cells[0, cell]] == 0, -rows[cell])):
+        wanted = max(FEW, int(in_small[cells[0, cell]]))
+        if small.any() and rows[cell] >= floor and (in_small[cells[0, cell]] or not is_enough()):
+            aside[cell] = wanted if rows[cell] - wanted >= floor else rows[cell]
+    if small.any() and (not is_enough() or (aside == rows).all()):
+        return None
+    order = np.argsort(at.ravel(), kind="stable")
+    rank = np.arange(len(order)) - np.repeat(np.cumsum(rows) - rows, rows)
+    some, all_of = np.repeat(aside, rows), np.repeat(rows, rows)
+    found = np.zeros(len(order), np.bool_)
+    found[order] = (rank + 1) * some // all_of > rank * some // all_of  # evenly spaced in each cell
+    return found
 
 
 MOST_LEVELS = 1000  # of a category that is tested

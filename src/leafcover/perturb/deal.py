@@ -187,9 +187,9 @@ class Deal(Perturbation):
             code, size = stage.code, stage.coding.count
             if _by_levels(part, stage):
                 code, size = level_codes(part.columns[0], part.columns[0]), level_count(part.columns[0])
-            given = (taking, stage.trees.parent, stage.trees.first, source, code)
-            swap_new_pairs(*given, levels + ruled, tables + ruled_tables, size, words())
-            if ruled:
+            swap_new_pairs(taking, *stage.bounds, source, code, levels + ruled, tables + ruled_tables, size, words())
+            if ruled:  # rules are kept even where a table is not
+                given = (taking, stage.trees.parent, stage.trees.first, source, code)
                 swap_new_pairs(*given, ruled, ruled_tables, size, words(), search_all=True)
         return bool(levels or ruled)
 

@@ -24,6 +24,7 @@ from leafcover.perturb.deal import Deal
 from leafcover.recipes.plan import Made, Names, Plan, Step, listed_names
 from leafcover.recipes.registry import recipe
 from leafcover.table.table import Column, Table, column_name
+from leafcover.table.weights import KeptTables
 from leafcover.tree.binary import codings
 from leafcover.tree.histogram import Binned
 from leafcover.tree.tree import classes_to_predict
@@ -51,6 +52,7 @@ def cover(
     share: int = 5,
     order: Names | None = None,
     bins: int | None = None,
+    keep_tables: KeptTables = (),
 ) -> Plan:
     """Deal each column inside the leaves of a tree grown for it from the columns before it; the target comes last.
 
@@ -76,6 +78,9 @@ def cover(
     bins : int, optional
         Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
         values.
+    keep_tables : sequence of str or of sequences of str, optional
+        Tables whose numbers of rows are kept, such as ``"sex x region"``: in cells of at least k rows. Their columns
+        come first.
 
     Returns
     -------
@@ -96,10 +101,12 @@ def cover(
     classes_to_predict(table[target], bins=bins)  # a numeric target with many values needs bins
     columns = [c for c in table if table.roles.get(c.name) not in ("unit", "identifier")]
     free = [c for c in columns if table.roles.get(c.name) != "unchanged"]
-    blocks = chain(free, target, k, [] if order is None else listed_names(order, table), table)
+    named = [] if order is None else listed_names(order, table)
+    blocks = chain(free, target, k, named, table, keep_tables)
     targets = _targets(table, target)
     fixed = [c.name for c in columns if c not in free]
-    ways = _Chain(table, bin_given(columns), blocks, fixed, k, bins, targets)
+    tested = [c for c in columns if table.roles.get(c.name) != "weight"]
+    ways = _Chain(table, bin_given(tested), blocks, fixed, k, bins, targets, keep_tables)
     raised, grown = ways.within_budget() if price is None else (PRICE, ways.grown(price))
     compared = _compared([table[block[0]] for block in blocks])
     deal = Deal(share=share, often=compared.often, correlated=compared.correlated)
@@ -126,6 +133,7 @@ class _Chain:
     k: int
     bins: int | None
     targets: Sequence[str]
+    tables: KeptTables = ()
 
     def grown(self, price: float) -> list[tuple[PartitionMethod, Partition | None]]:
         """The partition of each block, and its cells; the first block has none."""
@@ -136,7 +144,14 @@ class _Chain:
             given = tuple(name for name in before if name in tested and self._is_near(block[0], name))
             if given:
                 last = block[0] in self.targets
-                own = Conditional(block[0], given, min_cell=self.k, price=price, **self._among(block[0]))
+                own = Conditional(
+                    block[0],
+                    given,
+                    min_cell=self.k,
+                    price=price,
+                    kept_with=self._kept_with(block, given),
+                    **self._among(block[0]),
+                )
                 if last:
                     # The parts of a number's classes pay the usual price: at the target's they took the whole budget,
                     # and the price of all other columns rose 76 times before it was held.
@@ -148,6 +163,11 @@ class _Chain:
                 found.append((Whole(), None))
             before += block
         return found
+
+    def _kept_with(self, block: Sequence[str], given: Sequence[str]) -> tuple[str, ...] | None:
+        """The columns dealt before whose tables with a block are kept."""
+        wanted = {name for names in self.tables if set(block) & set(names) for name in names}
+        return tuple(name for name in given if name in wanted) or None
 
     def _is_near(self, name: str, other: str) -> bool:
         """Whether a column may be tested for another: in a table of units only near the same row."""
@@ -240,11 +260,14 @@ def _least(figures: Floats, most: int, digits: int) -> float:
     return float(np.round((np.floor(np.sort(figures)[::-1][most] / step) + 1) * step, digits))
 
 
-def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table) -> list[tuple[str, ...]]:
+def chain(
+    columns: Sequence[Column], target: str, k: int, order: Sequence[str], table: Table, tables: KeptTables = ()
+) -> list[tuple[str, ...]]:
     """The columns in the order of dealing, those that determine each other together.
 
     Columns with few distinct values come first: they need few counts in each leaf of their own tree, and a number that
-    comes late can use trees of all others.
+    comes late can use trees of all others. Columns of tables to keep come before, those of most tables first: then each
+    is kept with few others at once. Weights come last of all: no tree tests them.
     """
     names = [c.name for c in columns]
     for name in order:
@@ -258,13 +281,16 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
             raise PlanError(f"Column {name!r} is in the order of dealing more than once.")
     count = {c.name: _distinct(c) for c in columns}
     place = {name: at for at, name in enumerate(order)}
+    kept = {name: sum(name in one for one in tables) for name in names}
     targets, position = _targets(table, target), {name: _position(table, name) for name in names}
+    weights = {name: table.roles.get(name) == "weight" for name in names}
     # A target that is constant in a unit comes last of all.
     last = not any(position[target]) if target in names else True
     ordered = sorted(
         names,
         key=lambda n: (
-            last and n == target, position[n], n in targets, place.get(n, len(place)), count[n], names.index(n)
+            weights[n], last and n == target, position[n], n in targets, place.get(n, len(place)),
+            -kept[n], count[n], names.index(n),
         ),
     )  # fmt: skip
     found: list[tuple[str, ...]] = []
@@ -277,6 +303,7 @@ def chain(columns: Sequence[Column], target: str, k: int, order: Sequence[str], 
             and 1 < count[name] <= len(table) / k
             and name not in targets
             and position[b[0]] == position[name]
+            and weights[b[0]] == weights[name]
         ]
         block = next((b for b in alike if _same_groups(table[b[0]], table[name])), None)
         if block is None:

@@ -16,10 +16,11 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
 from leafcover.table.column_rules import ColumnRule
-from leafcover.table.recoding import Pooled, pool_levels
-from leafcover.table.table import Column, Table
+from leafcover.table.recoding import FEWEST, Pooled, pool_levels
+from leafcover.table.table import Column, Table, check_weight
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 from leafcover.table.unit_layout import UnitLayout
+from leafcover.table.weights import KeptTables, ReleasedWeights, check_kept
 
 
 @dataclass(frozen=True)
@@ -117,6 +118,12 @@ class Plan:
     units : UnitLayout, optional
         How the rows of each unit become one row, if several rows belong to one person or household. Steps then read and
         change the columns of that table.
+    weights : ReleasedWeights, optional
+        How the columns of survey weights leave: dropped, in classes, or calibrated. Without it they leave as the steps
+        change them.
+    keep_tables : sequence of sequences of str, optional
+        The columns of each table whose weighted totals calibrated weights keep. Its numbers of rows are kept by steps
+        within ``Conditional`` cells that say so.
 
     Examples
     --------
@@ -138,6 +145,8 @@ class Plan:
     found_rules: tuple[ColumnRule, ...] = field(default=())
     units: UnitLayout | None = field(default=None)
     pools: tuple[Pooled, ...] = field(default=())
+    weights: ReleasedWeights | None = field(default=None)
+    keep_tables: KeptTables = field(default=())
 
     def __init__(
         self,
@@ -150,6 +159,8 @@ class Plan:
         found_rules: Sequence[ColumnRule] = (),
         units: UnitLayout | None = None,
         pools: Sequence[Pooled] = (),
+        weights: ReleasedWeights | None = None,
+        keep_tables: Sequence[Sequence[str]] = (),
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
         object.__setattr__(self, "recipe", recipe)
@@ -158,6 +169,8 @@ class Plan:
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "units", units)
         object.__setattr__(self, "pools", tuple(pools))
+        object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "keep_tables", tuple(tuple(names) for names in keep_tables))
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
         object.__setattr__(self, "found_rules", tuple(rule for rule in dict.fromkeys(found_rules) if rule not in rules))
         if not steps:
@@ -177,7 +190,7 @@ class Plan:
         Parameters
         ----------
         **changes : any
-            New values of recipe, target, settings, made, rules, found_rules, units or pools.
+            New values of recipe, target, settings, made, rules, found_rules, units, pools, weights or keep_tables.
 
         Returns
         -------
@@ -190,29 +203,8 @@ class Plan:
         >>> plan.replaced(target="union").target
         'union'
         """
-        names = ("recipe", "target", "settings", "made", "rules", "found_rules", "units", "pools")
+        names = [one.name for one in fields(self) if one.name != "steps"]
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
-
-    def recoded(self, table: Table) -> Table:
-        """The table with the pools of the plan in place of rare levels.
-
-        Parameters
-        ----------
-        table : Table
-            The table to release, or another one with its columns.
-
-        Returns
-        -------
-        Table
-
-        Examples
-        --------
-        >>> import leafcover as lc
-        >>> table = lc.read(lc.sample("cps1985"))
-        >>> lc.Plan().recoded(table) is table
-        True
-        """
-        return pool_levels(table, self.pools) if self.pools else table
 
     def tied(self, table: Table) -> TiedColumns:
         """How the rules tie the columns of a table.
@@ -234,6 +226,16 @@ class Plan:
         ('age',)
         """
         return tied_columns(self.rules, self.found_rules, table, target=self.target)
+
+    @property
+    def weighed(self) -> tuple[str, ...]:
+        """The columns of weights that leave in classes or calibrated."""
+        return () if self.weights is None else self.weights.treated
+
+    @property
+    def least_rows(self) -> int:
+        """The rows that a cell of a table must have to be kept: as many as the largest minimum of a step's cells."""
+        return max(FEWEST, *(step.within.min_rows for step in self.steps))
 
     @property
     def all_rules(self) -> tuple[ColumnRule, ...]:
@@ -264,7 +266,7 @@ class Plan:
 
 
 def check(plan: Plan, table: Table) -> None:
-    """Raise an error if the plan does not fit the table."""
+    """Raise an error if the plan does not fit the table that its steps change."""
     for number, step in enumerate(plan.steps, 1):
         needed = (*step.columns, *(name for one in step.partitions for name in one.needs))
         for name in needed:
@@ -327,12 +329,29 @@ def tied_by(plan: Plan, table: Table) -> TiedColumns:
     return tied
 
 
+def check_weights(plan: Plan, table: Table) -> None:
+    """Raise an error if the weights or the tables to keep do not fit the table."""
+    for name in dict.fromkeys((*table.with_role("weight"), *(plan.weights.columns if plan.weights else ()))):
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names, "that the weights of the plan need")
+        check_weight(table[name])
+    for names in plan.keep_tables:
+        check_kept(names, table)
+
+
+def recoded_table(plan: Plan, table: Table) -> Table:
+    """The table with its rare levels pooled, and without weights that are dropped."""
+    dropped = () if plan.weights is None else plan.weights.dropped
+    table = table.select(name for name in table.names if name not in dropped) if dropped else table
+    return pool_levels(table, plan.pools) if plan.pools else table
+
+
 def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Table:
     """The table whose columns the steps name: recoded, without computed columns, and with one row for each unit.
 
     Another table than the original, such as a control, is tied as the original is.
     """
-    table = plan.recoded(table)
+    table = recoded_table(plan, table)
     untied = (tied_by(plan, table) if tied is None else tied).untie(table)
     if plan.units is not None:
         return plan.units.unfold(untied)
@@ -374,6 +393,8 @@ def canonical(plan: Plan) -> bytes:
     whole: list[Any] = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
     whole = whole if plan.units is None else [whole, _frozen(plan.units)]
     whole = [whole, [_frozen(one) for one in plan.pools]] if plan.pools else whole
+    whole = whole if plan.weights is None else [whole, _frozen(plan.weights)]
+    whole = [whole, [list(names) for names in plan.keep_tables]] if plan.keep_tables else whole
     return json.dumps(whole, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()
 
 

@@ -35,6 +35,7 @@ from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import Pooled
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.unit_layout import UnitLayout
+from leafcover.table.weights import ReleasedWeights
 
 VERSION = 1
 
@@ -83,6 +84,11 @@ def plan_text(plan: Plan) -> str:
     for pool in plan.pools:
         lines += ["", "[[pool]]", f"column = {_toml(pool.column)}", f"levels = {_toml(list(pool.levels))}"]
         lines += [f"into = {_toml(pool.into)}"]
+    if plan.weights is not None:
+        lines += ["", "[weights]", f"columns = {_toml(list(plan.weights.columns))}"]
+        lines += [f"leave = {_toml(plan.weights.leave)}"]
+    for names in plan.keep_tables:
+        lines += ["", "[[keep]]", f"columns = {_toml(list(names))}"]
     for rule in plan.all_rules:
         lines += ["", "[[rule]]", f"hold = {_toml(rule.text)}"]
         lines += ["found = true"] if rule in plan.found_rules else []
@@ -193,7 +199,8 @@ def parse_plan(text: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
-    _only(content, ("version", "recipe", "target", "unit", "pool", "rule", "partition", "step"), "the plan")
+    known = ("version", "recipe", "target", "unit", "pool", "weights", "keep", "rule", "partition", "step")
+    _only(content, known, "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
     for name in ("recipe", "target"):
@@ -209,8 +216,40 @@ def parse_plan(text: str) -> Plan:
     declared, found = _rules(content.get("rule", []))
     units = _units(content["unit"]) if "unit" in content else None
     pools = _pools(content.get("pool", []))
-    target = content.get("target", "")
-    return Plan(*steps, recipe=recipe, target=target, rules=declared, found_rules=found, units=units, pools=pools)
+    return Plan(
+        *steps,
+        recipe=recipe,
+        target=content.get("target", ""),
+        rules=declared,
+        found_rules=found,
+        units=units,
+        pools=pools,
+        weights=_weights(content["weights"]) if "weights" in content else None,
+        keep_tables=_keep_tables(content.get("keep", [])),
+    )
+
+
+def _weights(table: Any) -> ReleasedWeights:
+    """How weights leave."""
+    hints = get_type_hints(ReleasedWeights)
+    _only(table, hints, "the weights")
+    if "columns" not in table:
+        raise PlanError("The weights have no columns. Add them.")
+    return ReleasedWeights(
+        **{key: checked(f"{key} of the weights", hints[key], content) for key, content in table.items()}
+    )
+
+
+def _keep_tables(tables: Any) -> list[tuple[str, ...]]:
+    """The columns of each table to keep."""
+    if not isinstance(tables, list):
+        raise PlanError("The tables to keep are written as [[keep]]. Got a single table.")
+    for number, table in enumerate(tables, 1):
+        _only(table, ("columns",), f"keep {number}")
+        if "columns" not in table:
+            raise PlanError(f"Keep {number} has no columns. Add them.")
+    hint = tuple[str, ...]
+    return [checked(f"columns of keep {number}", hint, table["columns"]) for number, table in enumerate(tables, 1)]
 
 
 def _pools(tables: Any) -> list[Pooled]:

@@ -19,10 +19,11 @@ from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
 from leafcover.table.tied_columns import tied_columns
 from leafcover.table.unit_layout import unit_layout
+from leafcover.table.weights import Leave, kept_tables, weights_of
 
 FindRules: TypeAlias = bool | Sequence[ColumnRule]  # whether to look for rules, or those that were found before
 Rare: TypeAlias = Literal["allow", "pool", "refuse"]
-UNCHECKED = ("target",)  # parameters whose values the recipe checks itself
+UNCHECKED = ("target", "keep_tables")  # parameters whose values are checked elsewhere
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Recipe:
     @property
     def parameters(self) -> Mapping[str, Parameter]:
         """The parameters that ``--set`` accepts, by name."""
-        return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", "target")}
+        return {n: p for n, p in signature(self.make).parameters.items() if n not in ("table", *UNCHECKED)}
 
     @property
     def needs_target(self) -> bool:
@@ -138,11 +139,16 @@ def recipe(
             find_rules: FindRules = False,
             sequence: str | None = None,
             rare: Rare = "allow",
+            weights: Leave | None = None,
+            keep_tables: Sequence[str | Sequence[str]] = (),
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
             pools = _pools(table, rare)
+            leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
             table = pool_levels(table, pools) if pools else table
+            table = table.select(n for n in table.names if leave is None or n not in leave.dropped)
+            tables = kept_tables(keep_tables, table) if keep_tables else ()
             _check_units(name, table, units)
             if given.get("target") is None and "target" in known:
                 needed = known["target"].default is Parameter.empty
@@ -156,11 +162,18 @@ def recipe(
             tied = tied_columns(declared, kept, table, target=target)
             untied, layout = tied.untie(table), None
             if table.with_role("unit"):
+                if tables and (leave is None or leave.leave != "calibrated"):
+                    raise PlanError(
+                        "keep_tables with a unit needs calibrated weights: numbers of rows cannot be kept where units "
+                        "are dealt. Name a weight, or leave the tables out."
+                    )
                 layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
                 untied = layout.unfold(untied)
                 given |= {"target": layout.columns_at(target)[0]} if target else {}
             elif sequence is not None:
                 raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
+            if "keep_tables" in known:
+                given["keep_tables"] = tables if layout is None else ()
             plan = write(untied, **given)
             if not isinstance(plan, Plan):
                 raise PluginError(f"The recipe {name!r} must return a Plan. Got {type(plan).__name__}.")
@@ -176,6 +189,8 @@ def recipe(
                 found_rules=kept,
                 units=layout,
                 pools=pools,
+                weights=leave,
+                keep_tables=tables,
             )
 
         RECIPES.register(name, Recipe(name, signed, source, keeps, hides, units))
@@ -245,6 +260,8 @@ def plan_for(
     find_rules: FindRules = False,
     sequence: str | None = None,
     rare: Rare = "allow",
+    weights: Leave | None = None,
+    keep_tables: Sequence[str | Sequence[str]] = (),
 ) -> Plan:
     """The plan that a recipe writes for a table.
 
@@ -267,6 +284,12 @@ def plan_for(
     rare : {"allow", "pool", "refuse"}, default "allow"
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
         is released.
+    weights : {"drop", "classes", "calibrated"}, optional
+        How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
+        weighted totals are kept. Default: calibrated, if a column has the role "weight".
+    keep_tables : sequence of str or of sequences of str, optional
+        Tables to keep, such as ``"sex x region"`` or ``("sex", "region")``: calibrated weights keep their weighted
+        totals, and ``cover`` their numbers of rows.
 
     Returns
     -------
@@ -285,8 +308,29 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
+    if isinstance(keep_tables, str):
+        keep_tables = [keep_tables]
+    given |= {"weights": weights, "keep_tables": keep_tables}
     plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
     return plan.replaced(target=target or "")
+
+
+def rewritten(plan: Plan, table: Table) -> Plan:
+    """The plan that the same recipe writes for other rows of the table; a plan that no recipe wrote stays as it is."""
+    if plan.settings is None or plan.recipe not in RECIPES:
+        return plan
+    return plan_for(
+        table,
+        plan.recipe,
+        target=plan.target or None,
+        settings=plan.settings,
+        rules=plan.rules,
+        find_rules=plan.found_rules,
+        sequence=None if plan.units is None else plan.units.sequence,
+        rare="pool" if plan.pools else "allow",
+        weights=plan.weights.leave if plan.weights is not None and table.with_role("weight") else None,
+        keep_tables=plan.keep_tables,
+    )
 
 
 def _setting(recipe: Recipe, name: str, value: Any) -> Any:

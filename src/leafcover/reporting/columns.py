@@ -433,6 +433,25 @@ def _totals(found: Totals) -> Iterator[Part | None]:
         ],
         f"{weights} {changes}",
     )
+    if found.moved:
+        yield listing(
+            say("totals-moved-table"),
+            (
+                say("totals-moved-head-group"),
+                say("totals-head-total-before"),
+                say("totals-head-total-after"),
+                say("totals-moved-head-change"),
+            ),
+            [
+                [
+                    say("totals-group", column=one.column, level=one.level),
+                    *(compact(float(f"{x:.4g}")) for x in (one.count.before, one.count.after)),
+                    f"{one.difference:+.1%}",
+                ]
+                for one in found.moved
+            ],
+            say("totals-moved-note"),
+        )
 
 
 def _percent(value: float) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from leafcover.engine.run import FEWEST, CellFact, Release
+from leafcover.engine.statement import assumed
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.interval_disclosure import Averages, Stayed, most_alike, most_dominated
 from leafcover.perturb.base import FIXED_PROBABILITY
@@ -113,7 +114,7 @@ def _proved(release: Release) -> Iterator[Part]:
         proved = release.statement.published
         yield Heading(say("proved"))
         yield Bullets(proved.sentences)
-        yield Words(say("proved-assumptions", assumptions=" ".join(proved.assumptions)))
+        yield Words(say("proved-assumptions", assumptions=" ".join(assumed(proved, release.plan.weights))))
 
 
 def _dealt_row(release: Release, number: int, step: Step, fact: CellFact) -> list[str | Cell]:

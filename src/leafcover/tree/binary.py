@@ -4,16 +4,26 @@ A tree is grown inside each start cell. It can place any rows: those it was grow
 or people whom an attacker asks about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from leafcover.arrays import Array, Codes, Floats, Rows, Words
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.table.table import Column, Table
-from leafcover.tree.histogram import MAX_BINS, Binned, code_columns, quantile_edges, refine_labels, sample_values
+from leafcover.tree.histogram import (
+    MAX_BINS,
+    Binned,
+    FixedSplit,
+    FixedSplits,
+    code_columns,
+    least_value,
+    quantile_edges,
+    refine_labels,
+    sample_values,
+)
 from leafcover.tree.predict import column_for
 from leafcover.tree.tree import Attribute
 
@@ -95,47 +105,51 @@ class BinaryTrees:
         return node
 
 
-@dataclass(frozen=True)
-class LeastValue:
-    """A test of a number that comes before all others: at least so many, or not."""
+def grow_below(
+    binned: Binned, target: Codes, classes: int, start: Codes, fixed: FixedSplits, *, given: Sequence[str], floor: int,
+    price: float, one_level: bool = False,
+) -> tuple[BinaryTrees, Codes, Bools]:  # fmt: skip
+    """Grow trees below fixed splits. Returns the trees, the leaf of each row, and which nodes are fixed splits.
 
-    column: str
-    least: float
-
-
-def grow_among(
-    binned: Binned, target: Codes, classes: int, among: LeastValue, *, given: Sequence[str], floor: int, price: float,
-    one_level: bool = False,
-) -> tuple[BinaryTrees, Codes]:  # fmt: skip
-    """Grow one tree whose root asks the test and costs nothing; the rows that fail it form one leaf.
-
-    Returns the tree, and the leaf of each row.
+    A row's leaf is below the leaf that it has in the fixed splits, even if the tests lead elsewhere.
     """
-    at = next(i for i, attribute in enumerate(binned.attributes) if attribute.name == among.column)
-    attribute, edges = binned.attributes[at], binned.edges[at]
-    passing = np.flatnonzero(edges >= among.least) + 1  # bin 0 is for missing values
-    fails = ~np.isin(binned.codes[:, at], passing)
+    offset = np.cumsum(fixed.leaves) - fixed.leaves
     below, leaf = grow_binary(
-        binned, np.where(fails, 0, target), classes, fails.astype(np.int32), 2, given=given, floor=floor, price=price,
-        one_level=one_level,
+        binned, np.where(fixed.quiet, 0, target), classes, (offset[start] + fixed.leaf).astype(np.int32),
+        int(fixed.leaves.sum()), given=given, floor=floor, price=price, one_level=one_level,
     )  # fmt: skip
-    names = [one.name for one in below.attributes]
-    place = names.index(among.column) if among.column in names else len(names)
-    new = place == len(names)
-    words = 1 + int(passing.max(initial=0)) // 64
-    side = np.zeros((1 + len(below), max(below.side.shape[1], words)), np.uint64)
-    side[1:, : below.side.shape[1]] = below.side
-    for code in passing.tolist():
-        side[0, code >> 6] |= np.uint64(1) << np.uint64(code & 63)
+    tests = [next(i for i, a in enumerate(binned.attributes) if a.name == one.name) for one in below.attributes]
+    waiting: list[tuple[FixedSplit | int, int]] = [
+        (tree, int(base)) for tree, base in zip(fixed.trees, offset, strict=True)
+    ]
+    tested, first, sides = [], [], []
+    children: list[tuple[FixedSplit | int, int]]
+    parent, number = [-1] * len(waiting), np.full(len(below), -1, np.int32)
+    for node, (tree, base) in enumerate(waiting):  # grows as children are found
+        if isinstance(tree, int):
+            at = base + tree
+            number[at] = node
+            children = [(0, int(below.first[at])), (0, int(below.first[at]) + 1)] if below.tested[at] >= 0 else []
+            tested.append(tests[below.tested[at]] if children else -1)
+            sides.append(below.side[at])
+        else:
+            children = [(tree.first, base), (tree.second, base)]
+            tested.append(tree.test)
+            sides.append(tree.side)
+        first.append(len(waiting) if children else -1)
+        waiting += children
+        parent += [node] * len(children)
+    used, words = sorted({test for test in tested if test >= 0}), max(len(one) for one in sides)
+    side = np.stack([np.pad(one, (0, words - len(one))) for one in sides])
     trees = BinaryTrees(
-        (*below.attributes, attribute) if new else below.attributes,
-        (*below.edges, edges) if new else below.edges,
-        np.append(place, below.tested).astype(np.int32),
-        np.append(1, np.where(below.first < 0, -1, below.first + 1)).astype(np.int32),
+        tuple(binned.attributes[test] for test in used),
+        tuple(binned.edges[test] for test in used),
+        np.array([used.index(test) if test >= 0 else -1 for test in tested], np.int32),
+        np.array(first, np.int32),
         side,
-        np.append(-1, np.where(below.parent < 0, 0, below.parent + 1)).astype(np.int32),
+        np.array(parent, np.int32),
     )
-    return trees, (leaf + 1).astype(np.int32)
+    return trees, number[leaf], np.array([not isinstance(tree, int) for tree, _ in waiting])
 
 
 def no_trees(cells: int) -> BinaryTrees:
@@ -324,6 +338,15 @@ class Stage:
     trees: BinaryTrees
     leaf: Codes  # (rows,) the leaf of each original row; the same array as ``start`` without splits
     is_final: bool = False  # the values of a code are dealt: no trees are grown and no figures compared
+    kept: Bools | None = None  # (nodes,) splits across which no values are exchanged; None without such splits
+
+    @property
+    def bounds(self) -> tuple[Codes, Codes]:
+        """The parent and the first child of each node, as far as values may be exchanged between children."""
+        parent, first = self.trees.parent, self.trees.first
+        if self.kept is None:
+            return parent, first
+        return np.where((parent >= 0) & self.kept[parent], -1, parent), np.where(self.kept, -1, first)
 
     @property
     def parameters(self) -> int:
@@ -339,11 +362,12 @@ class Stage:
         columns that may be tested, and ``floor``. A node of at least twice that many rows and two codes takes one bit:
         is it split? A split takes the bits that choose a column and a cut or a set of its levels. Then follow the
         number of rows on the first side, which the tested column tells at the root of the whole table, and, for each
-        code but the most frequent, how many of these rows have it. A final stage has no trees and takes no bits.
+        code but the most frequent, how many of these rows have it. A final stage has no trees and takes no bits. With
+        splits that are kept every node takes the first bit, a side may have any number of rows, and no test tells it.
         """
         if self.is_final or not len(given.names):
             return 0.0, 0.0
-        trees, floor = self.trees, max(floor, 1)
+        trees, floor = self.trees, max(floor, 1) if self.kept is None else 0
         inner = np.flatnonzero(trees.tested >= 0)
         size = self._counts(None, 0, 1)[:, 0]
         smaller = np.minimum(size[trees.first[inner]], size[trees.first[inner] + 1])
@@ -355,9 +379,9 @@ class Stage:
             possible = np.log2(np.minimum(counts[inner], smaller[:, None]) + 1.0)
             logs, largest = logs + possible.sum(axis=1), np.maximum(largest, possible.max(axis=1))
         sizes = np.log2(np.maximum(size[inner] - 2 * floor + 1, 1))
-        if not self.start.any():
+        if not self.start.any() and self.kept is None:
             sizes[trees.parent[inner] < 0] = 0.0
-        asked = int(np.count_nonzero((size >= 2 * floor) & (codes > 1)))
+        asked = int(np.count_nonzero((size >= 2 * floor) & ((codes > 1) | (self.kept is not None))))
         of_trees = asked + len(inner) * log2(len(given.names)) + trees.choice_bits(given)
         return of_trees, float((sizes + logs - largest).sum())
 
@@ -466,26 +490,27 @@ def stages_of(
     bins: int | None = None,
     one_level: bool = False,
     part_price: float | None = None,
-    among: LeastValue | None = None,
+    among: tuple[str, float] | None = None,
+    keep: Callable[[Codes, int, Codes], FixedSplits] | None = None,
 ) -> tuple[Stage, ...]:
     """The stages of dealing a column given others; ``part_price`` is that of splits inside the groups of a number.
 
-    The first stage begins with the test ``among``; all rows that fail it must have no value.
+    The first stage begins with the test ``among``; all rows that fail it must have no value. ``keep`` gives splits for
+    every stage, from the codes before, their number, and the codes afterwards.
     """
     start, cells = np.zeros(len(column), np.int32), 1
     found: list[Stage] = []
     for coding in codings(column, groups, bins):
-        code = coding.codes(column)
+        code, kept = coding.codes(column), None
         target, classes = _within(start, _rare_together(start, code) if column.is_category else code)
+        how: dict[str, Any] = {"given": given, "floor": floor, "price": price, "one_level": one_level}
         if among is not None and not found:
-            trees, leaf = grow_among(
-                binned, target, classes, among, given=given, floor=floor, price=price, one_level=one_level
-            )
+            trees, leaf, _ = grow_below(binned, target, classes, start, least_value(binned, *among), **how)
+        elif keep is not None:
+            trees, leaf, kept = grow_below(binned, target, classes, start, keep(start, cells, code), **how)
         else:
-            trees, leaf = grow_binary(
-                binned, target, classes, start, cells, given=given, floor=floor, price=price, one_level=one_level
-            )
-        found.append(Stage(coding, start, code, trees, leaf))
+            trees, leaf = grow_binary(binned, target, classes, start, cells, **how)
+        found.append(Stage(coding, start, code, trees, leaf, kept=kept))
         start, cells = code, coding.count
         if part_price is not None and not column.is_category:
             price, one_level = part_price, False

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows
+from leafcover.arrays import MISSING, Array, Bools, Codes, Floats, Rows, Words
 from leafcover.errors import ValueOutOfRange
 from leafcover.tree.tree import Attribute, Training, Tree
 
@@ -55,6 +55,43 @@ class Binned:
         here = codes[:, : len(self.attributes)]
         missing = (here == 0).sum(axis=0).astype(np.int64)
         return Binned(self.attributes, codes, self.sizes, self.edges, self.exact, missing, self.as_one)
+
+
+# Splits of binned columns that are made whatever they cost, before a tree is grown.
+
+
+class FixedSplit(NamedTuple):
+    """A split that is made whatever it costs; a side that is split no further is the number of a leaf."""
+
+    test: int  # which of the binned attributes
+    codes: Rows  # that go to the first side
+    first: "FixedSplit | int"
+    second: "FixedSplit | int"
+
+    @property
+    def side(self) -> Words:
+        """The codes as a bit set."""
+        found = np.zeros(1 + int(self.codes.max(initial=0)) // 64, np.uint64)
+        np.bitwise_or.at(found, self.codes >> 6, np.uint64(1) << (self.codes & 63).astype(np.uint64))
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class FixedSplits:
+    """Splits of start cells that come before all others."""
+
+    trees: tuple[FixedSplit | int, ...]  # of each start cell; 0 if it is not split
+    leaves: Rows  # (cells,) the number of their leaves
+    leaf: Codes  # (rows,) the leaf of each row in its start cell
+    quiet: Bools  # (rows,) whose classes are not told apart below
+
+
+def least_value(binned: Binned, column: str, least: float) -> FixedSplits:
+    """One split of all rows: a number is at least so large, or not; what fails is not split further."""
+    at = next(i for i, attribute in enumerate(binned.attributes) if attribute.name == column)
+    passing = np.flatnonzero(binned.edges[at] >= least) + 1  # bin 0 is for missing values
+    fails = ~np.isin(binned.codes[:, at], passing)
+    return FixedSplits((FixedSplit(at, passing, 0, 1),), np.array([2]), fails.astype(np.int32), fails)
 
 
 def bin_training(training: Training) -> Binned:

@@ -144,6 +144,7 @@ accuracy-model = { $model } { $released } ({ $original })
 association = The association between the two columns changed by { $largest }.
 associations = Associations between columns changed by { $mean } on average and by { $largest } at most.
 relation-errors = Their error is { $mean } times that of a bootstrap sample on average, { $largest } times at most ({ $first } and { $second }).
+groups-moved = Weighted totals of groups with at least 1% of the weight moved most in { $groups }.
 margins = Three-way margins score { $score } of 1000; a bootstrap sample scores { $expected }.
 moments = Within a tenth of a standard error, means are kept in { $means } of { $columns } numeric columns, and variances are not larger in { $variances }.
 new-pairs = { $pairs ->

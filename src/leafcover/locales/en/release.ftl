@@ -61,6 +61,21 @@ rules = { $count ->
       }.
    *[other] fewer released rows than original ones keep { $broken } of them.
 }
+weights = { $leave ->
+    [drop] Weights do not leave: { $columns } { $count ->
+        [one] was
+       *[other] were
+      } dropped.
+    [classes] Weights ({ $columns }) leave as the mean weight of classes of at least 5 people.
+   *[other] Weights ({ $columns }) leave calibrated: their total is that of the original, and each begins as the mean weight of at least 5 people.
+}
+kept-table = The table { $table } has as many rows as before in { $same } of { $cells } cells{ $totals ->
+    [none] .
+    [kept] , and the same totals of { $weight } in all of them.
+    [pooled] , and the same totals of { $weight }, in cells of few people together with the next.
+   *[missed] ; not all totals of { $weight } could be kept.
+}
+own-weights = Each row keeps the class of its own weight, which is not protected further: { $columns }.
 unprotected = Released unchanged, not protected: { $columns }.
 no-values = Without any value, so there was nothing to change: { $columns }.
 record-linkage = Record linkage: an attacker who knows a person’s quasi-identifiers and the method, everything but the secret key, links that person to the right row in { $risk } of attempts, and in { $worst } for the most exposed 1%.
@@ -88,5 +103,6 @@ proved-copy = A copy of the original in random order can add { $copy } bits or m
 proved-own-share = For given trees, a person’s own values have at most { $factor } times the share, in the leaves where they are dealt, that the other people of these leaves predict (geometric mean over people; one row is added for each possible value).
 proved-key = The key is secret, and its draws are as good as random.
 proved-known = The attacker may have any expectation about the people, and may know the method, its settings, the values of each column (of columns dealt together, their combinations), and these figures. The trees count as learnt from the table.
+proved-weights = The weighted totals that calibrated weights keep count as known: the total, and those of the groups that were declared.
 proved-average = The number of other rows that the attacker knows is any number from none to all but one, each equally likely. An attacker who knows a particular number of rows may gain more than the average.
 proved-open = Nothing is proved for a single person, for what the values of one column disclose by themselves, for different spellings of one value, for reports and measures, or for two releases of the same people.

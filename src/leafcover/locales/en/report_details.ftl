@@ -706,6 +706,11 @@ clusters-note =
 
 totals-fold = Weighted totals
 totals-table = Weighted totals and means
+totals-moved-table = Groups whose weighted totals moved most
+totals-moved-note = Of groups with at least 1% of the weight and 10 rows: levels of categories, and values of numbers that have few.
+totals-moved-head-group = Group
+totals-moved-head-change = Change
+totals-group = { $column }: { $level }
 totals-head-total-before = Total before
 totals-head-total-after = Total after
 totals-head-mean-before = Mean before

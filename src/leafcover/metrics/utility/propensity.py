@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leafcover.arrays import Floats
+from leafcover.arrays import Floats, Rows
 from leafcover.metrics.models import scikit_learn
 from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows, say
 from leafcover.metrics.utility.regression import design, independent, logistic, part
@@ -113,6 +113,10 @@ def _propensity(model: str, found: tuple[float, float, float], parameters: int, 
 
 
 MOST_LEVELS = 50  # of each category that are listed, by weight; all are counted
+MOST_VALUES = 20  # of a number whose values are groups, too
+MOST_MOVED = 5  # groups that are named
+LEAST_CHANGE = 1e-6  # relative
+LEAST_SHARE, LEAST_ROWS = 0.01, 10  # of the weight and of the rows: what a group needs to be named
 
 
 @dataclass(frozen=True)
@@ -145,6 +149,7 @@ class Totals:
     totals: Differences  # relative, over numbers
     means: Differences  # relative, over numbers
     counts: Differences  # relative, over all levels of all categories
+    moved: tuple[LevelCount, ...]  # groups whose totals moved most: levels, and numbers of few values
     weights: str  # which weights the release uses
     rows: int
     reason: str = ""
@@ -155,7 +160,7 @@ def totals(pair: Pair) -> Totals:
     weights, whose, reason = _weights(pair)
     if weights is None:
         empty = differences(())
-        return Totals((), (), empty, empty, empty, "", len(pair.original), reason)
+        return Totals((), (), empty, empty, empty, (), "", len(pair.original), reason)
     numbers = tuple(_total(pair, name, *weights) for name in pair.numbers)
     counted = [_counts(pair, name, *weights) for name in pair.categories if name != pair.weight]
     return Totals(
@@ -164,6 +169,7 @@ def totals(pair: Pair) -> Totals:
         differences(number.total_difference for number in numbers),
         differences(number.mean_difference for number in numbers),
         differences(level.difference for levels in counted for level in levels),
+        _moved(pair, *weights),
         whose,
         len(pair.original),
     )
@@ -210,6 +216,37 @@ def _counts(pair: Pair, name: str, weights: Floats, released: Floats) -> list[Le
     )
     changes = [Change(a, b) for a, b in zip(before, after, strict=True)]
     return [LevelCount(name, level, change, relative(change)) for level, change in zip(levels, changes, strict=True)]
+
+
+def _moved(pair: Pair, weights: Floats, released: Floats) -> tuple[LevelCount, ...]:
+    """The groups whose totals moved most, of those with enough rows and weight."""
+    found = []
+    for name in (name for name in pair.names if name != pair.weight):
+        texts, ours, theirs = _groups(pair, name)
+        rows, before = np.bincount(ours, minlength=len(texts)), np.bincount(ours, weights, len(texts))
+        after = np.bincount(theirs, released, len(texts))
+        for at in np.flatnonzero((rows >= LEAST_ROWS) & (before >= LEAST_SHARE * weights.sum())).tolist():
+            change = Change(float(before[at]), float(after[at]))
+            if at < len(texts) - 1 and abs(relative(change)) >= LEAST_CHANGE:
+                found.append(LevelCount(name, texts[at], change, relative(change)))
+    return tuple(sorted(found, key=lambda one: (-abs(one.difference), one.column, one.level))[:MOST_MOVED])
+
+
+def _groups(pair: Pair, name: str) -> tuple[list[str], Rows, Rows]:
+    """The groups of a category, or of a number of few values, and the group of each row; the last is for no group."""
+    original, released = pair.original[name], pair.released[name]
+    if original.is_category:
+        last = len(original.levels)
+        ours, theirs = (np.where(one.missing, last, one.values) for one in (original, released))
+        return [*original.levels, ""], ours, theirs
+    values = np.unique(original.values[~original.missing])
+    values = values if len(values) <= MOST_VALUES else values[:0]
+    place = (np.searchsorted(values, one.values) for one in (original, released))
+    known = np.append(values, np.nan)
+    ours, theirs = (
+        np.where(known[at] == one.values, at, len(values)) for at, one in zip(place, (original, released), strict=True)
+    )
+    return [*(f"{value:g}" for value in values), ""], ours, theirs
 
 
 def _heaviest(levels: list[LevelCount]) -> list[LevelCount]:

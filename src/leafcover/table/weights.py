@@ -1,0 +1,447 @@
+"""Survey weights as they leave: dropped, in classes, or calibrated; and tables whose counts and totals are kept.
+
+A weight is a number that hardly anybody else has, and often says in which stratum a person was drawn. So no weight
+leaves as it is. In *classes* it is the mean weight of at least five people. *Calibrated* weights begin as classes and
+are multiplied by a factor for each group, so that weighted totals by group are those of the original: raking, after
+Deming and Stephan (1940), for people or for units whose rows share one weight (Lemaître and Dufour 1987).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from leafcover.arrays import Floats, Rows
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.messages import catalogue
+from leafcover.table.output import replace_values
+from leafcover.table.recoding import FEWEST
+from leafcover.table.table import Column, Table
+
+Leave: TypeAlias = Literal["drop", "classes", "calibrated"]
+LEAVE: Leave = "calibrated"  # unless something else is asked for
+BETWEEN = " x "  # the columns of a table, in text
+MOST_VALUES = 20  # of a number that divides rows into groups
+FEWEST_IN_GROUP = 10  # people of the original whose weighted total is kept by itself,
+LEAST_LEFT = 0.3  # if the release has at least this many rows for each of them
+ROUNDS, INNER_ROUNDS = 40, 100
+REACHED, KEPT = 1e-11, 1e-6  # relative difference of a total: when raking ends, and when the total counts as kept
+EXACT = 1e-14
+MOST_FACTOR = 10.0  # by which a weight is multiplied or divided
+FURTHEST = 3.0  # the logarithm of a factor changes by at most this in a round
+
+
+@dataclass(frozen=True)
+class ReleasedWeights:
+    """How weights leave: dropped, as the mean of a class, or calibrated so that totals by group are kept.
+
+    Examples
+    --------
+    >>> ReleasedWeights(("w",), "classes").leave
+    'classes'
+    """
+
+    columns: tuple[str, ...]
+    leave: Leave = LEAVE
+
+    def __post_init__(self) -> None:
+        if self.leave not in get_args(Leave):
+            raise ValueOutOfRange("weights", self.leave, f"one of {', '.join(get_args(Leave))}")
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The columns that do not leave."""
+        return self.columns if self.leave == "drop" else ()
+
+    @property
+    def treated(self) -> tuple[str, ...]:
+        """The columns that leave, changed."""
+        return () if self.leave == "drop" else self.columns
+
+
+def weights_of(table: Table, leave: Leave | None) -> ReleasedWeights | None:
+    """How the weights of a table leave; None if it has none."""
+    named = table.with_role("weight")
+    if leave is not None:
+        ReleasedWeights(named, leave)
+        if not named:
+            raise PlanError(
+                f"weights={leave!r} was given, but no column has the role weight. Name it, or leave it out."
+            )
+    return ReleasedWeights(named, leave or LEAVE) if named else None
+
+
+KeptTables: TypeAlias = tuple[tuple[str, ...], ...]
+
+
+def kept_tables(given: Iterable[str | Sequence[str]], table: Table) -> KeptTables:
+    """The columns of each table to keep, each checked; text such as ``"sex x region"`` names them, too."""
+    found = []
+    for one in given:
+        names = (one,) if isinstance(one, str) and one in table.names else one
+        names = tuple(part.strip() for part in names.split(BETWEEN)) if isinstance(names, str) else tuple(names)
+        check_kept(names, table)
+        found.append(names)
+    return tuple(dict.fromkeys(found))
+
+
+def check_kept(names: Sequence[str], table: Table) -> None:
+    """Raise an error if columns do not divide the rows of a table into groups."""
+    text = BETWEEN.join(names)
+    for name in names:
+        if name not in table.names:
+            raise NameUnknown("column", name, table.names, f"of the table to keep {text!r}")
+        if table.roles.get(name) in ("unit", "weight", "identifier"):
+            raise PlanError(f"Column {name!r} is the {table.roles[name]}: it cannot be part of a table to keep.")
+        count = 0 if table[name].is_category else len(np.unique(table[name].values[~table[name].missing]))
+        if count > MOST_VALUES:
+            raise PlanError(
+                f"Column {name!r} has {count:,} distinct numbers, so {text!r} is no table of groups. Cut it into at "
+                f"most {MOST_VALUES} groups in another column, and keep that one."
+            )
+    if not names or len(set(names)) < len(names):
+        raise PlanError(f"A table to keep needs columns, each named once, such as 'sex{BETWEEN}region'. Got {text!r}.")
+
+
+def cells_of(names: Sequence[str], *tables: Table) -> tuple[Rows, ...]:
+    """The cell of each row of some tables in the table of these columns: the same number for the same values."""
+    ends = np.cumsum([len(table) for table in tables])[:-1]
+    code = np.zeros(sum(len(table) for table in tables), np.int64)
+    for name in names:
+        other = _values_as_codes([table[name] for table in tables])
+        code = np.unique(code * (int(other.max(initial=0)) + 1) + other, return_inverse=True)[1].ravel()
+    return tuple(np.split(code, ends))
+
+
+def _values_as_codes(columns: Sequence[Column]) -> Rows:
+    """One code for each level or number of some columns; a missing value has a code of its own."""
+    if not columns[0].is_category:
+        return np.unique(np.concatenate([c.values for c in columns]), return_inverse=True)[1].ravel().astype(np.int64)
+    number = {level: at + 1 for at, level in enumerate(sorted({level for c in columns for level in c.levels}))}
+    found = [np.array([number[level] for level in c.levels] + [0], np.int64)[c.values] for c in columns]
+    return np.concatenate(found)
+
+
+def class_weights(values: Floats, owner: Rows, fewest: int = FEWEST) -> Floats:
+    """The mean weight of classes of at least ``fewest`` people; a weight that enough people have stays.
+
+    >>> class_weights(np.array([1.0, 2.0, 2.0, 7.0, 9.0, np.nan]), np.arange(6), 2)
+    array([1.66666667, 1.66666667, 1.66666667, 8.        , 8.        ,        nan])
+    """
+    from leafcover.kernels.microaggregation import optimal_groups
+
+    known = np.flatnonzero(~np.isnan(values))
+    distinct, place = np.unique(values[known], return_inverse=True)
+    place = place.ravel()
+    people = np.unique(np.stack([place, owner[known]]), axis=1)[0]
+    held = np.bincount(people, minlength=len(distinct))
+    if not len(held) or held.min() >= fewest:
+        return values
+    rows = np.bincount(place, minlength=len(distinct))
+    scale = float(distinct[-1]) or 1.0
+    group = optimal_groups(distinct / scale, fewest, held)
+    mean = np.bincount(group, distinct / scale * rows) / np.bincount(group, rows) * scale
+    alone = np.bincount(group)[group] == 1
+    found = values.copy()
+    found[known] = np.where(alone, distinct, mean[group])[place]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Margin:
+    """The groups of a table to keep: its cells, those of too few people pooled with the next one."""
+
+    after: Rows  # (released rows,) the group of each row
+    totals: Floats  # (groups,) of the original's weights
+    cells: int = 0  # of the original
+    pooled: int = 0  # cells that share a group with another
+
+
+def margins_of(tables: KeptTables, original: Table, released: Table, name: str, after: Floats) -> list[Margin]:
+    """The whole table, and the groups of each table to keep; no groups if there is no weight at all.
+
+    If the columns of one table are among those of another, its groups are unions of the other's groups. Otherwise the
+    difference of two totals would be the total of a cell that was pooled.
+    """
+    before = np.nan_to_num(original[name].values, nan=0.0)
+    if not before.any() or not after.any():
+        return []
+    cells = [cells_of(names, original, released) for names in ((), *tables)]
+    groups = [
+        _groups(_keys(names, (ours, theirs), (original, released)), ours[before > 0], theirs[after > 0])
+        for names, (ours, theirs) in zip(((), *tables), cells, strict=True)
+    ]
+    by_size = sorted(range(len(groups)), key=lambda at: -len(((), *tables)[at]))
+    for at, other in combinations(by_size, 2):
+        if set(((), *tables)[other]) < set(((), *tables)[at]):
+            groups[other] = _coarser(groups[other], cells[other][0], groups[at][cells[at][0]])
+    return [_margin(group, ours, theirs, before) for group, (ours, theirs) in zip(groups, cells, strict=True)]
+
+
+def _keys(names: Sequence[str], cells: Sequence[Rows], tables: Sequence[Table]) -> Rows:
+    """(cells, columns) the codes of each cell of some tables; cells are in the order of their codes."""
+    every = np.concatenate(cells)
+    found = np.zeros((int(every.max()) + 1, len(names)), np.int64)
+    for at, name in enumerate(names):
+        found[every, at] = _values_as_codes([table[name] for table in tables])
+    return found
+
+
+def _groups(keys: Rows, ours: Rows, theirs: Rows) -> Rows:
+    """The group of each cell: put together with the next cells until there are enough people, and enough of them left.
+
+    ``ours`` and ``theirs`` are the cells of people and of released rows. The next cell differs in the last column if
+    there is one, then in the column before.
+
+    >>> keys = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]])
+    >>> people = np.repeat(np.arange(5), [50, 3, 4, 60, 12])
+    >>> _groups(keys, people, people).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    people, left = (np.bincount(cells, minlength=len(keys)) for cells in (ours, theirs))
+
+    def is_enough(cells: list[int]) -> bool:
+        return bool(people[cells].sum() >= FEWEST_IN_GROUP and left[cells].sum() >= LEAST_LEFT * people[cells].sum())
+
+    groups = [[cell] for cell in range(len(keys))]
+    for depth in range(keys.shape[1] - 1, -1, -1):
+        alike = groupby(groups, lambda cells, depth=depth: keys[cells[0], :depth].tolist())  # type: ignore[misc]
+        groups = [group for _, some in alike for group in _joined(some, is_enough)]
+    found = np.zeros(len(keys), np.int64)
+    for number, group in enumerate(groups):
+        found[group] = number
+    return found
+
+
+def _joined(groups: Iterable[list[int]], is_enough: Callable[[list[int]], bool]) -> list[list[int]]:
+    """Groups put together with the next until there is enough in each; the last with the one before."""
+    found: list[list[int]] = []
+    for group in groups:
+        if found and not is_enough(found[-1]):
+            found[-1] = found[-1] + group
+        else:
+            found.append(group)
+    if len(found) > 1 and not is_enough(found[-1]):
+        found[-2:] = [found[-2] + found[-1]]
+    return found
+
+
+def _coarser(group: Rows, cells: Rows, other: Rows) -> Rows:
+    """Groups of cells put together where a group of another table of the same rows has rows of both."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ours, theirs = group[cells], other + int(group.max()) + 1
+    size = int(theirs.max()) + 1
+    linked = connected_components(coo_array((np.ones(len(ours)), (ours, theirs)), (size, size)), directed=False)[1]
+    return np.unique(linked[group], return_inverse=True)[1].ravel()
+
+
+def _margin(group: Rows, ours: Rows, theirs: Rows, before: Floats) -> Margin:
+    there = np.bincount(ours, minlength=len(group)) > 0
+    cells = np.bincount(group[there], minlength=int(group.max()) + 1)
+    pooled = int(np.count_nonzero(cells[group[there]] > 1))
+    totals = np.bincount(group[ours], before, int(group.max()) + 1).astype(np.float64)
+    return Margin(group[theirs], totals, int(np.count_nonzero(there)), pooled)
+
+
+def raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats:
+    """Weights that keep the totals of all tables; if there are none, of all but the last, and so on."""
+    for count in range(len(margins), 0, -1):
+        found = _raked(weights, margins[:count], owner)
+        if found is not None:
+            return found
+    return weights
+
+
+def _raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats | None:
+    """Weights times factors of groups, so that the totals of all groups are kept; None if that needs large factors.
+
+    Rows with the same owner keep the same weight if they have it. The factor of a row is exp of the sum of a figure for
+    each of its groups; the figures solve a convex problem, by Newton steps with conjugate gradients. Sums are made in
+    the order of the rows, so that the same table gives the same bytes on any number of cores.
+    """
+    owner = owner if _is_constant(weights, owner) else np.arange(len(weights))
+    units = int(owner.max(initial=-1)) + 1
+    start = np.zeros(units)
+    start[owner] = weights
+    ends = np.cumsum([len(one.totals) for one in margins])[:-1]
+    wanted = np.concatenate([one.totals for one in margins])
+
+    def of_units(figures: Floats) -> Floats:
+        parts = np.split(figures, ends)
+        rows = sum((part[one.after] for part, one in zip(parts, margins, strict=True)), np.zeros(len(owner)))
+        return np.bincount(owner, rows, units).astype(np.float64)
+
+    def of_groups(values: Floats) -> Floats:
+        return np.concatenate([np.bincount(one.after, values[owner], len(one.totals)) for one in margins])
+
+    figures, new = np.zeros(len(wanted)), start
+    for _ in range(ROUNDS):
+        gap = wanted - of_groups(new)
+        if (np.abs(gap) <= REACHED * wanted).all():
+            break
+        step = _solved(lambda v, new=new: of_groups(new * of_units(v)), gap, of_groups(new))  # type: ignore[misc]
+        step *= min(1.0, FURTHEST / max(float(np.abs(of_units(step)).max()), 1e-300))
+        best = (wanted * figures).sum() - new.sum()
+        best -= EXACT * (abs(best) + new.sum())  # sums are rounded
+        for _ in range(30):
+            new = start * np.exp(of_units(figures + step))
+            if (wanted * (figures + step)).sum() - new.sum() >= best:
+                break
+            step = step / 2
+        figures = figures + step
+    else:
+        return None
+    kept = (start > 0) & (new > 0)
+    if np.count_nonzero(kept) < np.count_nonzero(start):
+        return None
+    found: Floats = new[owner]
+    return found if (np.abs(np.log(new[kept] / start[kept])) <= np.log(MOST_FACTOR)).all() else None
+
+
+def _solved(times: Callable[[Floats], Floats], right: Floats, scale: Floats) -> Floats:
+    """The solution of a system of a positive semidefinite matrix, by conjugate gradients with a diagonal scale."""
+    found, rest = np.zeros(len(right)), right.copy()
+    scale = np.maximum(scale, 1e-300)
+    way = near = rest / scale
+    size = (rest * near).sum()
+    first = size
+    for _ in range(INNER_ROUNDS):
+        image = times(way)
+        curved = (way * image).sum()
+        if size <= EXACT * first or curved <= EXACT * (way * scale * way).sum():  # groups may determine others
+            break
+        length = size / curved
+        found, rest = found + length * way, rest - length * image
+        near = rest / scale
+        before, size = size, (rest * near).sum()
+        way = near + size / before * way
+    return found
+
+
+def _is_constant(weights: Floats, owner: Rows) -> bool:
+    first = np.zeros(int(owner.max(initial=-1)) + 1)
+    first[owner] = weights
+    return bool((first[owner] == weights).all())
+
+
+@dataclass(frozen=True)
+class KeptFact:
+    """How far a table that was to be kept is kept; counts of cells."""
+
+    columns: tuple[str, ...]  # none: the whole table
+    cells: int  # that rows of the original are in
+    same_rows: int  # of these, with as many released rows
+    small: int  # of these, with too few rows to keep
+    most_moved: float  # the largest relative change of rows, over cells that are not small
+    weight: str = ""  # whose totals the others are about; "" without one
+    pooled: int = 0  # cells whose weighted total is kept together with others
+    missed: int = 0  # groups of cells whose weighted total is not kept
+    weight_moved: float = 0.0  # the largest relative change of a weighted total, over groups
+
+    @property
+    def text(self) -> str:
+        """The columns."""
+        return BETWEEN.join(self.columns)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what is not kept."""
+        found = []
+        if self.small:
+            found.append(
+                f"{self.small:,} of {self.cells:,} cells of the table {self.text!r} have so few rows that their "
+                "numbers are not kept on purpose; cells of the same levels may take some of these rows."
+            )
+        if self.most_moved > 0:
+            found.append(
+                f"The numbers of rows of the table {self.text!r} are kept in {self.same_rows:,} of {self.cells:,} "
+                f"cells; the largest change of a larger cell is {self.most_moved:.1%}."
+            )
+        if self.pooled:
+            found.append(
+                f"{self.pooled:,} of {self.cells:,} cells of the table {self.text!r} keep their totals of "
+                f"{self.weight!r} only together: some have fewer than {FEWEST_IN_GROUP} people, or none in the release."
+            )
+        if self.missed:
+            found.append(
+                f"Weights cannot keep {self.missed:,} totals of {self.weight!r} in the table {self.text!r}; the "
+                f"largest change is {self.weight_moved:.1%}. Keep fewer tables, or tables of fewer columns."
+            )
+        return tuple(found)
+
+
+def weight_sentences(weights: ReleasedWeights | None, facts: Iterable[KeptFact]) -> Iterator[str]:
+    """What became of the weights, and of the tables to keep, for the summary of a release."""
+    say = catalogue("release")
+    if weights is not None:
+        listed = ", ".join(weights.columns)
+        yield say("weights", columns=listed, count=len(weights.columns), leave=weights.leave)
+    for fact in facts:
+        totals = "none" if not fact.weight else "missed" if fact.missed else "pooled" if fact.pooled else "kept"
+        cells = {"same": fact.same_rows, "cells": fact.cells}
+        yield say("kept-table", table=fact.text, **cells, totals=totals, weight=fact.weight)
+
+
+def weigh(weights: ReleasedWeights, tables: KeptTables, original: Table, released: Table, owner: Rows) -> Table:
+    """The released table with its weights in classes or calibrated; ``owner`` is the person or unit of each row."""
+    new = []
+    for name in weights.treated:
+        column = released[name]
+        values = class_weights(column.values, owner)
+        if weights.leave == "calibrated":
+            start, missing = np.nan_to_num(values, nan=0.0), column.missing
+            margins = margins_of(tables, original, released, name, start)
+            values = np.where(missing, np.nan, raked(start, margins, owner))
+        new.append(replace_values(column, values))
+    return released.replace(new)
+
+
+def kept_facts(
+    tables: KeptTables, weights: ReleasedWeights | None, original: Table, released: Table, least: int
+) -> tuple[KeptFact, ...]:
+    """How far each table is kept: its counts of rows, and the weighted totals of each calibrated weight."""
+    calibrated = weights.treated if weights is not None and weights.leave == "calibrated" else ()
+    found = [_rows_kept(names, original, released, least) for names in tables]
+    facts = [fact for name in calibrated for fact in _totals_kept(found, tables, name, original, released)]
+    return tuple(facts or found)
+
+
+def _rows_kept(names: tuple[str, ...], original: Table, released: Table, least: int) -> KeptFact:
+    cells = cells_of(names, original, released)
+    width = 1 + max(int(one.max(initial=0)) for one in cells)
+    ours, theirs = (np.bincount(one, minlength=width) for one in cells)
+    there, large = ours > 0, ours >= least
+    moved = np.abs(theirs - ours)[large] / ours[large]
+    same = int(np.count_nonzero(there & (ours == theirs)))
+    small = int(np.count_nonzero(there & ~large))
+    return KeptFact(names, int(np.count_nonzero(there)), same, small, float(moved.max(initial=0.0)))
+
+
+def _totals_kept(
+    facts: Sequence[KeptFact], tables: KeptTables, name: str, original: Table, released: Table
+) -> Iterator[KeptFact]:
+    after = np.nan_to_num(released[name].values, nan=0.0)
+    margins = margins_of(tables, original, released, name, after)[1:]
+    for fact, one in zip(facts, margins, strict=bool(margins)):
+        moved = np.abs(np.bincount(one.after, after, len(one.totals)) - one.totals) / one.totals
+        missed = int(np.count_nonzero(~(moved <= KEPT)))
+        yield replace(fact, weight=name, pooled=one.pooled, missed=missed, weight_moved=float(moved.max()))
+
+
+def nearest_weights(table: Table, released: Table, names: Iterable[str]) -> Table:
+    """A table whose weights are the nearest ones that were released: what a person's own weight is compared with."""
+    return table.replace(_nearest(table[name], released[name]) for name in names if name in released.names)
+
+
+def _nearest(column: Column, released: Column) -> Column:
+    values = np.unique(released.values[~released.missing])
+    if not len(values):
+        return column
+    above = np.clip(np.searchsorted(values, column.values), 1, max(len(values) - 1, 1))
+    low, high = values[above - 1], values[np.minimum(above, len(values) - 1)]
+    near = np.where(column.values - low <= high - column.values, low, high)
+    return replace(column, values=np.where(column.missing, np.nan, near), grid=None, stored=None)
