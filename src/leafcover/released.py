@@ -329,6 +329,8 @@ class Released(_Measurable, Release):
         The figures of what is proved, if every column was dealt.
     rules : tuple of RuleFact
         The shares of rows that keep each rule between columns, before and after.
+    kept : tuple of KeptFact
+        How far each table that was to be kept is kept: numbers of rows, and weighted totals.
     unit_table : Table or None
         The release with one row for each unit, if several rows belong to one person or household.
     original : Table

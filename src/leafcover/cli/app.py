@@ -90,6 +90,7 @@ GIVEN = (
         "report",
         "sequence",
         "rare",
+        "weights",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
@@ -107,10 +108,10 @@ FIRST = (
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    "test_share",
+    *("test_share", "weights"),
 )
-ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree")
-OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force"}
+ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
+OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: {_TEXT}\}}|{_TEXT})"

@@ -150,7 +150,7 @@ def class_weights(values: Floats, owner: Rows, fewest: int = FEWEST) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
+class KeptMargin:
     """The groups of a table to keep: its cells, those of too few people pooled with the next one."""
 
     after: Rows  # (released rows,) the group of each row
@@ -159,7 +159,7 @@ class Margin:
     pooled: int = 0  # cells that share a group with another
 
 
-def margins_of(tables: KeptTables, original: Table, released: Table, name: str, after: Floats) -> list[Margin]:
+def margins_of(tables: KeptTables, original: Table, released: Table, name: str, after: Floats) -> list[KeptMargin]:
     """The whole table, and the groups of each table to keep; no groups if there is no weight at all.
 
     If the columns of one table are among those of another, its groups are unions of the other's groups. Otherwise the
@@ -239,16 +239,16 @@ def _coarser(group: Rows, cells: Rows, other: Rows) -> Rows:
     return np.unique(linked[group], return_inverse=True)[1].ravel()
 
 
-def _margin(group: Rows, ours: Rows, theirs: Rows, before: Floats) -> Margin:
+def _margin(group: Rows, ours: Rows, theirs: Rows, before: Floats) -> KeptMargin:
     there = np.bincount(ours, minlength=len(group)) > 0
     cells = np.bincount(group[there], minlength=int(group.max()) + 1)
     pooled = int(np.count_nonzero(cells[group[there]] > 1))
     totals = np.bincount(group[ours], before, int(group.max()) + 1).astype(np.float64)
-    return Margin(group[theirs], totals, int(np.count_nonzero(there)), pooled)
+    return KeptMargin(group[theirs], totals, int(np.count_nonzero(there)), pooled)
 
 
-def raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats:
-    """Weights that keep the totals of all tables; if there are none, of all but the last, and so on."""
+def raked(weights: Floats, margins: Sequence[KeptMargin], owner: Rows) -> Floats:
+    """Weights that keep the totals of all tables; if no weights can, of all but the last, and so on."""
     for count in range(len(margins), 0, -1):
         found = _raked(weights, margins[:count], owner)
         if found is not None:
@@ -256,7 +256,7 @@ def raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats:
     return weights
 
 
-def _raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats | None:
+def _raked(weights: Floats, margins: Sequence[KeptMargin], owner: Rows) -> Floats | None:
     """Weights times factors of groups, so that the totals of all groups are kept; None if that needs large factors.
 
     Rows with the same owner keep the same weight if they have it. The factor of a row is exp of the sum of a figure for
