@@ -386,18 +386,24 @@ def weight_sentences(weights: ReleasedWeights | None, facts: Iterable[KeptFact])
         yield say("kept-table", table=fact.text, **cells, totals=totals, weight=fact.weight)
 
 
-def weigh(weights: ReleasedWeights, tables: KeptTables, original: Table, released: Table, owner: Rows) -> Table:
-    """The released table with its weights in classes or calibrated; ``owner`` is the person or unit of each row."""
+def in_classes(weights: ReleasedWeights, released: Table, owner: Rows) -> Table:
+    """The released table with its weights in classes; ``owner`` is the person or unit of each row."""
+    return released.replace(
+        replace_values(released[name], class_weights(released[name].values, owner)) for name in weights.treated
+    )
+
+
+def weighed(weights: ReleasedWeights, tables: KeptTables, original: Table, classed: Table, owner: Rows) -> Table:
+    """The released table with the weights as they leave, from one with weights in classes."""
+    if weights.leave != "calibrated":
+        return classed
     new = []
-    for name in weights.treated:
-        column = released[name]
-        values = class_weights(column.values, owner)
-        if weights.leave == "calibrated":
-            start, missing = np.nan_to_num(values, nan=0.0), column.missing
-            margins = margins_of(tables, original, released, name, start)
-            values = np.where(missing, np.nan, raked(start, margins, owner))
+    for column in (classed[name] for name in weights.columns):
+        start = np.nan_to_num(column.values, nan=0.0)
+        margins = margins_of(tables, original, classed, column.name, start)
+        values = np.where(column.missing, np.nan, raked(start, margins, owner))
         new.append(replace_values(column, values))
-    return released.replace(new)
+    return classed.replace(new)
 
 
 def kept_facts(
