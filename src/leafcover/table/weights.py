@@ -79,7 +79,7 @@ KeptTables: TypeAlias = tuple[tuple[str, ...], ...]
 def kept_tables(given: Iterable[str | Sequence[str]], table: Table) -> KeptTables:
     """The columns of each table to keep, each checked; text such as ``"sex x region"`` names them, too."""
     found = []
-    for one in given:
+    for one in [given] if isinstance(given, str) else given:
         names = (one,) if isinstance(one, str) and one in table.names else one
         names = tuple(part.strip() for part in names.split(BETWEEN)) if isinstance(names, str) else tuple(names)
         check_kept(names, table)
@@ -127,16 +127,16 @@ def _values_as_codes(columns: Sequence[Column]) -> Rows:
 def class_weights(values: Floats, owner: Rows, fewest: int = FEWEST) -> Floats:
     """The mean weight of classes of at least ``fewest`` people; a weight that enough people have stays.
 
-    >>> class_weights(np.array([1.0, 2.0, 2.0, 7.0, 9.0, np.nan]), np.arange(6), 2)
-    array([1.66666667, 1.66666667, 1.66666667, 8.        , 8.        ,        nan])
+    >>> class_weights(np.array([1.0, 2.0, 3.0, 7.0, 9.0, np.nan]), np.arange(6), 2).tolist()
+    [2.0, 2.0, 2.0, 8.0, 8.0, nan]
     """
     from leafcover.kernels.microaggregation import optimal_groups
 
     known = np.flatnonzero(~np.isnan(values))
     distinct, place = np.unique(values[known], return_inverse=True)
     place = place.ravel()
-    people = np.unique(np.stack([place, owner[known]]), axis=1)[0]
-    held = np.bincount(people, minlength=len(distinct))
+    width = int(owner.max(initial=0)) + 1
+    held = np.bincount(np.unique(place * width + owner[known]) // width, minlength=len(distinct))
     if not len(held) or held.min() >= fewest:
         return values
     rows = np.bincount(place, minlength=len(distinct))
