@@ -339,6 +339,10 @@ class Released(_Measurable, Release):
         The figures of what is proved, if every column was dealt.
     rules : tuple of RuleFact
         The shares of rows that keep each rule between columns, before and after.
+    kept : tuple of KeptFact
+        How far each table that was to be kept is kept: numbers of rows, and weighted totals.
+    classed : Table or None
+        The release with weights in classes, before they were calibrated, if it has weights: what attacks are given.
     unit_table : Table or None
         The release with one row for each unit, if several rows belong to one person or household.
     original : Table

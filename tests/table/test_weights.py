@@ -13,7 +13,7 @@ import leafcover as lc
 from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
 from leafcover.partition.leaves import kept_splits
 from leafcover.table.recoding import FEWEST
-from leafcover.table.weights import Margin, cells_of, class_weights, kept_tables, margins_of, nearest_weights, raked
+from leafcover.table.weights import KeptMargin, cells_of, class_weights, kept_tables, margins_of, nearest_weights, raked
 from tests.cli.helpers import leafcover, refused
 
 REGIONS = ["east", "north", "south", "west"]
@@ -131,7 +131,7 @@ def test_raking_keeps_every_total_that_can_be_kept(seed, of_units):
     units = int(owner.max()) + 1
     start, true = rng.uniform(1, 9, units)[owner], rng.uniform(1, 9, units)[owner]
     groups = [np.zeros(200, int), rng.integers(0, 3, 200), rng.integers(0, 2, 200)]
-    margins = [Margin(group, np.bincount(group, true)) for group in groups]
+    margins = [KeptMargin(group, np.bincount(group, true)) for group in groups]
     found = raked(start, margins, owner)
     for one in margins:
         assert np.bincount(one.after, found) == pytest.approx(one.totals, rel=1e-9)
@@ -144,9 +144,9 @@ def test_raking_keeps_every_total_that_can_be_kept(seed, of_units):
 def test_raking_agrees_with_iterative_proportional_fitting():
     rng = np.random.default_rng(3)
     start = rng.uniform(1, 9, 300)
-    margins = [Margin(group, rng.uniform(100, 200, size) / 1) for group, size in _groups(rng)]
+    margins = [KeptMargin(group, rng.uniform(100, 200, size)) for group, size in _groups(rng)]
     scale = margins[0].totals.sum() / margins[1].totals.sum()
-    margins[1] = Margin(margins[1].after, margins[1].totals * scale)
+    margins[1] = KeptMargin(margins[1].after, margins[1].totals * scale)
     slow = start.copy()
     for _ in range(2000):
         for one in margins:
@@ -160,7 +160,7 @@ def _groups(rng):
 
 def test_totals_that_contradict_each_other_leave_the_last_table_out():
     group = np.repeat([0, 1], 50)
-    margins = [Margin(group, np.array([60.0, 40.0])), Margin(1 - group, np.array([60.0, 40.0]))]
+    margins = [KeptMargin(group, np.array([60.0, 40.0])), KeptMargin(1 - group, np.array([60.0, 40.0]))]
     found = raked(np.ones(100), margins, np.arange(100))
     assert np.bincount(group, found) == pytest.approx([60.0, 40.0])
 

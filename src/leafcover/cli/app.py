@@ -92,6 +92,7 @@ GIVEN = (
         "rare",
         "project",
         "again",
+        "weights",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
@@ -109,10 +110,10 @@ FIRST = (
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    "test_share",
+    *("test_share", "weights"),
 )
-ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree")
-OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force"}
+ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
+OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: {_TEXT}\}}|{_TEXT})"

@@ -263,7 +263,8 @@ def recall(
         outside = None if aside is None else step_table(chosen, aside, tied)
         before, after = step_table(chosen, original, tied), step_table(chosen, released, tied)
         pair = pair.of_units(chosen.units, before, after, outside)
-    pair = pair.with_nearest_weights(() if chosen is None else chosen.weighed)
+    after = pair.for_attacks.released
+    pair = pair.with_nearest_weights(after.select(n for n in after.names if chosen is not None and n in chosen.weighed))
     if control is not None:
         refuse_same_people(pair)
     original = original.select(n for n in original.names if original.roles.get(n) != "unit" or n in released.names)

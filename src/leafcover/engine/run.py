@@ -18,22 +18,12 @@ from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier
-from leafcover.recipes.plan import (
-    Plan,
-    Step,
-    canonical,
-    check,
-    check_weights,
-    forbidden_pairs,
-    recoded_table,
-    step_table,
-    tied_by,
-)
+from leafcover.recipes.plan import Plan, Step, canonical, check, checked_table, forbidden_pairs, step_table, tied_by
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table
-from leafcover.table.weights import KeptFact, kept_facts, weigh, weight_sentences
+from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
 
@@ -201,6 +191,7 @@ class Release:
     statement: Statement | None = field(default=None, repr=False)  # what is proved, where every column was dealt
     rules: tuple[RuleFact, ...] = ()
     kept: tuple[KeptFact, ...] = ()  # of tables that were to be kept
+    classed: Table | None = field(default=None, repr=False)  # the release with weights in classes, if it has weights
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
 
     @property
@@ -241,8 +232,7 @@ def run(
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
     refuse_identifiers(whole)
     mark = fingerprint(whole, key)
-    check_weights(plan, whole)
-    whole = recoded_table(plan, whole)
+    whole = checked_table(plan, whole)
     tied = tied_by(plan, whole)
     rows_of_units = tied.untie(whole)
     table = step_table(plan, whole, tied)
@@ -265,9 +255,11 @@ def run(
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
+    classed = None
     if plan.weights is not None:
         owner = rows if plan.units is None else np.repeat(rows, untied[plan.units.size].values.astype(np.int64))
-        released = weigh(plan.weights, plan.keep_tables, whole, released, owner)
+        classed = in_classes(plan.weights, released, owner)
+        released = weighed(plan.weights, plan.keep_tables, whole, classed, owner)
     computed = {*tied.computed, *tied.differences, *plan.weighed} if plan.units is None else ()
     columns = tuple(
         ColumnFact(c.name, _share_changed(c.take(order), released[c.name].values), 0.0)
@@ -304,6 +296,7 @@ def run(
         statement=statement(blocks, len(table)) if dealt else None,
         rules=rules,
         kept=kept,
+        classed=classed,
         unit_table=None if plan.units is None else untied,
     )
 

@@ -72,8 +72,9 @@ class Published:
 
 def assumed(proved: Published, weights: ReleasedWeights | None) -> tuple[str, ...]:
     """What the proof assumes for a release; totals that calibrated weights keep count as known."""
+    say = catalogue("release")
     is_calibrated = weights is not None and weights.leave == "calibrated"
-    return (*proved.assumptions, *((catalogue("release")("proved-weights"),) if is_calibrated else ()))
+    return (*proved.assumptions, *((say("proved-weights"),) if is_calibrated else ()))
 
 
 def upwards(figure: float) -> float:

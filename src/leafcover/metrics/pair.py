@@ -76,15 +76,19 @@ class Pair:
         )
         return replace(self, untied=found)
 
-    def with_nearest_weights(self, names: Sequence[str]) -> "Pair":
-        """The same pair; attacks compare the weights of people with the nearest ones that were released."""
+    def with_nearest_weights(self, shown: Table) -> "Pair":
+        """The same pair; attacks see these weights of the released rows, and compare those of people with the nearest.
+
+        Calibrated weights differ by the factors of groups, which an attacker can divide out: so attacks see classes.
+        """
         pair = self.for_attacks
-        shared = [name for name in pair.names if name in names]
-        if not shared:
+        if not shown.columns:
             return self
-        before = nearest_weights(pair.original, pair.released, shared)
-        control = None if pair.control is None else nearest_weights(pair.control, pair.released, shared)
-        return replace(self, untied=replace(pair, original=before, control=control, untied=None))
+        bare = [replace(pair.released[c.name], values=c.values, grid=c.grid) for c in shown]
+        before = nearest_weights(pair.original, shown, shown.names)
+        control = None if pair.control is None else nearest_weights(pair.control, shown, shown.names)
+        found = replace(pair, original=before, released=pair.released.replace(bare), control=control, untied=None)
+        return replace(self, untied=found)
 
     def of_units(self, units: UnitLayout, original: Table, released: Table, control: Table | None) -> "Pair":
         """The same pair of rows; attacks work on a pair of tables with one row for each unit."""

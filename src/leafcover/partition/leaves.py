@@ -479,7 +479,9 @@ def _set_aside(place: Rows, code: Codes, floor: int) -> Bools | None:
     """
     if not len(code) or (code == code[0]).all():
         return None
-    cells, at, rows = np.unique(np.stack([place, code]), axis=1, return_inverse=True, return_counts=True)
+    width = int(code.max()) + 1
+    pairs, at, rows = np.unique(place.astype(np.int64) * width + code, return_inverse=True, return_counts=True)
+    cells = np.stack(np.divmod(pairs, width))  # the combination and the code of each cell
     small = np.where(rows < floor, rows, 0)
     in_small = np.bincount(cells[0], small).astype(np.int64)
     aside = small.copy()

@@ -339,6 +339,12 @@ def check_weights(plan: Plan, table: Table) -> None:
         check_kept(names, table)
 
 
+def checked_table(plan: Plan, table: Table) -> Table:
+    """The recoded table, if the weights and the tables to keep fit it."""
+    check_weights(plan, table)
+    return recoded_table(plan, table)
+
+
 def recoded_table(plan: Plan, table: Table) -> Table:
     """The table with its rare levels pooled, and without weights that are dropped."""
     dropped = () if plan.weights is None else plan.weights.dropped

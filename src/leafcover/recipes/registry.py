@@ -308,8 +308,6 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
-    if isinstance(keep_tables, str):
-        keep_tables = [keep_tables]
     given |= {"weights": weights, "keep_tables": keep_tables}
     plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
     return plan.replaced(target=target or "")

@@ -79,7 +79,7 @@ KeptTables: TypeAlias = tuple[tuple[str, ...], ...]
 def kept_tables(given: Iterable[str | Sequence[str]], table: Table) -> KeptTables:
     """The columns of each table to keep, each checked; text such as ``"sex x region"`` names them, too."""
     found = []
-    for one in given:
+    for one in [given] if isinstance(given, str) else given:
         names = (one,) if isinstance(one, str) and one in table.names else one
         names = tuple(part.strip() for part in names.split(BETWEEN)) if isinstance(names, str) else tuple(names)
         check_kept(names, table)
@@ -127,16 +127,16 @@ def _values_as_codes(columns: Sequence[Column]) -> Rows:
 def class_weights(values: Floats, owner: Rows, fewest: int = FEWEST) -> Floats:
     """The mean weight of classes of at least ``fewest`` people; a weight that enough people have stays.
 
-    >>> class_weights(np.array([1.0, 2.0, 2.0, 7.0, 9.0, np.nan]), np.arange(6), 2)
-    array([1.66666667, 1.66666667, 1.66666667, 8.        , 8.        ,        nan])
+    >>> class_weights(np.array([1.0, 2.0, 3.0, 7.0, 9.0, np.nan]), np.arange(6), 2).tolist()
+    [2.0, 2.0, 2.0, 8.0, 8.0, nan]
     """
     from leafcover.kernels.microaggregation import optimal_groups
 
     known = np.flatnonzero(~np.isnan(values))
     distinct, place = np.unique(values[known], return_inverse=True)
     place = place.ravel()
-    people = np.unique(np.stack([place, owner[known]]), axis=1)[0]
-    held = np.bincount(people, minlength=len(distinct))
+    width = int(owner.max(initial=0)) + 1
+    held = np.bincount(np.unique(place * width + owner[known]) // width, minlength=len(distinct))
     if not len(held) or held.min() >= fewest:
         return values
     rows = np.bincount(place, minlength=len(distinct))
@@ -150,7 +150,7 @@ def class_weights(values: Floats, owner: Rows, fewest: int = FEWEST) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Margin:
+class KeptMargin:
     """The groups of a table to keep: its cells, those of too few people pooled with the next one."""
 
     after: Rows  # (released rows,) the group of each row
@@ -159,7 +159,7 @@ class Margin:
     pooled: int = 0  # cells that share a group with another
 
 
-def margins_of(tables: KeptTables, original: Table, released: Table, name: str, after: Floats) -> list[Margin]:
+def margins_of(tables: KeptTables, original: Table, released: Table, name: str, after: Floats) -> list[KeptMargin]:
     """The whole table, and the groups of each table to keep; no groups if there is no weight at all.
 
     If the columns of one table are among those of another, its groups are unions of the other's groups. Otherwise the
@@ -239,16 +239,16 @@ def _coarser(group: Rows, cells: Rows, other: Rows) -> Rows:
     return np.unique(linked[group], return_inverse=True)[1].ravel()
 
 
-def _margin(group: Rows, ours: Rows, theirs: Rows, before: Floats) -> Margin:
+def _margin(group: Rows, ours: Rows, theirs: Rows, before: Floats) -> KeptMargin:
     there = np.bincount(ours, minlength=len(group)) > 0
     cells = np.bincount(group[there], minlength=int(group.max()) + 1)
     pooled = int(np.count_nonzero(cells[group[there]] > 1))
     totals = np.bincount(group[ours], before, int(group.max()) + 1).astype(np.float64)
-    return Margin(group[theirs], totals, int(np.count_nonzero(there)), pooled)
+    return KeptMargin(group[theirs], totals, int(np.count_nonzero(there)), pooled)
 
 
-def raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats:
-    """Weights that keep the totals of all tables; if there are none, of all but the last, and so on."""
+def raked(weights: Floats, margins: Sequence[KeptMargin], owner: Rows) -> Floats:
+    """Weights that keep the totals of all tables; if no weights can, of all but the last, and so on."""
     for count in range(len(margins), 0, -1):
         found = _raked(weights, margins[:count], owner)
         if found is not None:
@@ -256,7 +256,7 @@ def raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats:
     return weights
 
 
-def _raked(weights: Floats, margins: Sequence[Margin], owner: Rows) -> Floats | None:
+def _raked(weights: Floats, margins: Sequence[KeptMargin], owner: Rows) -> Floats | None:
     """Weights times factors of groups, so that the totals of all groups are kept; None if that needs large factors.
 
     Rows with the same owner keep the same weight if they have it. The factor of a row is exp of the sum of a figure for
@@ -386,18 +386,24 @@ def weight_sentences(weights: ReleasedWeights | None, facts: Iterable[KeptFact])
         yield say("kept-table", table=fact.text, **cells, totals=totals, weight=fact.weight)
 
 
-def weigh(weights: ReleasedWeights, tables: KeptTables, original: Table, released: Table, owner: Rows) -> Table:
-    """The released table with its weights in classes or calibrated; ``owner`` is the person or unit of each row."""
+def in_classes(weights: ReleasedWeights, released: Table, owner: Rows) -> Table:
+    """The released table with its weights in classes; ``owner`` is the person or unit of each row."""
+    return released.replace(
+        replace_values(released[name], class_weights(released[name].values, owner)) for name in weights.treated
+    )
+
+
+def weighed(weights: ReleasedWeights, tables: KeptTables, original: Table, classed: Table, owner: Rows) -> Table:
+    """The released table with the weights as they leave, from one with weights in classes."""
+    if weights.leave != "calibrated":
+        return classed
     new = []
-    for name in weights.treated:
-        column = released[name]
-        values = class_weights(column.values, owner)
-        if weights.leave == "calibrated":
-            start, missing = np.nan_to_num(values, nan=0.0), column.missing
-            margins = margins_of(tables, original, released, name, start)
-            values = np.where(missing, np.nan, raked(start, margins, owner))
+    for column in (classed[name] for name in weights.columns):
+        start = np.nan_to_num(column.values, nan=0.0)
+        margins = margins_of(tables, original, classed, column.name, start)
+        values = np.where(column.missing, np.nan, raked(start, margins, owner))
         new.append(replace_values(column, values))
-    return released.replace(new)
+    return classed.replace(new)
 
 
 def kept_facts(

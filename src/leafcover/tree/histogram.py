@@ -83,7 +83,7 @@ class FixedSplits:
     trees: tuple[FixedSplit | int, ...]  # of each start cell; 0 if it is not split
     leaves: Rows  # (cells,) the number of their leaves
     leaf: Codes  # (rows,) the leaf of each row in its start cell
-    quiet: Bools  # (rows,) whose classes are not told apart below
+    quiet: Bools  # (rows,) whose classes do not matter below
 
 
 def least_value(binned: Binned, column: str, least: float) -> FixedSplits:
