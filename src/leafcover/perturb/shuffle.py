@@ -5,18 +5,19 @@ the recipe ``cover``. Every count in every cell is preserved exactly; the assign
 random permutation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.keyed_random import Draws
 from leafcover.perturb.base import (
     FIXED_PROBABILITY,
     Changed,
     Chunk,
+    Earlier,
     Perturbation,
     Scope,
     Summary,
@@ -24,6 +25,7 @@ from leafcover.perturb.base import (
     missing_moved,
     perturbation,
 )
+from leafcover.table.column_rules import level_codes
 from leafcover.table.table import Column
 
 
@@ -155,3 +157,92 @@ def same_values(label: Rows, before: Array, after: Array) -> bool:
     count = int(label.max()) + 1 if len(label) else 0
     old = hash_by_cell(label, _comparable(before), count)
     return bool((old == hash_by_cell(label, _comparable(after), count)).all())
+
+
+# Rules: the last exchange, when every column is dealt. A row that breaks a rule exchanges values with another row: of one
+# column, or of several that rules bind to it. Which row is a matter of chance; no original row is looked at.
+
+
+Forbidden: TypeAlias = Mapping[tuple[str, str], Bools]  # by two columns in both orders: (levels, levels)
+ROUNDS = 3
+FIRST_TRIED = 4096  # rows, before all of them are
+CHAINS_TRIED = 512  # rows with which several columns may be exchanged
+
+
+def exchange_forbidden(
+    after: Mapping[str, Changed], released: Mapping[str, Earlier], dealt: Sequence[str], forbidden: Forbidden,
+    draws: Draws,
+) -> dict[str, Changed]:  # fmt: skip
+    """The changed columns, after rows with a forbidden pair of levels exchanged values of ``dealt`` columns."""
+    names = dict.fromkeys(name for both in forbidden for name in both)
+    levels = {name: level_codes(released[name].released, released[name].original) for name in names}
+    if not names:
+        return dict(after)
+    words = draws.words(np.arange(len(levels[next(iter(names))])))
+    moved = exchanged_rows(levels, forbidden, dealt, words)
+    return {name: one.taken(moved[name]) if name in moved else one for name, one in after.items()}
+
+
+def exchanged_rows(
+    levels: Mapping[str, Codes], forbidden: Forbidden, free: Sequence[str], words: Words
+) -> dict[str, Rows]:
+    """For each column that changes, the row from which each row takes its value, so that fewer rows break a rule.
+
+    Only ``free`` columns change. No exchange adds a forbidden pair to a row. The word of a row says where the search for
+    a partner begins.
+    """
+    now = {name: codes.copy() for name, codes in levels.items()}
+    source: dict[str, Rows] = {}
+    for _ in range(ROUNDS):
+        found = 0
+        for (one, other), table in forbidden.items():
+            for row in np.flatnonzero(table[now[one], now[other]]).tolist() if other in free else ():
+                if not table[now[one][row], now[other][row]]:
+                    continue  # exchanged with a row before
+                partner, columns = _partner(row, one, other, now, forbidden, free, int(words[row]))
+                for name in columns:
+                    place = source.setdefault(name, np.arange(len(words)))
+                    for values in (now[name], place):
+                        values[[row, partner]] = values[[partner, row]]
+                found += len(columns)
+        if not found:
+            break
+    return source
+
+
+def _partner(
+    row: int, one: str, other: str, levels: Mapping[str, Codes], forbidden: Forbidden, free: Sequence[str], word: int
+) -> tuple[int, tuple[str, ...]]:
+    """A row with which the second of two columns can be exchanged, and the columns that must go with it; or none."""
+    beside = {name: table for (own, name), table in forbidden.items() if own == other}
+    excluded = np.logical_or.reduce([table[:, levels[name][row]] for name, table in beside.items()])
+    mine, rows = levels[other][row], len(levels[other])
+    for begin, end in ((0, min(FIRST_TRIED, rows)), (FIRST_TRIED, rows)):
+        tried = (word % rows + np.arange(begin, end)) % rows
+        tried = tried[~excluded[levels[other][tried]]]
+        for name, table in beside.items():
+            tried = tried[~table[mine, levels[name][tried]]]
+        if len(tried):
+            return int(tried[0]), (other,)
+    able = np.flatnonzero(~forbidden[one, other][levels[one][row], levels[other]])
+    begin = int(np.searchsorted(able, word % rows))
+    chains: list[tuple[int, tuple[str, ...]]] = []
+    for partner in np.roll(able, -begin)[:CHAINS_TRIED].tolist():
+        columns = _bound(row, partner, other, levels, forbidden)
+        if one not in columns and set(columns) <= set(free):
+            chains.append((partner, columns))
+    return min(chains, key=lambda chain: len(chain[1]), default=(row, ()))
+
+
+def _bound(row: int, partner: int, first: str, levels: Mapping[str, Codes], forbidden: Forbidden) -> tuple[str, ...]:
+    """The columns that two rows must exchange together with a first one, so that no forbidden pair is new."""
+    waiting, found = [first], {first: None}
+    while waiting:
+        own = waiting.pop()
+        for (one, name), table in forbidden.items():
+            if one == own and name not in found:
+                here, there = levels[own][row], levels[own][partner]
+                if table[there, levels[name][row]] or table[here, levels[name][partner]]:
+                    found[name] = None
+                    waiting.append(name)
+    return tuple(found)
