@@ -118,7 +118,8 @@ class LevelsLeft:
     def excludes(self, forbidden: Bools) -> Bools:
         """(labels, its levels) whether a level of another column would be the one that leaves none."""
         left = self.allowed.astype(np.float32) @ (~forbidden).T.astype(np.float32)
-        return np.asarray(self.allowed.any(axis=1)[:, None] & (left == 0))
+        some: Bools = np.asarray(self.allowed.any(axis=1))
+        return some[:, None] & (left == 0)
 
 
 def levels_left(

@@ -159,25 +159,30 @@ def same_values(label: Rows, before: Array, after: Array) -> bool:
     return bool((old == hash_by_cell(label, _comparable(after), count)).all())
 
 
-# Rules: the last exchange, when every column is dealt. A row that breaks a rule exchanges values with another row: of one
-# column, or of several that rules bind to it. Which row is a matter of chance; no original row is looked at.
+# Rules: the last exchange, when every column is dealt. A row that breaks a rule takes another value of a column, whose
+# holder takes another one, and so on in a ring of rows; or it exchanges several columns that rules bind together with
+# one row. Which rows is a matter of chance; no original row is looked at.
 
 
 Forbidden: TypeAlias = Mapping[tuple[str, str], Bools]  # by two columns in both orders: (levels, levels)
+Ring: TypeAlias = tuple[list[int], tuple[str, ...]]  # rows, each of which takes the values of the next; the columns
 ROUNDS = 3
-FIRST_TRIED = 4096  # rows, before all of them are
-CHAINS_TRIED = 512  # rows with which several columns may be exchanged
+TRIED = 8192  # holders of a level that may take part
+PARTNERS = 512  # rows with which several columns may be exchanged
 
 
 def exchange_forbidden(
-    after: Mapping[str, Changed], released: Mapping[str, Earlier], dealt: Sequence[str], forbidden: Forbidden,
+    after: Mapping[str, Changed],
+    released: Mapping[str, Earlier],
+    dealt: Sequence[str],
+    forbidden: Forbidden,
     draws: Draws,
-) -> dict[str, Changed]:  # fmt: skip
+) -> dict[str, Changed]:
     """The changed columns, after rows with a forbidden pair of levels exchanged values of ``dealt`` columns."""
     names = dict.fromkeys(name for both in forbidden for name in both)
-    levels = {name: level_codes(released[name].released, released[name].original) for name in names}
     if not names:
         return dict(after)
+    levels = {name: level_codes(released[name].released, released[name].original) for name in names}
     words = draws.words(np.arange(len(levels[next(iter(names))])))
     moved = exchanged_rows(levels, forbidden, dealt, words)
     return {name: one.taken(moved[name]) if name in moved else one for name, one in after.items()}
@@ -188,50 +193,75 @@ def exchanged_rows(
 ) -> dict[str, Rows]:
     """For each column that changes, the row from which each row takes its value, so that fewer rows break a rule.
 
-    Only ``free`` columns change. No exchange adds a forbidden pair to a row. The word of a row says where the search for
-    a partner begins.
+    Only ``free`` columns change, and no row breaks a rule that it kept. The word of a row says where the search for
+    others begins.
     """
     now = {name: codes.copy() for name, codes in levels.items()}
     source: dict[str, Rows] = {}
+    rows = np.arange(len(words))  # that may have a forbidden pair
     for _ in range(ROUNDS):
-        found = 0
+        broken: set[int] = set()
         for (one, other), table in forbidden.items():
-            for row in np.flatnonzero(table[now[one], now[other]]).tolist() if other in free else ():
+            for row in rows[table[now[one][rows], now[other][rows]]].tolist() if other in free else ():
                 if not table[now[one][row], now[other][row]]:
-                    continue  # exchanged with a row before
-                partner, columns = _partner(row, one, other, now, forbidden, free, int(words[row]))
+                    continue  # another row has exchanged it
+                broken.add(row)
+                beside = {name: pairs for (own, name), pairs in forbidden.items() if own == other}
+                ring = _ring(row, other, now, beside, int(words[row]))
+                ring = ring or _bound_ring(row, one, other, now, forbidden, free, int(words[row]))
+                members, columns = ring or ([], ())
                 for name in columns:
-                    place = source.setdefault(name, np.arange(len(words)))
-                    for values in (now[name], place):
-                        values[[row, partner]] = values[[partner, row]]
-                found += len(columns)
-        if not found:
-            break
+                    for values in (now[name], source.setdefault(name, np.arange(len(words)))):
+                        values[members] = values[np.roll(members, -1)]
+        rows = np.array(sorted(broken), np.int64)
     return source
 
 
-def _partner(
+def _ring(row: int, name: str, levels: Mapping[str, Codes], beside: Mapping[str, Bools], word: int) -> Ring | None:
+    """The smallest ring found in which rows take values of one column, so that none has a forbidden pair by it.
+
+    A search in breadth over levels (an augmenting path): from those that the row may take to its own.
+    """
+    own = levels[name]
+    holder: dict[int, tuple[int, int]] = {}  # by level: a row that may take it, and the level that the row holds
+    waiting = np.flatnonzero(_may_take(np.array([row]), levels, beside)[0]).tolist()
+    seen = set(waiting)
+    while waiting:
+        level = waiting.pop(0)
+        held = _some(np.flatnonzero(own == level), word)
+        may = _may_take(held, levels, beside)
+        for new in np.flatnonzero(may.any(axis=0)).tolist():
+            if new not in seen:
+                seen.add(new)
+                holder[new] = int(held[may[:, new].argmax()]), level
+                waiting.append(new)
+        if int(own[row]) in holder:
+            ring, at = [], int(own[row])
+            while at in holder:
+                taker, at = holder[at]
+                ring.append(taker)
+            return [row, *reversed(ring)], (name,)
+    return None
+
+
+def _may_take(rows: Rows, levels: Mapping[str, Codes], beside: Mapping[str, Bools]) -> Bools:
+    """(rows, levels) the levels of a column that rules allow rows to have."""
+    return ~np.logical_or.reduce([table[:, levels[name][rows]].T for name, table in beside.items()])
+
+
+def _some(rows: Rows, word: int) -> Rows:
+    """Some rows, from a place that a word says."""
+    return np.roll(rows, -(word % max(len(rows), 1)))[:TRIED]
+
+
+def _bound_ring(
     row: int, one: str, other: str, levels: Mapping[str, Codes], forbidden: Forbidden, free: Sequence[str], word: int
-) -> tuple[int, tuple[str, ...]]:
-    """A row with which the second of two columns can be exchanged, and the columns that must go with it; or none."""
-    beside = {name: table for (own, name), table in forbidden.items() if own == other}
-    excluded = np.logical_or.reduce([table[:, levels[name][row]] for name, table in beside.items()])
-    mine, rows = levels[other][row], len(levels[other])
-    for begin, end in ((0, min(FIRST_TRIED, rows)), (FIRST_TRIED, rows)):
-        tried = (word % rows + np.arange(begin, end)) % rows
-        tried = tried[~excluded[levels[other][tried]]]
-        for name, table in beside.items():
-            tried = tried[~table[mine, levels[name][tried]]]
-        if len(tried):
-            return int(tried[0]), (other,)
+) -> Ring | None:
+    """A row with which to exchange the second of two columns and all that rules bind to it, but not the first one."""
     able = np.flatnonzero(~forbidden[one, other][levels[one][row], levels[other]])
-    begin = int(np.searchsorted(able, word % rows))
-    chains: list[tuple[int, tuple[str, ...]]] = []
-    for partner in np.roll(able, -begin)[:CHAINS_TRIED].tolist():
-        columns = _bound(row, partner, other, levels, forbidden)
-        if one not in columns and set(columns) <= set(free):
-            chains.append((partner, columns))
-    return min(chains, key=lambda chain: len(chain[1]), default=(row, ()))
+    found = [([row, at], _bound(row, at, other, levels, forbidden)) for at in _some(able, word)[:PARTNERS].tolist()]
+    found = [ring for ring in found if one not in ring[1] and set(ring[1]) <= set(free)]
+    return min(found, key=lambda ring: len(ring[1]), default=None)
 
 
 def _bound(row: int, partner: int, first: str, levels: Mapping[str, Codes], forbidden: Forbidden) -> tuple[str, ...]:
