@@ -49,11 +49,12 @@ share of rows than before.
 |---|---|---|---|---|---|"""
 ATTACKS = """## What attackers gain
 
-Means over the keys, with the least and the largest. *Inference*: how much more often the strongest attacker who knows the method is right about people
-in the release than about people who were held out, in the attribute where the difference is largest; the largest of
-many attributes is above 0 by chance. *Membership*: the share of people in the release whom the strongest attack finds,
-above 1% false alarms. *Copies*: findings of records or rare values that occur more often than chance explains, in all
-releases. us-employment has 120 rows, months and not people: its figures say little.
+Means over the keys, with the least and the largest. *Inference*: how much more often the strongest attacker who knows
+the method is right about people in the release than about people who were held out, in the attribute where the
+difference is largest; the largest of many attributes is above 0 by chance. *Membership*: the share of people in the
+release whom the strongest attack finds, above 1% false alarms. *Copies*: findings of records or rare values that occur
+more often than chance explains, in all releases. us-employment has 120 rows, months and not people: its figures say
+little.
 
 | table | rules | inference | membership | copies |
 |---|---|---|---|---|"""
