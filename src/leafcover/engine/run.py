@@ -17,7 +17,8 @@ from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
-from leafcover.perturb.base import Changed, Chunk, Described, Earlier
+from leafcover.perturb.base import Changed, Chunk, Described, Earlier, LevelsLeft, levels_ahead, levels_left
+from leafcover.perturb.shuffle import exchange_forbidden
 from leafcover.recipes.plan import Plan, Step, canonical, check, checked_table, forbidden_pairs, step_table, tied_by
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
@@ -317,9 +318,10 @@ def _carry_out(
     fixed: dict[str, float] = {}
     dealt, so_far = is_dealt(plan, table), {c.name: Earlier(c, c) for c in table}
     blocks: list[tuple[Column, Described | None]] = []
+    left: dict[str, LevelsLeft] = {}
     for number, step in enumerate(plan.steps, 1):
         tell(f"changing {_listed(step.columns)}", 0.5 + 0.4 * (number - 1) / len(plan.steps))
-        whole = whole_part(table, step, partitions, so_far, forbidden)
+        whole = whole_part(table, step, partitions, so_far, forbidden, left)
         changed, fixed_shares = _change(whole, step, root.sub(f"step {number}", *step.columns))
         broken = step.perturb.violations(whole, {name: one.values for name, one in changed.items()})
         if broken:
@@ -327,10 +329,12 @@ def _carry_out(
         after.update(changed)
         so_far |= {n: Earlier(c := table[n], replace(c, values=changed[n].values, stored=None)) for n in changed}
         fixed.update(fixed_shares)
+        left = levels_left(left, so_far, changed, [n for n in plan.columns if n not in after], forbidden)
         if dealt:
             described = step.perturb.described(whole, step.within.min_rows)
             blocks.append((so_far[step.columns[0]].released, described))
-    return after, fixed, blocks
+    single = [step.columns[0] for step in plan.steps if len(step.columns) == 1 and not step.perturb.descends]
+    return exchange_forbidden(after, so_far, single, forbidden, root.sub("rules")), fixed, blocks
 
 
 def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
@@ -377,10 +381,11 @@ def whole_part(
     partitions: Mapping[PartitionMethod, Partition],
     so_far: Mapping[str, Earlier] | None = None,
     forbidden: Mapping[tuple[str, str], Bools] | None = None,
+    left: Mapping[str, LevelsLeft] | None = None,
 ) -> Chunk:
     """Every row of a step's columns, with the cells and limits of the step, and what was released before."""
     bare = (table[name] for name in step.columns)
-    within = partitions[step.within]
+    within, own, ruled = partitions[step.within], step.columns[0], forbidden or {}
     return Chunk(
         rows=np.arange(len(table), dtype=np.int64),
         columns=tuple(replace(c, stored=None, declared=None if c.is_category else c.domain) for c in bare),
@@ -388,7 +393,8 @@ def whole_part(
         keep=tuple(partitions[partition].cells for partition in step.keep),
         stages=within.stages,
         before=tuple(one for name, one in (so_far or {}).items() if name in step.within.needs_released),
-        forbidden={one: pairs for (one, other), pairs in (forbidden or {}).items() if other == step.columns[0]},
+        forbidden={one: pairs for (one, other), pairs in ruled.items() if other == own},
+        ahead=levels_ahead(own, left or {}, ruled),
     )
 
 

@@ -1,7 +1,7 @@
 """The base class of perturbations, the chunks of rows they change, their registry, and checks that they share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias, TypeGuard, TypeVar, get_args
@@ -13,6 +13,7 @@ from leafcover.cells import Cells, LevelSet, Range, intersect_labels
 from leafcover.keyed_random import Draws
 from leafcover.messages import Catalogue, catalogue
 from leafcover.registry import Registry
+from leafcover.table.column_rules import level_codes
 from leafcover.table.table import Column, Kind, Table
 from leafcover.tree.binary import Stage, codings
 from leafcover.tree.histogram import code_columns
@@ -90,6 +91,65 @@ class Earlier:
         return before, after, size + 1
 
 
+@dataclass(frozen=True, eq=False)
+class LevelsLeft:
+    """Which levels of a column that is dealt later the rules allow beside what was released of a row."""
+
+    label: Codes  # (rows,) rows with the same label may have the same levels
+    allowed: Bools  # (labels, levels)
+
+    @classmethod
+    def every(cls, rows: int, levels: int) -> "LevelsLeft":
+        """All levels, before a column with rules was released."""
+        return cls(np.zeros(rows, np.int32), np.ones((1, levels), np.bool_))
+
+    def beside(self, codes: Codes, forbidden: Bools) -> "LevelsLeft":
+        """Those that are left beside the levels of one more column; (its levels, these levels) are forbidden."""
+        width = len(forbidden)
+        both = self.label.astype(np.int64) * width + codes
+        met = np.zeros(len(self.allowed) * width, np.bool_)
+        met[both] = True
+        pairs = np.flatnonzero(met)
+        sets, label = np.unique(self.allowed[pairs // width] & ~forbidden[pairs % width], axis=0, return_inverse=True)
+        number = np.zeros(len(met), np.int32)
+        number[pairs] = label.ravel()
+        return LevelsLeft(number[both], sets)
+
+    def excludes(self, forbidden: Bools) -> Bools:
+        """(labels, its levels) whether a level of another column would be the one that leaves none."""
+        left = self.allowed.astype(np.float32) @ (~forbidden).T.astype(np.float32)
+        some: Bools = np.asarray(self.allowed.any(axis=1))
+        return some[:, None] & (left == 0)
+
+
+def levels_left(
+    left: Mapping[str, LevelsLeft],
+    released: Mapping[str, Earlier],
+    changed: Iterable[str],
+    later: Sequence[str],
+    forbidden: Mapping[tuple[str, str], Bools],
+) -> dict[str, LevelsLeft]:
+    """The levels that are left to columns dealt later, when some more columns were released."""
+    found = {name: one for name, one in left.items() if name in later}
+    new = {name: released[name] for name in changed}
+    for (one, other), pairs in forbidden.items():
+        if one in new and other in later:
+            codes = level_codes(new[one].released, new[one].original)
+            found[other] = found.get(other, LevelsLeft.every(len(codes), pairs.shape[1])).beside(codes, pairs)
+    return found
+
+
+def levels_ahead(
+    name: str, left: Mapping[str, LevelsLeft], forbidden: Mapping[tuple[str, str], Bools]
+) -> tuple[tuple[Codes, Bools], ...]:
+    """For each column dealt later: rows by label, and which levels of this column would leave it none."""
+    return tuple(
+        (left[other].label, left[other].excludes(pairs))
+        for (one, other), pairs in forbidden.items()
+        if one == name and other in left
+    )
+
+
 def standard_scores(values: Floats, reference: Floats) -> Floats:
     """How many standard deviations of a reference values are above its mean, at most 4 either way; 0 for missing.
 
@@ -122,6 +182,8 @@ class Chunk:
     before: tuple[Earlier, ...] = ()  # columns released before
     # By column: which pairs of a level of it and one of the first column here a rule forbids; missing is the last level
     forbidden: Mapping[str, Bools] = field(default_factory=dict, repr=False)
+    # Rows by label, and which levels of the first column leave none that a rule allows in a column dealt later
+    ahead: tuple[tuple[Codes, Bools], ...] = field(default=(), repr=False)
     known: dict[Any, Any] = field(default_factory=dict, repr=False)  # what was computed from the rows above
 
     def remembered(self, key: Any, compute: Callable[[], Result]) -> Result:
@@ -182,6 +244,10 @@ class Changed:
     values: Array
     source: Array | None = None  # row numbers of 32 or 64 bits
     replaced: Array | None = None  # (rows,) the values that were exchanged, if they are not the column's own
+
+    def taken(self, rows: Rows) -> "Changed":
+        """The same if each row takes the value of another one."""
+        return replace(self, values=self.values[rows], source=None if self.source is None else self.source[rows])
 
 
 @dataclass(frozen=True, eq=False)

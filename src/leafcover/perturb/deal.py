@@ -183,14 +183,16 @@ class Deal(Perturbation):
                 levels.append(after)
                 tables.append(new.ravel())
         ruled, ruled_tables = _forbidden(part, number)
+        of_rules = len(ruled) - len(part.ahead)
         if levels or ruled:
             code, size = stage.code, stage.coding.count
             if _by_levels(part, stage):
                 code, size = level_codes(part.columns[0], part.columns[0]), level_count(part.columns[0])
             swap_new_pairs(taking, *stage.bounds, source, code, levels + ruled, tables + ruled_tables, size, words())
-            if ruled:  # rules are kept even where a table is not
-                given = (taking, stage.trees.parent, stage.trees.first, source, code)
-                swap_new_pairs(*given, ruled, ruled_tables, size, words(), search_all=True)
+            given = (taking, stage.trees.parent, stage.trees.first, source, code)  # rules hold even where tables do not
+            if ruled and swap_new_pairs(*given, ruled, ruled_tables, size, words(), search_all=True) and of_rules:
+                first = ruled[:of_rules], ruled_tables[:of_rules]  # what later columns need comes second
+                swap_new_pairs(*given, *first, size, words(), search_all=True)
         return bool(levels or ruled)
 
     def _relate(
@@ -343,15 +345,14 @@ def _by_levels(part: Chunk, stage: Stage) -> bool:
 def _forbidden(part: Chunk, number: int) -> tuple[list[Codes], list[Bools]]:
     """For each column with pairs that a rule forbids: the released levels, and which codes of a stage they exclude.
 
-    A code of several levels is excluded if all its levels are.
+    A code of several levels is excluded if all its levels are. What columns dealt later need comes last.
     """
     stage = part.stages[number]
     coding = stage.coding
+    ruled = [(one, part.forbidden[name]) for one in part.before if (name := one.original.name) in part.forbidden]
+    given = [(level_codes(one.released, one.original), pairs) for one, pairs in ruled if pairs.any()]
     levels, tables = [], []
-    for one in part.before:
-        pairs = part.forbidden.get(one.original.name)
-        if pairs is None or not pairs.any():
-            continue
+    for released, pairs in (*given, *part.ahead):
         allowed = np.zeros((len(pairs), coding.count), np.bool_)
         if _by_levels(part, stage):
             allowed = ~pairs
@@ -361,7 +362,7 @@ def _forbidden(part: Chunk, number: int) -> tuple[list[Codes], list[Bools]]:
         else:
             for level, code in enumerate(coding.number.tolist()):
                 allowed[:, code] |= ~pairs[:, level]
-        levels.append(level_codes(one.released, one.original))
+        levels.append(released)
         tables.append(~allowed.ravel())
     return levels, tables
 

@@ -5,18 +5,19 @@ the recipe ``cover``. Every count in every cell is preserved exactly; the assign
 random permutation.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from leafcover.arrays import Array, Bools, Floats, Rows
+from leafcover.arrays import Array, Bools, Codes, Floats, Rows, Words
 from leafcover.keyed_random import Draws
 from leafcover.perturb.base import (
     FIXED_PROBABILITY,
     Changed,
     Chunk,
+    Earlier,
     Perturbation,
     Scope,
     Summary,
@@ -24,6 +25,7 @@ from leafcover.perturb.base import (
     missing_moved,
     perturbation,
 )
+from leafcover.table.column_rules import level_codes
 from leafcover.table.table import Column
 
 
@@ -155,3 +157,122 @@ def same_values(label: Rows, before: Array, after: Array) -> bool:
     count = int(label.max()) + 1 if len(label) else 0
     old = hash_by_cell(label, _comparable(before), count)
     return bool((old == hash_by_cell(label, _comparable(after), count)).all())
+
+
+# Rules: the last exchange, when every column is dealt. A row that breaks a rule takes another value of a column, whose
+# holder takes another one, and so on in a ring of rows; or it exchanges several columns that rules bind together with
+# one row. Which rows is a matter of chance; no original row is looked at.
+
+
+Forbidden: TypeAlias = Mapping[tuple[str, str], Bools]  # by two columns in both orders: (levels, levels)
+Ring: TypeAlias = tuple[list[int], tuple[str, ...]]  # rows, each of which takes the values of the next; the columns
+ROUNDS = 3
+TRIED = 8192  # holders of a level that may take part
+PARTNERS = 512  # rows with which several columns may be exchanged
+
+
+def exchange_forbidden(
+    after: Mapping[str, Changed],
+    released: Mapping[str, Earlier],
+    dealt: Sequence[str],
+    forbidden: Forbidden,
+    draws: Draws,
+) -> dict[str, Changed]:
+    """The changed columns, after rows with a forbidden pair of levels exchanged values of ``dealt`` columns."""
+    names = dict.fromkeys(name for both in forbidden for name in both)
+    if not names:
+        return dict(after)
+    levels = {name: level_codes(released[name].released, released[name].original) for name in names}
+    words = draws.words(np.arange(len(levels[next(iter(names))])))
+    moved = exchanged_rows(levels, forbidden, dealt, words)
+    return {name: one.taken(moved[name]) if name in moved else one for name, one in after.items()}
+
+
+def exchanged_rows(
+    levels: Mapping[str, Codes], forbidden: Forbidden, free: Sequence[str], words: Words
+) -> dict[str, Rows]:
+    """For each column that changes, the row from which each row takes its value, so that fewer rows break a rule.
+
+    Only ``free`` columns change, and no row breaks a rule that it kept. The word of a row says where the search for
+    others begins.
+    """
+    now = {name: codes.copy() for name, codes in levels.items()}
+    source: dict[str, Rows] = {}
+    rows = np.arange(len(words))  # that may have a forbidden pair
+    for _ in range(ROUNDS):
+        broken: set[int] = set()
+        for (one, other), table in forbidden.items():
+            for row in rows[table[now[one][rows], now[other][rows]]].tolist() if other in free else ():
+                if not table[now[one][row], now[other][row]]:
+                    continue  # another row has exchanged it
+                broken.add(row)
+                beside = {name: pairs for (own, name), pairs in forbidden.items() if own == other}
+                ring = _ring(row, other, now, beside, int(words[row]))
+                ring = ring or _bound_ring(row, one, other, now, forbidden, free, int(words[row]))
+                members, columns = ring or ([], ())
+                for name in columns:
+                    for values in (now[name], source.setdefault(name, np.arange(len(words)))):
+                        values[members] = values[np.roll(members, -1)]
+        rows = np.array(sorted(broken), np.int64)
+    return source
+
+
+def _ring(row: int, name: str, levels: Mapping[str, Codes], beside: Mapping[str, Bools], word: int) -> Ring | None:
+    """The smallest ring found in which rows take values of one column, so that none has a forbidden pair by it.
+
+    A search in breadth over levels (an augmenting path): from those that the row may take to its own.
+    """
+    own = levels[name]
+    holder: dict[int, tuple[int, int]] = {}  # by level: a row that may take it, and the level that the row holds
+    waiting = np.flatnonzero(_may_take(np.array([row]), levels, beside)[0]).tolist()
+    seen = set(waiting)
+    while waiting:
+        level = waiting.pop(0)
+        held = _some(np.flatnonzero(own == level), word)
+        may = _may_take(held, levels, beside)
+        for new in np.flatnonzero(may.any(axis=0)).tolist():
+            if new not in seen:
+                seen.add(new)
+                holder[new] = int(held[may[:, new].argmax()]), level
+                waiting.append(new)
+        if int(own[row]) in holder:
+            ring, at = [], int(own[row])
+            while at in holder:
+                taker, at = holder[at]
+                ring.append(taker)
+            return [row, *reversed(ring)], (name,)
+    return None
+
+
+def _may_take(rows: Rows, levels: Mapping[str, Codes], beside: Mapping[str, Bools]) -> Bools:
+    """(rows, levels) the levels of a column that rules allow rows to have."""
+    return ~np.logical_or.reduce([table[:, levels[name][rows]].T for name, table in beside.items()])
+
+
+def _some(rows: Rows, word: int) -> Rows:
+    """Some rows, from a place that a word says."""
+    return np.roll(rows, -(word % max(len(rows), 1)))[:TRIED]
+
+
+def _bound_ring(
+    row: int, one: str, other: str, levels: Mapping[str, Codes], forbidden: Forbidden, free: Sequence[str], word: int
+) -> Ring | None:
+    """A row with which to exchange the second of two columns and all that rules bind to it, but not the first one."""
+    able = np.flatnonzero(~forbidden[one, other][levels[one][row], levels[other]])
+    found = [([row, at], _bound(row, at, other, levels, forbidden)) for at in _some(able, word)[:PARTNERS].tolist()]
+    found = [ring for ring in found if one not in ring[1] and set(ring[1]) <= set(free)]
+    return min(found, key=lambda ring: len(ring[1]), default=None)
+
+
+def _bound(row: int, partner: int, first: str, levels: Mapping[str, Codes], forbidden: Forbidden) -> tuple[str, ...]:
+    """The columns that two rows must exchange together with a first one, so that no forbidden pair is new."""
+    waiting, found = [first], {first: None}
+    while waiting:
+        own = waiting.pop()
+        for (one, name), table in forbidden.items():
+            if one == own and name not in found:
+                here, there = levels[own][row], levels[own][partner]
+                if table[there, levels[name][row]] or table[here, levels[name][partner]]:
+                    found[name] = None
+                    waiting.append(name)
+    return tuple(found)
