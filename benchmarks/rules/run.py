@@ -4,11 +4,12 @@ Each table is released by ``cover`` with three keys: without rules, with those t
 third of the rows is held out as the control of attacks.
 """
 
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from leafcover.table.rule_text import parse_rule
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "rules.md"
 PUBLIC = ROOT / "benchmarks" / "tables" / "public"
+STORE = ROOT / "benchmarks" / "tables" / "rules"  # not committed
 BESIDE = Path(os.environ.get("LEAFCOVER_DATA") or ROOT.parent / "shared" / "data")
 KEYS = range(1, 4)
 HELD_OUT = 1 / 3
@@ -141,10 +143,26 @@ class Outcome:
 
 
 def main(names: Sequence[str]) -> None:
-    """Measure every table with every key, or those that are named, and write the page."""
-    chosen = [ruled for ruled in TABLES if not names or ruled.name in names]
-    found = {ruled.name: {way: [outcome(ruled, way, key) for key in KEYS] for way in WAYS} for ruled in chosen}
-    PAGE.write_text("\n".join(page(chosen, found)) + "\n", "utf-8")
+    """Measure every table with every key, or those that are named, and write the page if all were measured once."""
+    STORE.mkdir(parents=True, exist_ok=True)
+    for ruled in TABLES:
+        if not names or ruled.name in names:
+            runs = {way: [outcome(ruled, way, key) for key in KEYS] for way in WAYS}
+            kept = {way: [run if isinstance(run, str) else asdict(run) for run in found] for way, found in runs.items()}
+            stored(ruled).write_text(json.dumps(kept), "utf-8")
+    if all(stored(ruled).exists() for ruled in TABLES):
+        PAGE.write_text("\n".join(page(TABLES, {ruled.name: measured(ruled) for ruled in TABLES})) + "\n", "utf-8")
+
+
+def stored(ruled: Ruled) -> Path:
+    """Where the figures of a table are stored."""
+    return STORE / f"{ruled.name}.json"
+
+
+def measured(ruled: Ruled) -> dict[str, list[Outcome | str]]:
+    """The stored figures of a table."""
+    kept = json.loads(stored(ruled).read_text("utf-8"))
+    return {way: [run if isinstance(run, str) else Outcome(**run) for run in runs] for way, runs in kept.items()}
 
 
 def outcome(ruled: Ruled, way: str, key: int) -> Outcome | str:

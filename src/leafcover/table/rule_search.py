@@ -32,6 +32,7 @@ from leafcover.table.table import Column, Table
 LOOKED_AT = 2000  # rows that propose orders and moments
 ROWS_A_COLUMN = 4  # rows that each column contributes to the search for sums
 EXTRA_ROWS = 30
+SORTED_ROWS = 20_000  # in which they are looked for
 NEGLIGIBLE = 1e-7  # of a column's spread: what is left of it if it is a sum of others
 MOST_TERMS = 12
 FEW_VALUES = 10  # distinct values up to which a number may be a code
@@ -141,15 +142,27 @@ def _known_together(columns: Sequence[Column]) -> list[Column]:
 
 
 def _telling_rows(columns: Sequence[Column], attempt: int) -> Rows:
-    """Rows in which all columns are known, some for each column with values from low to high."""
+    """Rows in which all columns are known, some for each column with values from low to high.
+
+    Values are sorted in a part of the rows: in all of a million the search would take a seventh of a release. Rows that
+    do not have the most frequent value of that part are added, so that a column with few other values shows them.
+    """
     known = np.flatnonzero(np.logical_and.reduce([~c.missing for c in columns]))
     shift = (attempt + 1) / 4
-    chosen = [known[((np.arange(EXTRA_ROWS) + shift) * len(known) / EXTRA_ROWS).astype(np.int64)]]
+    part = _spread(known, SORTED_ROWS, shift)
+    chosen = [_spread(known, EXTRA_ROWS, shift)]
     for column in columns:
-        values, first = np.unique(column.values[known], return_index=True)
-        at = ((np.arange(ROWS_A_COLUMN) + shift) * len(values) / ROWS_A_COLUMN).astype(np.int64)
-        chosen.append(known[first[at]])
+        values, first, count = np.unique(column.values[part], return_index=True, return_counts=True)
+        rare = known[column.values[known] != values[count.argmax()]]
+        chosen += [_spread(part[first], ROWS_A_COLUMN, shift), _spread(rare, ROWS_A_COLUMN, shift)]
     return np.unique(np.concatenate(chosen))
+
+
+def _spread(rows: Rows, count: int, shift: float) -> Rows:
+    """So many rows at equal distances; all if there are fewer."""
+    if len(rows) <= count:
+        return rows
+    return rows[((np.arange(count) + shift) * len(rows) / count).astype(np.int64)]
 
 
 def _dependent(values: Sequence[Floats], names: Sequence[str]) -> Iterator[Linear]:
