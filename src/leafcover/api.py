@@ -133,10 +133,10 @@ def release(
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
     rules: Sequence[str | ColumnRule] = (),
-    find_rules: bool = False,
+    find_rules: bool | None = None,
     sequence: str | None = None,
     unit_numbers: bool = True,
-    rare: Rare = "allow",
+    rare: Rare | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
     key: Key | None = None,
@@ -164,8 +164,9 @@ def release(
         Parameters of the recipe.
     rules : sequence of str or ColumnRule, optional
         Relations between columns that every released row must keep, such as ``"total == a + b"`` or ``"start <= end"``.
-    find_rules : bool, default False
-        Whether further rules are looked for in the table and kept.
+    find_rules : bool, optional
+        Whether further rules are looked for in the table and kept. Default: as the recipe does; ``cover`` looks for
+        rules, recipes of publications do not.
     sequence : str, optional
         If a column has the role "unit", so that several rows belong to one person or household: the column by which
         the rows of a unit follow each other. Default: the first date or time that varies within units, or the order of
@@ -173,9 +174,9 @@ def release(
     unit_numbers : bool, default True
         Whether the release says which rows belong to one unit, by new numbers in the unit's column; otherwise it has no
         such column.
-    rare : {"allow", "pool", "refuse"}, default "allow"
+    rare : {"allow", "pool", "refuse"}, optional
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
-        is released.
+        is released. Default: as the recipe does; ``cover`` pools them, recipes of publications let them stay.
     weights : {"drop", "classes", "calibrated"}, optional
         How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
         weighted totals are kept. Default: calibrated, if a column has the role "weight".
@@ -301,9 +302,9 @@ def _plan_for(
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
     if asked["settings"]:
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
-    if asked["rules"] or asked["find_rules"]:
+    if asked["rules"] or asked["find_rules"] is not None:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if asked["sequence"] is not None or asked["rare"] != "allow":
+    if asked["sequence"] is not None or asked["rare"] is not None:
         raise PlanError("sequence and rare are for a recipe, and a plan was given. Write them into the plan.")
     if asked["weights"] is not None or asked["keep_tables"]:
         raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")

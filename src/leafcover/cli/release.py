@@ -47,7 +47,12 @@ Rules = Annotated[
     ),
 ]
 FindRules = Annotated[
-    bool, typer.Option("--find-rules", help="Also keep the rules between columns that `leafcover inspect` finds.")
+    bool | None,
+    typer.Option(
+        "--find-rules/--no-rules",
+        help="Whether to keep the rules between columns that `leafcover inspect` finds. [cover keeps them]",
+        show_default=False,
+    ),
 ]
 Sequence = Annotated[
     str | None,
@@ -58,11 +63,12 @@ Sequence = Annotated[
     ),
 ]
 RareLevels = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--rare",
         metavar="allow|pool|refuse",
-        help="Levels that fewer than 5 people have: release them, pool them as 'other', or refuse the table.",
+        help="Levels that fewer than 5 people have: release them, pool them as 'other', or refuse the table. "
+        "[cover pools them]",
     ),
 ]
 LeaveWeights = Annotated[
@@ -114,12 +120,12 @@ def release(
     date: Date = None,
     bins: Bins = None,
     rules: Rules = [],  # noqa: B006
-    find_rules: FindRules = False,
+    find_rules: FindRules = None,
     sequence: Sequence = None,
     no_unit_numbers: Annotated[
         bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
     ] = False,
-    rare: RareLevels = "allow",
+    rare: RareLevels = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
     key_file: Annotated[
@@ -180,7 +186,7 @@ def release(
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
 
-    chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules)
+    chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     paths = ReleasePaths(out if out is not None else _beside(table))
@@ -289,7 +295,7 @@ def _plan(
 
     if recipe is not None or settings or bins is not None or has_rules:
         raise PlanError(
-            "--plan cannot be combined with --recipe, --set, --bins, --rule or --find-rules. "
+            "--plan cannot be combined with --recipe, --set, --bins, --rule, --find-rules or --no-rules. "
             "Edit the plan instead, or leave out --plan."
         )
     return _Chosen(read_plan(file))
@@ -391,9 +397,9 @@ def plan(
     settings: Settings = [],  # noqa: B006  # typer reads it, nobody writes it
     bins: Bins = None,
     rules: Rules = [],  # noqa: B006
-    find_rules: FindRules = False,
+    find_rules: FindRules = None,
     sequence: Sequence = None,
-    rare: RareLevels = "allow",
+    rare: RareLevels = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
     reading: Reading,

@@ -42,7 +42,7 @@ MUCH = 3.0  # times the usual price: from here on a warning says what is lost. T
 TARGET_LESS, TARGET_MOST = 0.4, 1.0  # what the target's own tree pays less, and at most: its rules come first
 
 
-@recipe("cover", units=True)
+@recipe("cover", units=True, find_rules=True, rare="pool")
 def cover(
     table: Table,
     *,

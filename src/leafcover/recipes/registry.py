@@ -1,7 +1,7 @@
 """The registry of recipes: what each preserves and protects, where it comes from, and checks of its parameters."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
 from types import UnionType
@@ -40,6 +40,10 @@ class Recipe:
         The publication, what it preserves and what it protects, unless the catalogue says so.
     takes_units : bool, default False
         Whether it can release people or households with several rows each.
+    find_rules : bool, default False
+        Whether it looks for rules between columns and keeps them, unless the user decides.
+    rare : {"allow", "pool", "refuse"}, default "allow"
+        What it does to levels that fewer than 5 people have, unless the user decides.
 
     Examples
     --------
@@ -55,6 +59,8 @@ class Recipe:
     keeps_text: str = ""
     hides_text: str = ""
     takes_units: bool = False
+    find_rules: bool = False
+    rare: Rare = "allow"
 
     @property
     def source(self) -> str:
@@ -96,7 +102,14 @@ RECIPES: Registry[Recipe] = Registry(
 
 
 def recipe(
-    name: str, *, source: str = "", keeps: str = "", hides: str = "", units: bool = False
+    name: str,
+    *,
+    source: str = "",
+    keeps: str = "",
+    hides: str = "",
+    units: bool = False,
+    find_rules: bool = False,
+    rare: Rare = "allow",
 ) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
     """Register a function that writes a plan, as a recipe.
 
@@ -112,6 +125,11 @@ def recipe(
     units : bool, default False
         Whether it can release people or households with several rows each: it is then given a table with one row for
         each unit, whose ``units`` say how it was made.
+    find_rules : bool, default False
+        Whether it looks for rules between columns and keeps them, unless the user decides. A recipe of a publication
+        does what its authors describe.
+    rare : {"allow", "pool", "refuse"}, default "allow"
+        What it does to levels that fewer than 5 people have, unless the user decides.
 
     Returns
     -------
@@ -129,6 +147,7 @@ def recipe(
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
         known = signature(make).parameters
+        own = Recipe(name, make, source, keeps, hides, units, find_rules, rare)
         write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)
@@ -136,15 +155,15 @@ def recipe(
             table: IntoTable,
             *,
             rules: Sequence[str | ColumnRule] = (),
-            find_rules: FindRules = False,
+            find_rules: FindRules | None = None,
             sequence: str | None = None,
-            rare: Rare = "allow",
+            rare: Rare | None = None,
             weights: Leave | None = None,
             keep_tables: Sequence[str | Sequence[str]] = (),
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
-            pools = _pools(table, rare)
+            pools = _pools(table, own.rare if rare is None else rare)
             leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
             table = pool_levels(table, pools) if pools else table
             table = table.select(n for n in table.names if leave is None or n not in leave.dropped)
@@ -158,7 +177,7 @@ def recipe(
             given = {n: _checked(name, hints[n], n, v) if n in hints else v for n, v in given.items()}
             target = given.get("target", "")
             declared = [_rule(one, table) for one in rules]
-            kept = _rules_of(table, find_rules)
+            kept = _rules_of(table, own.find_rules if find_rules is None else find_rules)
             tied = tied_columns(declared, kept, table, target=target)
             untied, layout = tied.untie(table), None
             if table.with_role("unit"):
@@ -193,7 +212,7 @@ def recipe(
                 keep_tables=tables,
             )
 
-        RECIPES.register(name, Recipe(name, signed, source, keeps, hides, units))
+        RECIPES.register(name, replace(own, make=signed))
         return signed
 
     return register
@@ -257,9 +276,9 @@ def plan_for(
     target: str | None = None,
     settings: Mapping[str, Any] | None = None,
     rules: Sequence[str | ColumnRule] = (),
-    find_rules: FindRules = False,
+    find_rules: FindRules | None = None,
     sequence: str | None = None,
-    rare: Rare = "allow",
+    rare: Rare | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
 ) -> Plan:
@@ -277,13 +296,14 @@ def plan_for(
         Parameters of the recipe. Values may be text from a command line.
     rules : sequence of str or ColumnRule, optional
         Relations between columns that every released row must keep, such as ``"total == a + b"``.
-    find_rules : bool or sequence of ColumnRule, default False
-        Whether further rules are looked for in the table and kept, or those that were found before.
+    find_rules : bool or sequence of ColumnRule, optional
+        Whether further rules are looked for in the table and kept, or those that were found before. Default: as the
+        recipe does; ``cover`` looks for rules, recipes of publications do not.
     sequence : str, optional
         The column by which the rows of a unit follow each other, if a column has the role "unit".
-    rare : {"allow", "pool", "refuse"}, default "allow"
+    rare : {"allow", "pool", "refuse"}, optional
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
-        is released.
+        is released. Default: as the recipe does; ``cover`` pools them, recipes of publications let them stay.
     weights : {"drop", "classes", "calibrated"}, optional
         How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
         weighted totals are kept. Default: calibrated, if a column has the role "weight".

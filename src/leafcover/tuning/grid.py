@@ -184,10 +184,11 @@ def _check_listed(name: str, values: Any) -> None:
 
 def _parsed(recipe: Recipe, sample: Table, table: Table, target: str, given: Mapping[str, Any]) -> dict[str, Value]:
     """Settings as the recipe reads them, from a plan for a sample of the rows, or for all if the sample fails."""
+    asked: dict[str, Any] = {"target": target, "settings": given, "find_rules": False, "rare": "allow"}
     try:
-        plan = plan_for(sample, recipe.name, target=target, settings=given)
+        plan = plan_for(sample, recipe.name, **asked)
     except LeafcoverError:
-        plan = plan_for(table, recipe.name, target=target, settings=given)
+        plan = plan_for(table, recipe.name, **asked)
     parsed = plan.settings or {}
     return {name: parsed.get(name, recipe.parameters[name].default) for name in given}
 
