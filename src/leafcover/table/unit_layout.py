@@ -558,7 +558,7 @@ def _check_nested(table: Table, named: Sequence[str]) -> None:
     if moved:
         raise TableError(
             f"{moved:,} {named[1]!r} occur in more than one {named[0]!r}. Give each the household that it had first, "
-            f"or declare --unit {named[1]} alone."
+            f"or let {named[1]!r} alone be the unit."
         )
 
 
