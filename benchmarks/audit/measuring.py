@@ -22,7 +22,7 @@ from leafcover.metrics.pair import Pair
 from leafcover.metrics.utility.bivariate import value_pairs
 from leafcover.metrics.utility.margins import margins, relation_errors
 from leafcover.recipes import plan_for
-from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan import Plan, step_table
 from leafcover.table.table import Table
 
 MIN_LEAF = 50  # of the trees that judge
@@ -117,7 +117,7 @@ def measured(one: Split, key: int, common: Figures | None) -> tuple[Figures, Fig
         found["agreement"][target] = _share(said == one.first[target])
         if target == one.data.target:
             found["accuracy"] = _share(said == classes.of(sides.test[target]))
-    known = Known(one.train, plan, release.partitions, one.train)
+    known = Known(step_table(plan, one.train), plan, release.partitions, one.train)
     full = one.data is ADULT
     found |= _attacks(attacker_of(pair, known, regrow=full and key == 0), one.data, full)
     if full and key == 0:
