@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -58,10 +58,15 @@ def rerun(table: Table, plan: Plan, rows: Rows, *, seed: int) -> Rerun:
 
     A plan that no recipe wrote is used unchanged, but its trees and cells are recomputed from these rows.
     """
+    return release_some(table, partial(rewritten, plan), rows, seed=seed)
+
+
+def release_some(table: Table, write: Callable[[Table], Plan], rows: Rows, *, seed: int) -> Rerun:
+    """Release only these rows, by a plan that is written for them; the other rows are the pair's control."""
     inside = np.zeros(len(table), bool)
     inside[rows] = True
     part = without_unused_levels(table, rows)
-    written = rewritten(plan, part)
+    written = write(part)
     # These releases are never published, so a fixed seed is safe and makes the figures reproducible.
     release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))

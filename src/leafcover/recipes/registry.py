@@ -7,13 +7,13 @@ from inspect import Parameter, signature
 from types import UnionType
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from leafcover.errors import NameUnknown, PlanError, PluginError, ValueOutOfRange
+from leafcover.errors import NameUnknown, PlanError, PluginError, TableError, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
-from leafcover.table.recoding import Pooled, pool_levels, rare_levels, refuse_rare
+from leafcover.table.recoding import FEWEST, Pooled, pool_levels, rare_levels, refuse_rare
 from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
@@ -163,7 +163,7 @@ def recipe(
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
-            pools = _pools(table, own.rare if rare is None else rare)
+            pools = _pools(table, own.rare if rare is None else rare, target_of(table, given.get("target")))
             leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
             table = pool_levels(table, pools) if pools else table
             table = table.select(n for n in table.names if leave is None or n not in leave.dropped)
@@ -218,13 +218,19 @@ def recipe(
     return register
 
 
-def _pools(table: Table, rare: Rare) -> tuple[Pooled, ...]:
-    """The levels to pool; an error if there are rare ones and they are refused."""
+def _pools(table: Table, rare: Rare, target: str | None) -> tuple[Pooled, ...]:
+    """The levels to pool; an error if there are rare ones and they are refused, or if the target had one level left."""
     if rare not in get_args(Rare):
         raise ValueOutOfRange("rare", rare, f"one of {', '.join(get_args(Rare))}")
     found = () if rare == "allow" else rare_levels(table)
     if rare == "refuse":
         refuse_rare(found)
+    for one in found:
+        if one.column == target and {*table[target].levels} <= {*one.levels, one.into}:
+            raise TableError(
+                f"Target {target!r} would have one level if those of fewer than {FEWEST} people were pooled. "
+                "Choose another target, or let them stay (rare='allow')."
+            )
     return found
 
 

@@ -6,6 +6,7 @@ summary and the section on risks, what stays open by design, what did not change
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,15 @@ def made_section(subject: ReportContext) -> Section | None:
         *_proved(release),
         Heading(say("warnings")) if warned else None,
         Bullets(release.warnings) if warned else None,
-        fold(say("plan-file"), Text(say("plan"), plan_text(release.plan))) if subject.show_plan else None,
+        fold(say("plan-file"), Text(say("plan"), _plan(subject, release))) if subject.show_plan else None,
     )
+
+
+def _plan(subject: ReportContext, release: Release) -> str:
+    """The plan file; in an external report without the names of rare levels, which were pooled for that."""
+    pools = release.plan.pools
+    named = [one if subject.internal else replace(one, levels=(say("rare-levels"),)) for one in pools]
+    return plan_text(release.plan.replaced(pools=named))
 
 
 def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:

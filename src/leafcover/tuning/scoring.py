@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Rows
 from leafcover.engine.attacker import evidence_of
-from leafcover.engine.evaluate import Rerun, attacker_of, rerun
+from leafcover.engine.evaluate import Rerun, attacker_of, release_some
 from leafcover.errors import TableError
 from leafcover.keyed_random import Draws
 from leafcover.metrics.disclosure.attribute_inference import inferences
@@ -25,9 +25,8 @@ from leafcover.metrics.models import BINS, MOST, MOST_TESTS, answers, classes_fo
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.metrics.summary import DecisiveRisk, attempts, exceeds, strongest
 from leafcover.metrics.utility.prediction import Agreement, Agreements, agreement
-from leafcover.partition.leaves import Whole
-from leafcover.perturb.shuffle import Shuffle
-from leafcover.recipes.plan import Plan, Step
+from leafcover.recipes.plan import Plan
+from leafcover.recipes.registry import plan_for
 from leafcover.table.table import Table
 from leafcover.tree.tree import attribute_names
 from leafcover.tuning.grid import Candidate, Value
@@ -79,10 +78,11 @@ class BaselineScore:
 
 def score(task: Task, candidate: Candidate, run: int) -> Score:
     """Release all but one fold by a recipe, then measure."""
-    # Only a name and settings: the recipe writes the steps from the rows that are released.
-    step = Step(task.target, within=Whole(), perturb=Shuffle())
-    plan = Plan(step, recipe=candidate.recipe, target=task.target, settings=candidate.settings)
-    made = rerun(task.table, plan, released_rows(task, run), seed=_seed(task, candidate, run))
+
+    def write(rows: Table) -> Plan:
+        return plan_for(rows, candidate.recipe, target=task.target, settings=candidate.settings)
+
+    made = release_some(task.table, write, released_rows(task, run), seed=_seed(task, candidate, run))
     pair = made.pair
     found = agreement([pair], targets=[task.target, *task.other_targets], bins=task.bins or BINS, floors=0)
     target = _for_target(found, task.target)

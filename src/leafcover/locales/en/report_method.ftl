@@ -4,6 +4,7 @@ heading = How it was made
 warnings = Warnings
 plan = Plan
 plan-file = The plan file
+rare-levels = levels of fewer than five people
 steps = Every step reads the original table and changes values only within cells.
 steps-with-blocks = Every step reads the original table and changes values only within cells. Columns joined by + form a
     block: their values move together, so each block of a released row is a true combination of one person.

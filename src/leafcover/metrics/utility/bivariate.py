@@ -75,11 +75,12 @@ def correlation(first: Floats, second: Floats) -> float:
     return association(centred(first), centred(second)).correlation
 
 
-def cramers_v(first: Codes, second: Codes) -> float:
+def cramers_v(first: Codes, second: Codes, levels: int | None = None) -> float:
     """Cramér's V of two categories, not corrected for chance: V² = χ² / (n · (smaller number of levels - 1)).
 
     It grows with the number of levels even without association, in the original as in the release. Levels count if they
     occur in any row: if a single person decided whether a level occurs where the other column is known, V would jump.
+    For the same reason a release is compared with the smaller number of ``levels`` of its original.
 
     >>> cramers_v(np.array([0, 0, 1, 1], np.int32), np.array([1, 1, 0, 0], np.int32))
     1.0
@@ -92,7 +93,7 @@ def cramers_v(first: Codes, second: Codes) -> float:
         np.unique(places % width, return_inverse=True)[1],
     )
     ours, theirs = np.bincount(rows, weights=counts), np.bincount(columns, weights=counts)
-    fewer = min(_occurring(first), _occurring(second)) - 1
+    fewer = (smaller_levels(first, second) if levels is None else levels) - 1
     if fewer < 1:
         return 0.0
     # χ²/n = Σ O²/(R·C) - 1 over the cells that are not empty
@@ -100,8 +101,9 @@ def cramers_v(first: Codes, second: Codes) -> float:
     return float(np.sqrt(min(1.0, max(0.0, square / fewer))))
 
 
-def _occurring(codes: Codes) -> int:
-    return int(np.count_nonzero(np.bincount(codes + 1)[1:]))
+def smaller_levels(first: Codes, second: Codes) -> int:
+    """How many levels occur in the column that has fewer of them."""
+    return min(int(np.count_nonzero(np.bincount(codes + 1)[1:])) for codes in (first, second))
 
 
 def joint_counts(first: Codes, second: Codes) -> tuple[Array, Array, int]:
@@ -254,16 +256,22 @@ def varies(column: Ready) -> bool:
 
 
 def _entries(first: str, second: str, values: dict[str, tuple[Ready, Ready]]) -> list[Relation]:
-    before, after = (figures(one, two) for one, two in zip(values[first], values[second], strict=True))
+    levels = levels_of(values[first][0], values[second][0])
+    before, after = (figures(one, two, levels) for one, two in zip(values[first], values[second], strict=True))
     return [Relation(first, second, figure, before[figure], after[figure]) for figure in before]
 
 
-def figures(first: Ready, second: Ready) -> dict[Figure, float]:
-    """The associations of two columns of one table."""
+def levels_of(first: Ready, second: Ready) -> int | None:
+    """The smaller number of levels of two categories of the original, by which V is divided; None for numbers."""
+    return None if isinstance(first, Centred) or isinstance(second, Centred) else smaller_levels(first, second)
+
+
+def figures(first: Ready, second: Ready, levels: int | None) -> dict[Figure, float]:
+    """The associations of two columns of one table, by the levels of the original."""
     if not isinstance(first, Centred):
         if isinstance(second, Centred):
             return {"correlation ratio": correlation_ratio(first, second)}
-        return {"Cramér's V": cramers_v(first, second)}
+        return {"Cramér's V": cramers_v(first, second, levels)}
     if not isinstance(second, Centred):
         return {"correlation ratio": correlation_ratio(second, first)}
     found = association(first, second)

@@ -4,7 +4,7 @@ A bootstrap sample, drawn from the rows of the original with replacement, differ
 population would. A release whose error is that of a bootstrap sample loses no more than sampling variation does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, sqrt
@@ -23,6 +23,7 @@ from leafcover.metrics.utility.bivariate import (
     centred,
     column_pairs,
     figures,
+    levels_of,
     prepared,
     varies,
 )
@@ -213,12 +214,13 @@ def relation_errors(
     columns = {name: prepared(pair, name, rows) for name in names}
     used = [name for name in names if any(varies(column) for column in columns[name])]
     pairs = column_pairs(used, most_pairs)
-    before, after = (_associations(pairs, {name: columns[name][side] for name in used}) for side in (0, 1))
+    levels = {(one, two): levels_of(columns[one][0], columns[two][0]) for one, two in pairs}
+    before, after = (_associations(levels, {name: columns[name][side] for name in used}) for side in (0, 1))
     errors = np.zeros((count, len(before)))
     for number in range(count):
         drawn = np.random.default_rng([SEED, number]).integers(0, len(rows), len(rows))
         sample = {name: _resampled(columns[name][0], drawn) for name in used}
-        errors[number] = np.abs(_values(_associations(pairs, sample)) - _values(before))
+        errors[number] = np.abs(_values(_associations(levels, sample)) - _values(before))
     least = LEAST / sqrt(max(1, len(rows)))
     resampled = np.maximum(errors.mean(axis=0), least)
     ratios = np.abs(_values(after) - _values(before)) / resampled
@@ -239,12 +241,14 @@ def relation_errors(
     )
 
 
-def _associations(pairs: Sequence[tuple[str, str]], columns: dict[str, Ready]) -> dict[tuple[str, str, Figure], float]:
+def _associations(
+    levels: Mapping[tuple[str, str], int | None], columns: dict[str, Ready]
+) -> dict[tuple[str, str, Figure], float]:
     """The associations of one table by columns and kind; covariances say nothing that correlations do not."""
     return {
         (one, two, figure): value
-        for one, two in pairs
-        for figure, value in figures(columns[one], columns[two]).items()
+        for (one, two), fewer in levels.items()
+        for figure, value in figures(columns[one], columns[two], fewer).items()
         if figure != "covariance"
     }
 
