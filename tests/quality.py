@@ -1,12 +1,13 @@
 """How well a release serves trees that did not guide it, and how well it hides rows: the figures of the trial."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from leafcover.arrays import MISSING
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import attacker_of, pair_from
 from leafcover.engine.run import run
@@ -14,6 +15,7 @@ from leafcover.keyed_random import Key
 from leafcover.metrics.disclosure.informed_inference import informed_attacks
 from leafcover.metrics.disclosure.record_linkage import linkage
 from leafcover.recipes import plan_for
+from leafcover.recipes.plan import step_table
 
 
 @dataclass(frozen=True)
@@ -87,16 +89,31 @@ def _release(train, target, seed, recipe, settings):
 def measured(train, test, target, seed, *, min_leaf, others=(), recipe="cover", comparisons=20_000_000, **settings):
     """Release the training rows and measure against held-out ones."""
     release = _release(train, target, seed, recipe, tuple(settings.items()))
-    agree, accurate = agreement(train, release.table, test, target, min_leaf)
+    table = with_levels_of(train, release.table)
+    agree, accurate = agreement(train, table, test, target, min_leaf)
     linked = linkage(pair_from(train, release), comparisons=comparisons).value if release.descends else float("nan")
-    rest = [agreement(train, release.table, test, name, min_leaf)[0] for name in others]
+    rest = [agreement(train, table, test, name, min_leaf)[0] for name in others]
     return Quality(agree, accurate, linked, float(np.mean(rest)) if rest else float("nan"))
+
+
+def with_levels_of(original, released):
+    """The released table with levels numbered as in the original; some may have been pooled as a new one."""
+    return released.replace(
+        replace(column, values=_numbered(column, original[column.name]), levels=original[column.name].levels)
+        for column in released
+        if column.is_category
+    )
+
+
+def _numbered(column, original):
+    place = {level: at for at, level in enumerate(original.levels)}
+    return np.array([*(place.get(level, MISSING) for level in column.levels), MISSING], np.int32)[column.values]
 
 
 def granted_attack(train, test, target, seed, *, recipe="cover", **settings):
     """What an attacker who is granted the trees or cells infers about the released rows, above the others."""
     release = _release(train, target, seed, recipe, tuple(settings.items()))
-    known = Known(train, release.plan, release.partitions, train)
+    known = Known(step_table(release.plan, train), release.plan, release.partitions, train)
     attacker = attacker_of(pair_from(train, release, test), known, regrow=False)
     return informed_attacks([attacker], background=(), trained=False).granted
 

@@ -137,6 +137,7 @@ def release(
     sequence: str | None = None,
     unit_numbers: bool = True,
     rare: Rare | None = None,
+    share: int | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
     key: Key | None = None,
@@ -177,6 +178,9 @@ def release(
     rare : {"allow", "pool", "refuse"}, optional
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
         is released. Default: as the recipe does; ``cover`` pools them, recipes of publications let them stay.
+    share : int, optional
+        The minimum number of rows that hold a number, so that no rare or extreme one is released: neighbours in rank
+        take their mean. Default: 5 for ``cover``, 1 for recipes of publications.
     weights : {"drop", "classes", "calibrated"}, optional
         How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
         weighted totals are kept. Default: calibrated, if a column has the role "weight".
@@ -237,7 +241,7 @@ def release(
         repeats = find_repeats(original, project, again=again, key=None if new_key else chosen)
     tell("writing the plan", 0.0)
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
-    asked |= {"rare": rare, "weights": weights, "keep_tables": keep_tables}
+    asked |= {"rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
     chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
@@ -304,8 +308,8 @@ def _plan_for(
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
     if asked["rules"] or asked["find_rules"] is not None:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if asked["sequence"] is not None or asked["rare"] is not None:
-        raise PlanError("sequence and rare are for a recipe, and a plan was given. Write them into the plan.")
+    if any(asked[name] is not None for name in ("sequence", "rare", "share")):
+        raise PlanError("sequence, rare and share are for a recipe, and a plan was given. Write them into the plan.")
     if asked["weights"] is not None or asked["keep_tables"]:
         raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
     return rewritten(plan, table) if rewrite else plan

@@ -215,6 +215,9 @@ def test_large_integers_thousands_and_mixed_types_have_a_rule(tmp_path):
 def test_two_rows_and_one_column_have_a_rule(tmp_path):
     out = tmp_path / "out.csv"
     two = leafcover("release", table_of(tmp_path, "a,class\n1,x\n2,y\n"), "-o", out, "--target", "class", "--force")
+    assert two.exit_code == 1
+    assert "--rare allow" in two.stderr
+    two = leafcover("release", tmp_path / "in.csv", "-o", out, "--target", "class", "--force", "--rare", "allow")
     assert two.exit_code == 0, two.output
     assert "one cell" in two.stderr
     one = leafcover("release", table_of(tmp_path, "class\n" + "x\ny\n" * 20), "-o", out, "--target", "class", "--force")

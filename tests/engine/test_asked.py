@@ -16,7 +16,9 @@ from tests.tables import mixed
 
 def released(rows, recipe="cover", **settings):
     table = mixed(1, rows=rows)
-    return lc.release(table, lc.recipes.plan_for(table, recipe, target="class", settings=settings), seed=1)
+    return lc.release(
+        table, lc.recipes.plan_for(table, recipe, target="class", settings=settings, rare="allow"), seed=1
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,12 @@ def test_fewer_numbers_than_must_share_one_are_said_to_share_one(tmp_path):
 
 def test_two_rows_share_one_number_and_verify_agrees(tmp_path):
     (tmp_path / "in.csv").write_text("age,pay,class\n30,1.5,a\n40,2.5,b\n")
-    assert leafcover("release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--target", "class").exit_code == 0
+    assert (
+        leafcover(
+            "release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--target", "class", "--rare", "allow"
+        ).exit_code
+        == 0
+    )
     outward = json.loads((tmp_path / "out.csv.manifest.json").read_text())
     assert [words[:9] for words in outward["not_reached"]] == ["k = 10 wa", "share = 5", "The table"]
     assert "copy" not in outward["proved"]["statements"][0]  # of two rows a copy adds nothing that could be bounded
@@ -126,7 +133,18 @@ def test_a_price_that_was_raised_much_is_warned_of_and_one_that_was_given_is_not
 
 def test_terminal_and_manifests_say_it(tmp_path):
     (tmp_path / "in.csv").write_text(rows_of(rows=6))
-    words = ("release", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--target", "class", "--set", "k=20")
+    words = (
+        "release",
+        tmp_path / "in.csv",
+        "-o",
+        tmp_path / "out.csv",
+        "--target",
+        "class",
+        "--set",
+        "k=20",
+        "--rare",
+        "allow",
+    )
     done = leafcover(*words)
     said = "k = 20 was requested; the smallest group has 6 rows, the whole table."
     assert done.exit_code == 0, done.output

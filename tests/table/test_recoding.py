@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leafcover as lc
-from leafcover.table.recoding import FEWEST, Pooled, pool_levels, rare_levels
+from leafcover.engine.evaluate import pair_from
+from leafcover.errors import LeafcoverError, PlanError
+from leafcover.table.recoding import FEWEST, Pooled, pool_levels, rare_levels, share_numbers
 from tests.cli.helpers import leafcover, refused
 
 
@@ -86,3 +89,67 @@ def test_rules_and_pools_go_together():
     made = lc.release(lc.read(frame), "cover", target="member", seed=1, rare="pool", rules=["age == half + rest"])
     assert made.rules[0].broken == 0
     assert "diver" not in made.table["job"].levels
+
+
+# Numbers that few rows hold, by any recipe.
+
+
+def amounts(rows=400, seed=3):
+    rng = np.random.default_rng(seed)
+    pay = np.round(rng.lognormal(8, 1, rows), 2)
+    start = rng.integers(0, 3000, rows)
+    return pa.table(
+        {
+            "pay": pay,
+            "start": start,
+            "end": start + rng.integers(0, 3, rows),
+            "class": np.where(pay + rng.normal(0, 2000, rows) > 3000, "a", "b"),
+        }
+    )
+
+
+@pytest.mark.parametrize("recipe", ["cover", "cells", "framework", "random"])
+def test_a_share_is_kept_by_every_recipe_that_permutes(recipe):
+    table = lc.read(amounts())
+    made = lc.release(table, recipe, target="class", rules=["start <= end"], share=7, seed=1)
+    for name in ("pay", "start"):
+        held = np.unique(made.table[name].values, return_counts=True)[1]
+        if recipe in ("cover", "cells"):  # the others draw or add noise
+            assert held.min() >= 7
+    assert (made.table["end"].values >= made.table["start"].values).all()
+    before, after = np.sort(table["pay"].values), np.sort(made.table["pay"].values)
+    assert after[-1] <= before[-7:].mean() + 0.01
+    assert after[0] >= before[:7].mean() - 0.01
+    again = lc.parse_plan(lc.plan_text(made.plan))
+    assert again == made.plan
+    assert lc.release(table, again, seed=1).table.equals(made.table)
+
+
+def test_a_share_is_refused_unless_it_is_a_number_of_rows(tmp_path):
+    table = lc.read(amounts())
+    for share in (0, 1001, 2.5, True, "five"):
+        with pytest.raises(LeafcoverError, match="whole number|share"):
+            lc.release(table, "cells", target="class", share=share, seed=1)
+    plan = lc.recipes.cells(table, target="class")
+    with pytest.raises(PlanError, match="share"):
+        lc.release(table, plan, share=5, seed=1)
+
+
+def test_others_take_the_nearest_shared_number():
+    table = lc.read(pa.table({"x": [1.0, 2.0, 10.0, 11.0]}))
+    other = lc.read(pa.table({"x": [0.0, 5.0, 7.0, None, 99.0]}))
+    assert share_numbers(table, 2)["x"].values.tolist() == [1.5, 1.5, 10.5, 10.5]
+    found = share_numbers(other, 2, table)["x"].values
+    np.testing.assert_array_equal(found, [1.5, 1.5, 10.5, np.nan, 10.5])
+    assert share_numbers(table, 1) is table
+
+
+def test_attacks_know_shared_numbers():
+    """An attacker recodes the people first, so that every released record is one that the attacker knows."""
+    table = lc.read(amounts())
+    step = lc.Step(("pay", "start", "end", "class"), within=lc.Leaves(of="class"), perturb=lc.Shuffle())
+    made = lc.release(table, lc.Plan(step, target="class", share=5), seed=1)
+    pair = pair_from(table, made)
+    rows = {tuple(row) for row in np.column_stack([pair.for_attacks.original[n].values for n in ("pay", "start")])}
+    shown = {tuple(row) for row in np.column_stack([made.table[n].values for n in ("pay", "start")])}
+    assert shown <= rows

@@ -71,6 +71,14 @@ RareLevels = Annotated[
         "[cover pools them]",
     ),
 ]
+Share = Annotated[
+    int | None,
+    typer.Option(
+        "--share",
+        metavar="ROWS",
+        help="The fewest rows that hold a released number: rarer ones take the mean of their neighbours. [cover: 5]",
+    ),
+]
 LeaveWeights = Annotated[
     str | None,
     typer.Option(
@@ -126,6 +134,7 @@ def release(
         bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
     ] = False,
     rare: RareLevels = None,
+    share: Share = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
     key_file: Annotated[
@@ -207,6 +216,7 @@ def release(
             sequence=sequence,
             unit_numbers=not no_unit_numbers,
             rare=rare,  # type: ignore[arg-type]  # checked there
+            share=share,
             weights=weights,  # type: ignore[arg-type]
             keep_tables=keep_tables,
             key_file=key_file,
@@ -400,6 +410,7 @@ def plan(
     find_rules: FindRules = None,
     sequence: Sequence = None,
     rare: RareLevels = None,
+    share: Share = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
     reading: Reading,
@@ -422,6 +433,7 @@ def plan(
         find_rules=find_rules,
         sequence=sequence,
         rare=rare,  # type: ignore[arg-type]  # checked there
+        share=share,
         weights=weights,  # type: ignore[arg-type]
         keep_tables=keep_tables,
     )

@@ -253,7 +253,7 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
     if plan.units is None:
         shown = release.table if release.classed is None else release.classed
         shown = shown.take(np.argsort(release.source)) if release.descends else shown
-        return pair.without_ties(tied, plan.pools).with_nearest_weights(shown.select(plan.weighed))
+        return pair.without_ties(tied, plan.pools, plan.share).with_nearest_weights(shown.select(plan.weighed))
     aside = None if control is None else step_table(plan, control, tied)
     pair = pair.of_units(plan.units, step_table(plan, original, tied), release.step_table, aside)
     return pair.with_nearest_weights(release.step_table.select(n for n in plan.weighed if n in plan.units.constant))

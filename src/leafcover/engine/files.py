@@ -258,7 +258,7 @@ def recall(
         control=aside,
     )
     if chosen is None or chosen.units is None:
-        pair = pair.without_ties(tied, () if chosen is None else chosen.pools)
+        pair = pair.without_ties(tied, *((chosen.pools, chosen.share) if chosen is not None else ()))
     else:
         outside = None if aside is None else step_table(chosen, aside, tied)
         before, after = step_table(chosen, original, tied), step_table(chosen, released, tied)

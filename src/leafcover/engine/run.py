@@ -19,7 +19,16 @@ from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier, LevelsLeft, levels_ahead, levels_left
 from leafcover.perturb.shuffle import exchange_forbidden
-from leafcover.recipes.plan import Plan, Step, canonical, check, checked_table, forbidden_pairs, step_table, tied_by
+from leafcover.recipes.plan import (
+    Plan,
+    Step,
+    canonical,
+    check,
+    checked_table,
+    forbidden_pairs,
+    step_table,
+    tied_by,
+)
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.rule_search import check_rule
@@ -285,7 +294,7 @@ def run(
         cells=tuple(_cell_fact(step, partitions[step.within]) for step in plan.steps),
         warnings=(
             *_warnings(table, plan, partitions),
-            *_recoded(plan),
+            *plan.recodings,
             *_less_kept(rules),
             *(note for fact in kept for note in fact.notes),
         ),
@@ -345,13 +354,6 @@ def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
 def is_dealt(plan: Plan, table: Table) -> bool:
     """Whether a plan deals every column with values: no released row descends from one original row."""
     return not plan.descends and not _not_written(table, plan)
-
-
-def _recoded(plan: Plan) -> tuple[str, ...]:
-    """A sentence about each column whose rare levels were pooled, without naming them."""
-    return tuple(
-        f"{len(one.levels)} levels of column {one.column!r} were pooled as {one.into!r}." for one in plan.pools
-    )
 
 
 def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
 from leafcover.messages import catalogue
-from leafcover.table.recoding import Pooled, pool_levels
+from leafcover.table.recoding import Pooled, pool_levels, share_numbers
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.unit_layout import UnitLayout
@@ -59,20 +59,22 @@ class Pair:
         untied = None if self.untied is None else self.untied.take(rows)
         return replace(self, original=self.original.take(rows), released=self.released.take(rows), untied=untied)
 
-    def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = ()) -> "Pair":
-        """The same pair, with the one that attacks work on: levels are pooled as in the release."""
-        if not tied and not pools:
+    def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = (), share: int = 1) -> "Pair":
+        """The same pair, with the one that attacks work on: levels and numbers are recoded as in the release."""
+        if not tied and not pools and share == 1:
             return self
+        before = tied.untie(pool_levels(self.original, pools))
+        aside = None if self.control is None else tied.untie(pool_levels(self.control, pools))
         names = set(self.names) - set(tied.computed)
         found = replace(
             self,
-            original=tied.untie(pool_levels(self.original, pools)),
+            original=share_numbers(before, share),
             released=tied.untie(pool_levels(self.released, pools)),
             target=self.target if self.target in names else "",
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in names),
             sensitive=tuple(name for name in self.sensitive if name in names),
             weight=self.weight if self.weight in names else "",
-            control=None if self.control is None else tied.untie(pool_levels(self.control, pools)),
+            control=None if aside is None else share_numbers(aside, share, before),
         )
         return replace(self, untied=found)
 

@@ -8,7 +8,6 @@ is a permutation of itself, and no released row descends from one person.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from operator import index
 from typing import ClassVar
 
 import numpy as np
@@ -29,15 +28,14 @@ from leafcover.perturb.base import (
 )
 from leafcover.perturb.shuffle import same_values, shares_in_cells
 from leafcover.table.column_rules import level_codes, level_count
-from leafcover.table.table import MAX_GRID_POINTS, Column, Table
+from leafcover.table.recoding import checked_share, shared_values
+from leafcover.table.table import Column, Table
 from leafcover.tree.binary import COMMON, Stage
 
 MOST_PAIRS = 4_000_000  # pairs of levels of two columns up to which they are compared
-MOST_SHARE = 1000
 SURPRISE = 1 / 32  # the least probability that no row has a pair of levels, when it is described in bits
 FAR = 2.0  # standard errors
 NO_GROUPS, NO_SCORES = np.empty(0, np.int32), np.empty(0)
-HUGE = 1e290
 STEP = 0.25  # sums of scores are rounded to this many standard deviations of a new sample
 MOST_CORRELATED = 0.9999
 LEAST_UNEXPLAINED = 0.1  # the share of a number's variance, to which the error of a correlation is compared at least
@@ -90,13 +88,7 @@ class Deal(Perturbation):
     correlated: float = 0.0
 
     def __post_init__(self) -> None:
-        try:
-            share = 0 if isinstance(self.share, bool) else index(self.share)
-        except TypeError:
-            share = 0
-        if not 1 <= share <= MOST_SHARE:
-            raise ValueOutOfRange("Deal.share", self.share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
-        object.__setattr__(self, "share", share)  # not an integer of NumPy, which plans would not write alike
+        object.__setattr__(self, "share", checked_share("Deal.share", self.share))
         if not self.avoid >= 0:
             raise ValueOutOfRange("Deal.avoid", self.avoid, "a number of at least 0; inf avoids no pair")
         if not self.relate >= 0:
@@ -538,35 +530,3 @@ def _known(code: Codes, count: int, column: Column) -> Bools:
         found[code[missing]] = False
         found[code[~missing]] = True
     return found
-
-
-def shared_values(column: Column, share: int) -> Array:
-    """Numbers such that each is held by at least ``share`` rows; fewer rows in all hold one value.
-
-    Rare neighbours take their mean, on the grid of the column, or the value among them that enough rows hold. The
-    result is the column's own array if nothing changes.
-    """
-    from leafcover.kernels.microaggregation import optimal_groups
-
-    known = np.flatnonzero(~column.missing)
-    order = np.argsort(column.values) if len(known) == len(column) else known[np.argsort(column.values[known])]
-    ordered = column.values[order]
-    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of each distinct value
-    held = np.diff(np.append(first, len(ordered)))
-    distinct = ordered[first]
-    # Beyond 2^53 the stored text may tell integers apart that are one value here, so all are written anew.
-    if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < MAX_GRID_POINTS):
-        return column.values
-    scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
-    group = optimal_groups(distinct / scale, share, held)  # does not reach across a gap if there is another way
-    begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
-    scale = scale if scale > HUGE else 1.0
-    new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale
-    if column.grid is not None:
-        new = column.grid.value(column.grid.index(new))
-    most = np.maximum.reduceat(held, begin)
-    common = np.flatnonzero((held >= share) & (held == most[group]))[::-1]  # of equals the lowest
-    new[group[common]] = distinct[common]
-    values = column.values.copy()
-    values[order] = np.repeat(new[group], held)
-    return values

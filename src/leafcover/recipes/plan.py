@@ -16,7 +16,7 @@ from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
 from leafcover.table.column_rules import ColumnRule
-from leafcover.table.recoding import FEWEST, Pooled, pool_levels
+from leafcover.table.recoding import FEWEST, Pooled, checked_share, pool_levels, share_numbers
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 from leafcover.table.unit_layout import UnitLayout
@@ -115,6 +115,8 @@ class Plan:
         Relations that were found in the table; at least as many released rows keep them as before.
     pools : sequence of Pooled, optional
         Levels of categories that become one level before anything else happens.
+    share : int, default 1
+        The minimum number of rows that hold a number. Neighbours in rank take their mean before a step reads them.
     units : UnitLayout, optional
         How the rows of each unit become one row, if several rows belong to one person or household. Steps then read and
         change the columns of that table.
@@ -145,6 +147,7 @@ class Plan:
     found_rules: tuple[ColumnRule, ...] = field(default=())
     units: UnitLayout | None = field(default=None)
     pools: tuple[Pooled, ...] = field(default=())
+    share: int = field(default=1)
     weights: ReleasedWeights | None = field(default=None)
     keep_tables: KeptTables = field(default=())
 
@@ -159,6 +162,7 @@ class Plan:
         found_rules: Sequence[ColumnRule] = (),
         units: UnitLayout | None = None,
         pools: Sequence[Pooled] = (),
+        share: int = 1,
         weights: ReleasedWeights | None = None,
         keep_tables: Sequence[Sequence[str]] = (),
     ) -> None:
@@ -169,6 +173,7 @@ class Plan:
         object.__setattr__(self, "made", made)
         object.__setattr__(self, "units", units)
         object.__setattr__(self, "pools", tuple(pools))
+        object.__setattr__(self, "share", checked_share("A plan's share", share))
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "keep_tables", tuple(tuple(names) for names in keep_tables))
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
@@ -190,7 +195,8 @@ class Plan:
         Parameters
         ----------
         **changes : any
-            New values of recipe, target, settings, made, rules, found_rules, units, pools, weights or keep_tables.
+            New values of recipe, target, settings, made, rules, found_rules, units, pools, share, weights
+            or keep_tables.
 
         Returns
         -------
@@ -205,6 +211,14 @@ class Plan:
         """
         names = [one.name for one in fields(self) if one.name != "steps"]
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
+
+    @property
+    def recodings(self) -> tuple[str, ...]:
+        """A sentence about each column whose rare levels are pooled, without naming them, and about shared numbers."""
+        said = [f"{len(one.levels)} levels of column {one.column!r} were pooled as {one.into!r}." for one in self.pools]
+        if self.share > 1:
+            said.append(f"Numbers that fewer than {self.share} rows held became the mean of neighbours.")
+        return tuple(said)
 
     def tied(self, table: Table) -> TiedColumns:
         """How the rules tie the columns of a table.
@@ -353,15 +367,16 @@ def recoded_table(plan: Plan, table: Table) -> Table:
 
 
 def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Table:
-    """The table whose columns the steps name: recoded, without computed columns, and with one row for each unit.
+    """The table whose columns the steps name: recoded, without computed columns, with one row for each unit.
 
     Another table than the original, such as a control, is tied as the original is.
     """
     table = recoded_table(plan, table)
     untied = (tied_by(plan, table) if tied is None else tied).untie(table)
     if plan.units is not None:
-        return plan.units.unfold(untied)
-    return untied.select(name for name in untied.names if untied.roles.get(name) != "unit")
+        return share_numbers(plan.units.unfold(untied), plan.share)
+    rows = untied.select(name for name in untied.names if untied.roles.get(name) != "unit")
+    return share_numbers(rows, plan.share)
 
 
 def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
@@ -399,6 +414,7 @@ def canonical(plan: Plan) -> bytes:
     whole: list[Any] = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
     whole = whole if plan.units is None else [whole, _frozen(plan.units)]
     whole = [whole, [_frozen(one) for one in plan.pools]] if plan.pools else whole
+    whole = [whole, "share", plan.share] if plan.share > 1 else whole
     whole = whole if plan.weights is None else [whole, _frozen(plan.weights)]
     whole = [whole, [list(names) for names in plan.keep_tables]] if plan.keep_tables else whole
     return json.dumps(whole, ensure_ascii=True, separators=(",", ":"), sort_keys=True, default=_frozen).encode()

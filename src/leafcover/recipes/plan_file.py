@@ -78,6 +78,7 @@ def plan_text(plan: Plan) -> str:
             shared[one] = method if taken[method] == 1 else f"{method}-{taken[method]}"
     lines = [f"version = {VERSION}"]
     lines += [f"{name} = {_toml(text)}" for name, text in (("recipe", plan.recipe), ("target", plan.target)) if text]
+    lines += [f"share = {plan.share}"] if plan.share > 1 else []
     if plan.units is not None:
         lines += ["", "[unit]"]
         lines += [f"{key} = {_toml(content)}" for key, content in _unit_table(plan.units).items()]
@@ -199,7 +200,7 @@ def parse_plan(text: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
-    known = ("version", "recipe", "target", "unit", "pool", "weights", "keep", "rule", "partition", "step")
+    known = ("version", "recipe", "target", "share", "unit", "pool", "weights", "keep", "rule", "partition", "step")
     _only(content, known, "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
@@ -224,6 +225,7 @@ def parse_plan(text: str) -> Plan:
         found_rules=found,
         units=units,
         pools=pools,
+        share=content.get("share", 1),
         weights=_weights(content["weights"]) if "weights" in content else None,
         keep_tables=_keep_tables(content.get("keep", [])),
     )

@@ -13,7 +13,15 @@ from leafcover.recipes.plan import Made, Plan
 from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
-from leafcover.table.recoding import FEWEST, Pooled, pool_levels, rare_levels, refuse_rare
+from leafcover.table.recoding import (
+    FEWEST,
+    Pooled,
+    checked_share,
+    pool_levels,
+    rare_levels,
+    refuse_rare,
+    share_numbers,
+)
 from leafcover.table.rule_search import find_rules as rules_in
 from leafcover.table.rule_text import parse_rule
 from leafcover.table.table import IntoTable, Table, target_of
@@ -158,6 +166,7 @@ def recipe(
             find_rules: FindRules | None = None,
             sequence: str | None = None,
             rare: Rare | None = None,
+            share: int | None = None,
             weights: Leave | None = None,
             keep_tables: Sequence[str | Sequence[str]] = (),
             **given: Any,
@@ -191,6 +200,9 @@ def recipe(
                 given |= {"target": layout.columns_at(target)[0]} if target else {}
             elif sequence is not None:
                 raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
+            given |= {"share": share} if share is not None and "share" in known else {}
+            least = checked_share("share", share) if share is not None and "share" not in known else 1
+            untied = share_numbers(untied, least)
             if "keep_tables" in known:
                 given["keep_tables"] = tables if layout is None else ()
             plan = write(untied, **given)
@@ -208,6 +220,7 @@ def recipe(
                 found_rules=kept,
                 units=layout,
                 pools=pools,
+                share=least,
                 weights=leave,
                 keep_tables=tables,
             )
@@ -225,13 +238,13 @@ def _pools(table: Table, rare: Rare, target: str | None) -> tuple[Pooled, ...]:
     found = () if rare == "allow" else rare_levels(table)
     if rare == "refuse":
         refuse_rare(found)
-    for one in found:
-        if one.column == target and {*table[target].levels} <= {*one.levels, one.into}:
-            raise TableError(
-                f"Target {target!r} would have one level if those of fewer than {FEWEST} people were pooled. "
-                "Choose another target, or let them stay (rare='allow')."
-            )
-    return found
+    last = [one for one in found if one.column == target and {*table[target].levels} <= {*one.levels, one.into}]
+    if last and len(table[last[0].column].levels) > 1:
+        raise TableError(
+            f"Target {target!r} would have one level if those of fewer than {FEWEST} people were pooled. "
+            "Choose another target, or let them stay (rare='allow')."
+        )
+    return tuple(one for one in found if one not in last)
 
 
 def _check_units(recipe: str, table: Table, takes_units: bool) -> None:
@@ -285,6 +298,7 @@ def plan_for(
     find_rules: FindRules | None = None,
     sequence: str | None = None,
     rare: Rare | None = None,
+    share: int | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
 ) -> Plan:
@@ -310,6 +324,9 @@ def plan_for(
     rare : {"allow", "pool", "refuse"}, optional
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
         is released. Default: as the recipe does; ``cover`` pools them, recipes of publications let them stay.
+    share : int, optional
+        The minimum number of rows that hold a number, so that no rare or extreme one is released: neighbours in rank
+        take their mean. Default: 5 for ``cover``, 1 for recipes of publications.
     weights : {"drop", "classes", "calibrated"}, optional
         How survey weights leave: not at all, as the mean weight of classes of at least 5 people, or calibrated so that
         weighted totals are kept. Default: calibrated, if a column has the role "weight".
@@ -335,7 +352,7 @@ def plan_for(
     if chosen.needs_target:
         given["target"] = target
     given |= {"weights": weights, "keep_tables": keep_tables}
-    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
+    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, share=share, **given)
     return plan.replaced(target=target or "")
 
 
@@ -352,6 +369,7 @@ def rewritten(plan: Plan, table: Table) -> Plan:
         find_rules=plan.found_rules,
         sequence=None if plan.units is None else plan.units.sequence,
         rare="pool" if plan.pools else "allow",
+        share=plan.share if plan.share > 1 else None,
         weights=plan.weights.leave if plan.weights is not None and table.with_role("weight") else None,
         keep_tables=plan.keep_tables,
     )

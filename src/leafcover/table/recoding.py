@@ -1,25 +1,30 @@
-"""Recoding: levels that few people have become one level before anything else happens.
+"""Recoding: levels that few people have become one level, and numbers that few rows hold their mean.
 
 A rare level is a value that stands out: its holder is known to be in the table. So levels of fewer than five people or
 households become the level "other". If they are fewer than five people in all, they become the least common of the
-other levels instead: four values at most are then wrong, where a pool of their own would be as rare as they are.
+other levels instead: four values at most are then wrong, where a pool of their own would be as rare as they are. A
+number in cents stands out in the same way; neighbours in rank take their mean, at the ends of a column too.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import index
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from leafcover.arrays import MISSING, Rows
-from leafcover.errors import PlanError, TableError
+from leafcover.arrays import MISSING, Array, Rows
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
 from leafcover.table.formatting import plain_text
-from leafcover.table.table import Column, Table
+from leafcover.table.table import MAX_GRID_POINTS, Column, Table
 from leafcover.table.units import owners
 
 FEWEST = 5  # people or households that a released level must have
 OTHER = "other"
+MOST_SHARE = 1000  # rows that a number is shared by, at most
+HUGE = 1e290  # squares and sums of such numbers overflow
 STAYS = ("unchanged", "unit", "identifier")  # roles of columns that are not recoded
 
 
@@ -102,3 +107,68 @@ def refuse_rare(pools: Sequence[Pooled]) -> None:
             f"Levels of fewer than {FEWEST} people occur in {listed}. Pool them (rare='pool'), drop the columns, or "
             "release the levels as they are (rare='allow')."
         )
+
+
+# Numbers that few rows hold.
+
+
+def checked_share(name: str, share: Any) -> int:
+    """A number of rows that hold a number; not an integer of NumPy, which plans would not write alike."""
+    try:
+        found = 0 if isinstance(share, bool) else index(share)
+    except TypeError:
+        found = 0
+    if not 1 <= found <= MOST_SHARE:
+        raise ValueOutOfRange(name, share, f"a whole number of rows from 1 to {MOST_SHARE:,}")
+    return found
+
+
+def share_numbers(table: Table, share: int, reference: Table | None = None) -> Table:
+    """The table with numbers that at least ``share`` rows hold; another table takes the nearest of a reference."""
+    names = [c.name for c in table if not c.is_category and table.roles.get(c.name) not in (*STAYS, "weight")]
+    if share == 1:
+        return table
+    return table.replace(_with_shared(table[name], share, (reference or table)[name]) for name in names)
+
+
+def _with_shared(column: Column, share: int, reference: Column) -> Column:
+    values = shared_values(reference, share)
+    if column is not reference and not reference.missing.all():
+        known = np.flatnonzero(~reference.missing)
+        known = known[np.argsort(reference.values[known])]
+        cuts = reference.values[known][:-1] / 2 + reference.values[known][1:] / 2
+        nearest = values[known[np.searchsorted(cuts, np.where(column.missing, 0.0, column.values))]]
+        values = np.where(column.missing, column.values, nearest)
+    return column if values is column.values else replace(column, values=values, stored=None)
+
+
+def shared_values(column: Column, share: int) -> Array:
+    """Numbers such that each is held by at least ``share`` rows; fewer rows in all hold one value.
+
+    Rare neighbours take their mean, on the grid of the column, or the value among them that enough rows hold. The
+    result is the column's own array if nothing changes.
+    """
+    from leafcover.kernels.microaggregation import optimal_groups
+
+    known = np.flatnonzero(~column.missing)
+    order = np.argsort(column.values) if len(known) == len(column) else known[np.argsort(column.values[known])]
+    ordered = column.values[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of each distinct value
+    held = np.diff(np.append(first, len(ordered)))
+    distinct = ordered[first]
+    # Beyond 2^53 the stored text may tell integers apart that are one value here, so all are written anew.
+    if not len(first) or (held.min() >= share and np.abs(distinct[[0, -1]]).max() < MAX_GRID_POINTS):
+        return column.values
+    scale = float(np.abs(distinct[[0, -1]]).max()) or 1.0  # sums and squares of large numbers would overflow
+    group = optimal_groups(distinct / scale, share, held)  # does not reach across a gap if there is another way
+    begin = np.flatnonzero(np.append(True, group[1:] != group[:-1]))
+    scale = scale if scale > HUGE else 1.0
+    new = np.add.reduceat(distinct / scale * held, begin) / np.add.reduceat(held, begin) * scale
+    if column.grid is not None:
+        new = column.grid.value(column.grid.index(new))
+    most = np.maximum.reduceat(held, begin)
+    common = np.flatnonzero((held >= share) & (held == most[group]))[::-1]  # of equals the lowest
+    new[group[common]] = distinct[common]
+    values = column.values.copy()
+    values[order] = np.repeat(new[group], held)
+    return values

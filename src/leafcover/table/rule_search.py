@@ -35,6 +35,7 @@ EXTRA_ROWS = 30
 SORTED_ROWS = 20_000  # in which they are looked for
 NEGLIGIBLE = 1e-7  # of a column's spread: what is left of it if it is a sum of others
 MOST_TERMS = 12
+HUGE = 1e100  # sums of products of such numbers overflow
 FEW_VALUES = 10  # distinct values up to which a number may be a code
 MOST_LEVELS = 300
 LEAST_BROKEN = 0.02  # the share of rows in which independent columns would break an order, from which it is a rule
@@ -84,7 +85,7 @@ def find_rules(table: Table) -> tuple[FoundRule, ...]:
     """
     columns = [c for c in table if table.roles.get(c.name) not in NO_RULES_FOR and not c.missing.all()]
     table = table.select(c.name for c in columns)
-    numbers = [c for c in columns if not c.is_category]
+    numbers = [c for c in columns if not c.is_category and _scale(c) < HUGE]
     equations = list(_equations(numbers, table))
     found: list[ColumnRule] = [*equations, *_moments(numbers, table)]
     found += _orders(numbers, table, equations)

@@ -50,8 +50,9 @@ def planted(rows=200, seed=5):
     )
 
 
-def released(original, recipe="cover", *, target="good", key=None, keep_order=False):
-    return run(original, plan_for(original, recipe, target=target), key=key or KEY, keep_order=keep_order)
+def released(original, recipe="cover", *, target="good", key=None, keep_order=False, rare="allow"):
+    plan = plan_for(original, recipe, target=target, rare=rare)
+    return run(original, plan, key=key or KEY, keep_order=keep_order)
 
 
 def measured(original, release, control=None):
