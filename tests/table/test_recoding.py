@@ -128,7 +128,7 @@ def test_a_share_is_kept_by_every_recipe_that_permutes(recipe):
 def test_a_share_is_refused_unless_it_is_a_number_of_rows(tmp_path):
     table = lc.read(amounts())
     for share in (0, 1001, 2.5, True, "five"):
-        with pytest.raises(LeafcoverError, match="whole number|share"):
+        with pytest.raises(LeafcoverError, match="share"):
             lc.release(table, "cells", target="class", share=share, seed=1)
     plan = lc.recipes.cells(table, target="class")
     with pytest.raises(PlanError, match="share"):
@@ -136,11 +136,11 @@ def test_a_share_is_refused_unless_it_is_a_number_of_rows(tmp_path):
 
 
 def test_others_take_the_nearest_shared_number():
-    table = lc.read(pa.table({"x": [1.0, 2.0, 10.0, 11.0]}))
+    table = lc.read(pa.table({"x": [1.5, 2.5, 10.5, 11.5]}))
     other = lc.read(pa.table({"x": [0.0, 5.0, 7.0, None, 99.0]}))
-    assert share_numbers(table, 2)["x"].values.tolist() == [1.5, 1.5, 10.5, 10.5]
+    assert share_numbers(table, 2)["x"].values.tolist() == [2.0, 2.0, 11.0, 11.0]
     found = share_numbers(other, 2, table)["x"].values
-    np.testing.assert_array_equal(found, [1.5, 1.5, 10.5, np.nan, 10.5])
+    np.testing.assert_array_equal(found, [2.0, 2.0, 11.0, np.nan, 11.0])
     assert share_numbers(table, 1) is table
 
 

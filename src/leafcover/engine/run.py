@@ -19,16 +19,7 @@ from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
 from leafcover.perturb.base import Changed, Chunk, Described, Earlier, LevelsLeft, levels_ahead, levels_left
 from leafcover.perturb.shuffle import exchange_forbidden
-from leafcover.recipes.plan import (
-    Plan,
-    Step,
-    canonical,
-    check,
-    checked_table,
-    forbidden_pairs,
-    step_table,
-    tied_by,
-)
+from leafcover.recipes.plan import Plan, Step, canonical, check, checked_table, forbidden_pairs, step_table, tied_by
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
 from leafcover.table.rule_search import check_rule

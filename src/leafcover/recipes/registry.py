@@ -351,8 +351,10 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
+    if share is not None and given.setdefault("share", share) != share:
+        raise PlanError(f"share={share} and the setting share={given['share']} were given. Use one of them.")
     given |= {"weights": weights, "keep_tables": keep_tables}
-    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, share=share, **given)
+    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
     return plan.replaced(target=target or "")
 
 
