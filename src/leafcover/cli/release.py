@@ -57,6 +57,10 @@ Sequence = Annotated[
         help="Sort the rows of a unit by this column. [the first date, or the order of the table]",
     ),
 ]
+MostRows = Annotated[
+    int | None,
+    typer.Option("--most-rows", metavar="N", help="Release at most N rows of each unit. [as many as 10 units have]"),
+]
 RareLevels = Annotated[
     str,
     typer.Option(
@@ -116,6 +120,7 @@ def release(
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = False,
     sequence: Sequence = None,
+    most_rows: MostRows = None,
     no_unit_numbers: Annotated[
         bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
     ] = False,
@@ -199,6 +204,7 @@ def release(
             rules=rules,
             find_rules=find_rules,
             sequence=sequence,
+            most_rows=most_rows,
             unit_numbers=not no_unit_numbers,
             rare=rare,  # type: ignore[arg-type]  # checked there
             weights=weights,  # type: ignore[arg-type]
@@ -393,6 +399,7 @@ def plan(
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = False,
     sequence: Sequence = None,
+    most_rows: MostRows = None,
     rare: RareLevels = "allow",
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
@@ -415,6 +422,7 @@ def plan(
         rules=rules,
         find_rules=find_rules,
         sequence=sequence,
+        most_rows=most_rows,
         rare=rare,  # type: ignore[arg-type]  # checked there
         weights=weights,  # type: ignore[arg-type]
         keep_tables=keep_tables,

@@ -138,6 +138,7 @@ def recipe(
             rules: Sequence[str | ColumnRule] = (),
             find_rules: FindRules = False,
             sequence: str | None = None,
+            most_rows: int | None = None,
             rare: Rare = "allow",
             weights: Leave | None = None,
             keep_tables: Sequence[str | Sequence[str]] = (),
@@ -167,11 +168,14 @@ def recipe(
                         "keep_tables with a unit needs calibrated weights: numbers of rows cannot be kept where units "
                         "are dealt. Name a weight, or leave the tables out."
                     )
-                layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
+                apart = [n for rule in declared for n in rule.columns]
+                layout = unit_layout(untied, sequence=sequence, most_rows=most_rows, apart=apart)
                 untied = layout.unfold(untied)
                 given |= {"target": layout.columns_at(target)[0]} if target else {}
             elif sequence is not None:
                 raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
+            elif most_rows is not None:
+                raise PlanError(f"most_rows={most_rows} counts rows of a unit, but no column has the role unit.")
             if "keep_tables" in known:
                 given["keep_tables"] = tables if layout is None else ()
             plan = write(untied, **given)
@@ -259,6 +263,7 @@ def plan_for(
     rules: Sequence[str | ColumnRule] = (),
     find_rules: FindRules = False,
     sequence: str | None = None,
+    most_rows: int | None = None,
     rare: Rare = "allow",
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
@@ -281,6 +286,8 @@ def plan_for(
         Whether further rules are looked for in the table and kept, or those that were found before.
     sequence : str, optional
         The column by which the rows of a unit follow each other, if a column has the role "unit".
+    most_rows : int, optional
+        The largest number of rows that a unit gives.
     rare : {"allow", "pool", "refuse"}, default "allow"
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
         is released.
@@ -308,7 +315,7 @@ def plan_for(
     target = _target(recipe, table, target) if chosen.needs_target else target_of(table, target)
     if chosen.needs_target:
         given["target"] = target
-    given |= {"weights": weights, "keep_tables": keep_tables}
+    given |= {"weights": weights, "keep_tables": keep_tables, "most_rows": most_rows}
     plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
     return plan.replaced(target=target or "")
 
@@ -325,6 +332,7 @@ def rewritten(plan: Plan, table: Table) -> Plan:
         rules=plan.rules,
         find_rules=plan.found_rules,
         sequence=None if plan.units is None else plan.units.sequence,
+        most_rows=None if plan.units is None else plan.units.most_rows,
         rare="pool" if plan.pools else "allow",
         weights=plan.weights.leave if plan.weights is not None and table.with_role("weight") else None,
         keep_tables=plan.keep_tables,
