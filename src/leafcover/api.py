@@ -135,6 +135,7 @@ def release(
     rules: Sequence[str | ColumnRule] = (),
     find_rules: bool | None = None,
     sequence: str | None = None,
+    most_rows: int | None = None,
     unit_numbers: bool = True,
     rare: Rare | None = None,
     share: int | None = None,
@@ -172,6 +173,8 @@ def release(
         If a column has the role "unit", so that several rows belong to one person or household: the column by which
         the rows of a unit follow each other. Default: the first date or time that varies within units, or the order of
         the table.
+    most_rows : int, optional
+        The largest number of rows that a unit gives. Default: as many as at least 10 units have.
     unit_numbers : bool, default True
         Whether the release says which rows belong to one unit, by new numbers in the unit's column; otherwise it has no
         such column.
@@ -241,7 +244,7 @@ def release(
         repeats = find_repeats(original, project, again=again, key=None if new_key else chosen)
     tell("writing the plan", 0.0)
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
-    asked |= {"rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
+    asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
     chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
@@ -308,8 +311,8 @@ def _plan_for(
         raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
     if asked["rules"] or asked["find_rules"] is not None:
         raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if any(asked[name] is not None for name in ("sequence", "rare", "share")):
-        raise PlanError("sequence, rare and share are for a recipe, and a plan was given. Write them into the plan.")
+    if any(asked[name] is not None for name in ("sequence", "most_rows", "rare", "share")):
+        raise PlanError("sequence, most_rows, rare and share are for a recipe, and a plan was given. Change the plan.")
     if asked["weights"] is not None or asked["keep_tables"]:
         raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
     return rewritten(plan, table) if rewrite else plan

@@ -112,7 +112,7 @@ FIRST = (
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
     *("test_share", "weights"),
 )
-ANYWHERE = ("max_risk", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
+ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
 OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -62,6 +62,10 @@ Sequence = Annotated[
         help="Sort the rows of a unit by this column. [the first date, or the order of the table]",
     ),
 ]
+MostRows = Annotated[
+    int | None,
+    typer.Option("--most-rows", metavar="N", help="Release at most N rows of each unit. [as many as 10 units have]"),
+]
 RareLevels = Annotated[
     str | None,
     typer.Option(
@@ -130,6 +134,7 @@ def release(
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = None,
     sequence: Sequence = None,
+    most_rows: MostRows = None,
     no_unit_numbers: Annotated[
         bool, typer.Option("--no-unit-numbers", help="Do not release which rows belong to one unit.")
     ] = False,
@@ -214,6 +219,7 @@ def release(
             rules=rules,
             find_rules=find_rules,
             sequence=sequence,
+            most_rows=most_rows,
             unit_numbers=not no_unit_numbers,
             rare=rare,  # type: ignore[arg-type]  # checked there
             share=share,
@@ -409,6 +415,7 @@ def plan(
     rules: Rules = [],  # noqa: B006
     find_rules: FindRules = None,
     sequence: Sequence = None,
+    most_rows: MostRows = None,
     rare: RareLevels = None,
     share: Share = None,
     weights: LeaveWeights = None,
@@ -432,6 +439,7 @@ def plan(
         rules=rules,
         find_rules=find_rules,
         sequence=sequence,
+        most_rows=most_rows,
         rare=rare,  # type: ignore[arg-type]  # checked there
         share=share,
         weights=weights,  # type: ignore[arg-type]

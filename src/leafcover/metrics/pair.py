@@ -94,9 +94,10 @@ class Pair:
 
     def of_units(self, units: UnitLayout, original: Table, released: Table, control: Table | None) -> "Pair":
         """The same pair of rows; attacks work on a pair of tables with one row for each unit."""
+        there = {units.column_of(name) for name in original.names}  # not those that rules compute
 
         def every(names: Sequence[str]) -> list[str]:
-            return [at for name in names for at in units.columns_at(name) if at in original.names]
+            return [at for name in names if name in there for at in units.columns_at(name) if at in original.names]
 
         target = units.columns_at(self.target)[0] if self.target else ""
         more = list(units.sizes) if set(self.quasi_identifiers) >= set(self.names) - {self.target, self.weight} else []

@@ -380,13 +380,17 @@ def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Tab
 
 
 def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
-    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders."""
+    """Which pairs of levels of two untied columns the rules forbid; a pair of columns stands in both orders.
+
+    For a column that is computed, known or missing, counts the one that is missing in the same rows.
+    """
     found: dict[tuple[str, str], Bools] = {}
     for rule in (*plan.all_rules, *tied.implied):
         for one, other, pairs in () if rule.ties else rule.forbidden_pairs(table):
-            if one in table.names and other in table.names:
-                found[one, other] = found.get((one, other), False) | pairs
-                found[other, one] = found[one, other].T
+            left, right = tied.missing_as(one, table), tied.missing_as(other, table)
+            if left is not None and right is not None and left != right:
+                found[left, right] = found.get((left, right), False) | pairs
+                found[right, left] = found[left, right].T
     return found if plan.units is None else _at_positions(found, plan.units)
 
 

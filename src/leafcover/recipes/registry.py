@@ -165,6 +165,7 @@ def recipe(
             rules: Sequence[str | ColumnRule] = (),
             find_rules: FindRules | None = None,
             sequence: str | None = None,
+            most_rows: int | None = None,
             rare: Rare | None = None,
             share: int | None = None,
             weights: Leave | None = None,
@@ -195,11 +196,14 @@ def recipe(
                         "keep_tables with a unit needs calibrated weights: numbers of rows cannot be kept where units "
                         "are dealt. Name a weight, or leave the tables out."
                     )
-                layout = unit_layout(untied, sequence=sequence, apart=[n for rule in declared for n in rule.columns])
+                apart = [n for rule in declared for n in rule.columns]
+                layout = unit_layout(untied, sequence=sequence, most_rows=most_rows, apart=apart)
                 untied = layout.unfold(untied)
                 given |= {"target": layout.columns_at(target)[0]} if target else {}
             elif sequence is not None:
                 raise PlanError(f"sequence={sequence!r} sorts the rows of a unit, but no column has the role unit.")
+            elif most_rows is not None:
+                raise PlanError(f"most_rows={most_rows} counts rows of a unit, but no column has the role unit.")
             given |= {"share": share} if share is not None and "share" in known else {}
             least = checked_share("share", share) if share is not None and "share" not in known else 1
             untied = share_numbers(untied, least)
@@ -297,6 +301,7 @@ def plan_for(
     rules: Sequence[str | ColumnRule] = (),
     find_rules: FindRules | None = None,
     sequence: str | None = None,
+    most_rows: int | None = None,
     rare: Rare | None = None,
     share: int | None = None,
     weights: Leave | None = None,
@@ -321,6 +326,8 @@ def plan_for(
         recipe does; ``cover`` looks for rules, recipes of publications do not.
     sequence : str, optional
         The column by which the rows of a unit follow each other, if a column has the role "unit".
+    most_rows : int, optional
+        The largest number of rows that a unit gives.
     rare : {"allow", "pool", "refuse"}, optional
         What happens to levels of categories that fewer than 5 people have: they stay, they become one level, or nothing
         is released. Default: as the recipe does; ``cover`` pools them, recipes of publications let them stay.
@@ -353,7 +360,7 @@ def plan_for(
         given["target"] = target
     if share is not None and given.setdefault("share", share) != share:
         raise PlanError(f"share={share} and the setting share={given['share']} were given. Use one of them.")
-    given |= {"weights": weights, "keep_tables": keep_tables}
+    given |= {"weights": weights, "keep_tables": keep_tables, "most_rows": most_rows}
     plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
     return plan.replaced(target=target or "")
 
@@ -370,6 +377,7 @@ def rewritten(plan: Plan, table: Table) -> Plan:
         rules=plan.rules,
         find_rules=plan.found_rules,
         sequence=None if plan.units is None else plan.units.sequence,
+        most_rows=None if plan.units is None else plan.units.most_rows,
         rare="pool" if plan.pools else "allow",
         share=plan.share if plan.share > 1 else None,
         weights=plan.weights.leave if plan.weights is not None and table.with_role("weight") else None,

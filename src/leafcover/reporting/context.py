@@ -205,7 +205,7 @@ class ReportContext:
         tried = len(self.inferences)
         if not tried and self.measures is not None:
             tried = len(self.measures.risks.inferences)
-        every = len(self.pair.names)
+        every = max(len(self.pair.names), len(self.pair.for_attacks.names))  # of units: one for each position
         return say("columns-attacked", all="yes" if tried == every > 1 else "no", attacked=tried, columns=every)
 
 

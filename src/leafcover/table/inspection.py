@@ -44,6 +44,7 @@ from leafcover.table.identifier_patterns import (
     pattern_of,
     share_of,
 )
+from leafcover.table.recoding import FEWEST, Pooled, rare_levels
 from leafcover.table.rule_search import FoundRule, find_rules
 from leafcover.table.table import MAX_GRID_POINTS, Column, Grid, Kind, Role, Table, row_hashes
 from leafcover.table.unit_layout import unit_layout
@@ -399,7 +400,7 @@ class UnitFacts:
 
     def __str__(self) -> str:
         fewest, median, most = self.rows
-        size = f"{fewest:,} rows" if fewest == most else f"{fewest:,} to {most:,} rows, half of them up to {median:,}"
+        size = f"{fewest:,} rows" if fewest == most else f"{fewest:,} to {most:,} rows (median {median:,})"
         order = "in the order of the table" if self.sequence is None else f"sorted by {self.sequence}"
         lines = [f"{self.count:,} units ({self.column}) of {size}, {order}."]
         lines += [f"  {self.members:,} members ({self.member})"] if self.member else []
@@ -419,6 +420,7 @@ class TableFacts:
     identifiers: tuple[Suspect, ...] = ()  # columns that look like direct identifiers
     rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
     units: UnitFacts | None = None  # if a column has the role "unit"
+    rare: tuple[Pooled, ...] = ()  # levels that few people have, and what `release` pools them as
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -428,8 +430,17 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
     """Summarise a table, with the ``levels`` most common levels of each category."""
     facts = tuple(_column_facts(column, table.roles.get(column.name), levels) for column in table)
     rows = table.select(name for name in table.names if table.roles.get(name) != "unit")
+    suspects = identifiers(table)
+    refused = [one.column for one in suspects if one.severity == "refuse"]
     return TableFacts(
-        len(table), unique_rows(table), facts, table.warnings, identifiers(table), find_rules(rows), _unit_facts(table)
+        len(table),
+        unique_rows(table),
+        facts,
+        table.warnings,
+        suspects,
+        find_rules(rows),
+        _unit_facts(table),
+        tuple(one for one in rare_levels(table) if one.column not in refused),
     )
 
 
@@ -487,6 +498,7 @@ def _coded(column: Column) -> Column:
 
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened
+MOST_LISTED = 8  # rare levels of a column
 
 
 def _fact_lines(found: TableFacts) -> str:
@@ -501,9 +513,27 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.rows:,} rows, {len(found.columns)} {'column' if len(found.columns) == 1 else 'columns'}; "
         f"{found.unique_rows:,} rows are unique over all columns."
     )
-    rules = [f"  {one.rule}{'' if one.kept == one.rows else f'  ({one.share:.2%} of the rows)'}" for one in found.rules]
+    rules = [f"  {one.rule}{_exceptions(one)}" for one in found.rules]
     units = [] if found.units is None else ["", str(found.units)]
-    return "\n".join([*lines, "", count, *units, *(["", "Rules that the rows keep:", *rules] if rules else [])])
+    rare = [f"  {one.column}: {_listed(one.levels)}" for one in found.rare]
+    return "\n".join(
+        [
+            *[*lines, "", count, *units],
+            *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
+            *(["", "Rules that the rows keep:", *rules] if rules else []),
+        ]
+    )
+
+
+def _exceptions(found: FoundRule) -> str:
+    broken = found.rows - found.kept
+    return f"  (all rows but {broken:,})" if broken else ""
+
+
+def _listed(levels: Sequence[str]) -> str:
+    """The first levels, and how many more there are."""
+    more = len(levels) - MOST_LISTED
+    return ", ".join(_shorten(level) for level in levels[:MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _values(facts: ColumnFacts) -> str:

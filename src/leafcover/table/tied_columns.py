@@ -107,6 +107,11 @@ class TiedColumns:
             for name in self._sources(one.needs[0])
         )
 
+    def missing_as(self, name: str, table: Table) -> str | None:
+        """The column of the untied table that is missing in the same rows as a column: itself if it is not computed."""
+        same = (one for one in self._sources(name) if (table[one].missing == table[name].missing).all())
+        return next(same, None)
+
     def _sources(self, name: str) -> tuple[str, ...]:
         """The columns of the untied table from which a column is computed; the column itself if it is not."""
         made = next((one for one in self.ties if one.column == name and isinstance(one, Computed)), None)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Bools, Floats, Rows
-from leafcover.errors import NameUnknown, PlanError, TableError
+from leafcover.errors import NameUnknown, PlanError, TableError, ValueOutOfRange
 from leafcover.table.output import replace_values
 from leafcover.table.table import Column, Grid, Role, Table
 from leafcover.table.units import (
@@ -106,6 +106,11 @@ class UnitLayout:
     def most(self) -> int:
         """The largest number of rows of a released unit; of members, if these have several rows each."""
         return self.lengths[-1]
+
+    @property
+    def most_rows(self) -> int:
+        """The largest number of rows of a released unit; of a member, if these have several rows each."""
+        return max((lengths[-1] for lengths in self.member_lengths), default=self.most)
 
     @property
     def numbered(self) -> tuple[str, ...]:
@@ -337,8 +342,8 @@ class UnitLayout:
             units = int(np.count_nonzero((count > left) & (left > 0)))
             most = f"{self.most:,} of each" if not self.members else f"{self.most:,} {self.member!r} of each"
             notes.append(
-                f"{rows:,} of {int(count.sum()):,} rows are left out: so few units have as many rows as these "
-                f"{units:,}, at most {most} are released."
+                f"{rows:,} of {int(count.sum()):,} rows are left out, the last ones of {units:,} units: at most {most} "
+                f"are released, and only as many as at least {LEAST_UNITS} units have."
             )
         if units := int(np.count_nonzero(left == 0)):
             notes.append(
@@ -480,7 +485,9 @@ class _Members:
         return self.number[self.begins[units] + position - 1]
 
 
-def unit_layout(table: Table, *, sequence: str | None = None, apart: Sequence[str] = ()) -> UnitLayout:
+def unit_layout(
+    table: Table, *, sequence: str | None = None, most_rows: int | None = None, apart: Sequence[str] = ()
+) -> UnitLayout:
     """How to make one row of each unit's rows: the unit is the column with the role "unit".
 
     Parameters
@@ -490,6 +497,9 @@ def unit_layout(table: Table, *, sequence: str | None = None, apart: Sequence[st
     sequence : str, optional
         The column by which the rows of a unit are sorted. Default: the first date or time that is always known and
         varies within units; without one, the order of the table.
+    most_rows : int, optional
+        The largest number of rows that a unit gives; a member, if members have several rows each. Default: as many as
+        enough units have.
     apart : sequence of str, optional
         Columns that are not taken as increases, even if they never fall.
 
@@ -510,6 +520,9 @@ def unit_layout(table: Table, *, sequence: str | None = None, apart: Sequence[st
         raise TableError("One column must have the role unit, or two, a household and a person. Got none.")
     if sequence is not None and sequence not in table.names:
         raise NameUnknown("column", sequence, table.names, "to sort the rows of a unit by")
+    most = MOST_COLUMNS if most_rows is None else most_rows
+    if most < 1:
+        raise ValueOutOfRange("most_rows", most, "an integer of at least 1")
     columns = [c for c in table if c.name not in named and table.roles.get(c.name) != "identifier"]
     members = units_of(table, named, None)
     nested = len(named) == 2 and int(members.sizes.max(initial=0)) > 1
@@ -527,21 +540,21 @@ def unit_layout(table: Table, *, sequence: str | None = None, apart: Sequence[st
     varying = tuple(c.name for c in others if c.name not in rising)
     member = named[1] if len(named) == 2 else None
     if not nested:
-        lengths = _common_lengths(found.sizes, MOST_COLUMNS // max(len(others), 1), named[0])
+        lengths = _common_lengths(found.sizes, min(MOST_COLUMNS // max(len(others), 1), most), named[0])
         return UnitLayout(named[0], lengths, sequence, constant, rising, varying, member=member)
     lengths = _common_lengths(np.bincount(whole.owner[members.rows[members.begins]]), MOST_COLUMNS // 4, named[0])
     plain = UnitLayout(
         named[0], lengths, sequence, constant, rising, varying,
         member=member, member_constant=inside, member_lengths=((1,),) * lengths[-1],
     )  # fmt: skip
-    return replace(plain, member_lengths=_member_lengths(plain, table, len(others)))
+    return replace(plain, member_lengths=_member_lengths(plain, table, len(others), most))
 
 
-def _member_lengths(layout: UnitLayout, table: Table, columns: int) -> tuple[tuple[int, ...], ...]:
+def _member_lengths(layout: UnitLayout, table: Table, columns: int, at_most: int) -> tuple[tuple[int, ...], ...]:
     """Numbers of rows that enough members at each position give; every member gives some."""
     members = layout._members(table)
     length = layout._lengths(members.usable)
-    most = max(MOST_COLUMNS // (max(columns, 1) * layout.most), 1)
+    most = min(max(MOST_COLUMNS // (max(columns, 1) * layout.most), 1), at_most)
     found = []
     for position in range(1, layout.most + 1):
         sizes = members.rows.sizes[members.numbers(np.flatnonzero(length >= position), position)]
