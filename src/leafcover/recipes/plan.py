@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from leafcover.arrays import Bools
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
-from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
+from leafcover.perturb.base import PERTURBATIONS, Perturbation, Promise, is_perturbation
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import FEWEST, Pooled, pool_levels
 from leafcover.table.table import Column, Table, check_weight
@@ -383,6 +383,30 @@ def _at_positions(found: Mapping[tuple[str, str], Bools], units: UnitLayout) -> 
         if not {one, other} & set(units.rising)
         for at in units.places
     }
+
+
+def column_promises(plan: Plan, table: Table, tied: TiedColumns) -> dict[str, tuple[Promise, ...]]:
+    """What holds of each column of a recoded table when it is released, in the order in which it came about."""
+    steps = {name: step for step in plan.steps for name in step.columns}
+    if plan.units is not None:
+        steps = {plan.units.column_of(name): step for name, step in steps.items()}
+    pooled = {one.column for one in plan.pools}
+    return {
+        c.name: (*(("recoded",) if c.name in pooled else ()), *_promised(plan, c, steps.get(c.name), tied))
+        for c in table
+    }
+
+
+def _promised(plan: Plan, column: Column, step: Step | None, tied: TiedColumns) -> tuple[Promise, ...]:
+    """What holds after recoding. Weights in classes are shared by the people of a class."""
+    rising, numbered = ((), ()) if plan.units is None else (plan.units.rising, plan.units.numbered)
+    if plan.weights is not None and column.name in plan.weighed:
+        return ("shared",) if plan.weights.leave == "classes" else ("recomputed",)
+    if column.name in (*tied.computed, *tied.differences, *rising):
+        return ("recomputed",)
+    if column.name in numbered:
+        return ("renumbered",)
+    return ("unchanged",) if step is None else step.perturb.promises(column)
 
 
 def canonical(plan: Plan) -> bytes:
