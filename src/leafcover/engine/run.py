@@ -243,7 +243,7 @@ def run(
     partitions = partitions_of(table, plan, tell, made)
     rows = np.arange(len(table), dtype=np.int64)
     order = rows if keep_order else np.argsort(root.sub("order").words(rows), kind="stable")
-    after, fixed, blocks = _carry_out(table, plan, partitions, forbidden_pairs(plan, tied, rows_of_units), root, tell)
+    after, fixed, blocks = _carry_out(table, plan, partitions, forbidden_pairs(plan, tied, whole), root, tell)
 
     tell("checking what was preserved", 0.9)
     allowed = _range_fractions(table, plan, partitions)

@@ -365,11 +365,14 @@ def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Tab
 
 
 def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
-    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders."""
+    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders.
+
+    ``table`` has the computed columns. What rules say of them becomes a rule about the columns they are computed from.
+    """
     found: dict[tuple[str, str], Bools] = {}
     for rule in (*plan.all_rules, *tied.implied):
-        for one, other, pairs in () if rule.ties else rule.forbidden_pairs(table):
-            if one in table.names and other in table.names:
+        for first, second, table_of in () if rule.ties else rule.forbidden_pairs(table):
+            for one, other, pairs in tied.between_sources(first, second, table_of, table):
                 found[one, other] = found.get((one, other), False) | pairs
                 found[other, one] = found[one, other].T
     return found if plan.units is None else _at_positions(found, plan.units)
