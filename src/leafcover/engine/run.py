@@ -11,7 +11,15 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.engine.statement import RuleFact, Statement, less_kept, refuse_broken, rule_facts, statement
+from leafcover.engine.statement import (
+    RuleFact,
+    Statement,
+    less_kept,
+    refuse_broken,
+    refuse_copied,
+    rule_facts,
+    statement,
+)
 from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
@@ -269,6 +277,7 @@ def run(
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released, tied)
     refuse_broken(rules)
+    refuse_copied(plan, whole, released)
     kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,

@@ -1,4 +1,4 @@
-"""What is stated of a release: what is proved if every column was dealt, and which rules between columns are kept.
+"""What is stated of a release: what is proved if every column was dealt, which rules are kept, and at what price.
 
 What is proved is how much a release can add to what an attacker knows. The released table depends on the original only
 through a description: the trees, the counts of codes in their leaves (a code is a level, all rare levels, or a group of
@@ -18,9 +18,10 @@ from leafcover.arrays import Array
 from leafcover.errors import InvariantViolated
 from leafcover.messages import catalogue
 from leafcover.perturb.base import Described
-from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan import Plan, exposed_rules
 from leafcover.table.column_rules import ColumnRule, Linear
-from leafcover.table.rule_search import check_rule
+from leafcover.table.recoding import FEWEST
+from leafcover.table.rule_search import block_of, check_rule
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.weights import ReleasedWeights
@@ -180,4 +181,26 @@ def less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
             yield (
                 f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
                 "released rows keep it."
+            )
+
+
+# A rule that is kept at the price of true records: hardly anybody shares the values of its columns with somebody else,
+# and the release has them together.
+
+
+TRUE_BLOCKS = 0.2  # the share of released rows with rare values of one original row, from which a rule is refused
+
+
+def refuse_copied(plan: Plan, original: Table, released: Table) -> None:
+    """Raise an error if a rule of a dealt release is kept at the price of true records."""
+    for rule in exposed_rules(plan, original):
+        before, after = (block_of(rule, table, original) for table in (original, released))
+        _, number = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
+        old, new = number.ravel()[: len(before)], number.ravel()[len(before) :]
+        held = np.bincount(old, minlength=int(number.max()) + 1)[new]
+        if ((held > 0) & (held < FEWEST)).mean() > TRUE_BLOCKS:
+            raise InvariantViolated(
+                f"The rule {rule.text!r} would be kept at the price of true records: fewer than {FEWEST} rows share "
+                "their values in its columns, so nothing is written. Share numbers (share=5), pool rare levels "
+                "(rare='pool'), or leave out the rule."
             )

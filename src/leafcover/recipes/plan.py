@@ -7,7 +7,7 @@ a recipe may change.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
@@ -15,8 +15,9 @@ from leafcover.arrays import Bools
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, Promise, is_perturbation
-from leafcover.table.column_rules import ColumnRule
+from leafcover.table.column_rules import ColumnRule, level_count
 from leafcover.table.recoding import FEWEST, Pooled, pool_levels
+from leafcover.table.rule_search import NEAR_UNIQUE, is_near_unique
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 from leafcover.table.unit_layout import UnitLayout
@@ -376,6 +377,19 @@ def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[s
                 found[one, other] = found.get((one, other), False) | pairs
                 found[other, one] = found[one, other].T
     return found if plan.units is None else _at_positions(found, plan.units)
+
+
+def exposed_rules(plan: Plan, table: Table) -> Iterator[ColumnRule]:
+    """The rules that a dealt release may keep at the price of true records: few rows share what they tie together.
+
+    Numbers that enough rows hold are no such values. If values descend from people anyway, rules add nothing to that.
+    """
+    exact = {name for step in plan.steps if step.perturb.shared_by == 1 for name in step.columns}
+    exact = exact if plan.units is None else {plan.units.column_of(name) for name in exact}
+    for rule in () if plan.descends else plan.all_rules:
+        rare = max(level_count(table[name]) for name in rule.columns) * FEWEST > len(table) * NEAR_UNIQUE
+        if (bool(exact & set(rule.columns)) if rule.ties else rare) and is_near_unique(rule, table):
+            yield rule
 
 
 def _at_positions(found: Mapping[tuple[str, str], Bools], units: UnitLayout) -> dict[tuple[str, str], Bools]:
