@@ -6,6 +6,7 @@ third of the rows is held out as the control of attacks.
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ PAGE = ROOT / "docs" / "results" / "rules.md"
 PUBLIC = ROOT / "benchmarks" / "tables" / "public"
 STORE = ROOT / "benchmarks" / "tables" / "rules"  # not committed
 BESIDE = Path(os.environ.get("LEAFCOVER_DATA") or ROOT.parent / "shared" / "data")
+COST = STORE / "cost.json"
 KEYS = range(1, 4)
 HELD_OUT = 1 / 3
 WAYS = ("without", "found", "declared")
@@ -49,6 +51,14 @@ share of rows than before.
 
 | table | rows, columns | rules found | CPU seconds | of a release | rules kept by fewer rows |
 |---|---|---|---|---|---|"""
+COSTS = """## What the search costs
+
+CPU seconds of the search and of a release by `cover` without rules, from and to a table in memory, measured in turns in
+one run: the least of three. The table of 1,000,000 rows is that of `make bench`, the other one the training part of
+Census-Income (KDD).
+
+| table | rows, columns | search | release | share |
+|---|---|---|---|---|"""
 ATTACKS = """## What attackers gain
 
 Means over the keys, with the least and the largest. *Inference*: how much more often the strongest attacker who knows
@@ -150,8 +160,46 @@ def main(names: Sequence[str]) -> None:
             runs = {way: [outcome(ruled, way, key) for key in KEYS] for way in WAYS}
             kept = {way: [run if isinstance(run, str) else asdict(run) for run in found] for way, found in runs.items()}
             stored(ruled).write_text(json.dumps(kept), "utf-8")
-    if all(stored(ruled).exists() for ruled in TABLES):
+    if not names or "cost" in names:
+        COST.write_text(json.dumps([asdict(one) for one in costs()]), "utf-8")
+    if COST.exists() and all(stored(ruled).exists() for ruled in TABLES):
         PAGE.write_text("\n".join(page(TABLES, {ruled.name: measured(ruled) for ruled in TABLES})) + "\n", "utf-8")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """CPU seconds of the search for rules, and of a release without them."""
+
+    table: str
+    rows: int
+    columns: int
+    search: float
+    release: float
+
+
+def costs() -> Iterator[Cost]:
+    """What the search costs beside a release, on two large tables."""
+    census = TABLES[-1]
+    for name, table, target in (("bench", lc.read(bench_table()), "y"), (census.name, census.read(), census.target)):
+        runs = []
+        for _ in range(3):
+            print("cost of the search:", name, file=sys.stderr)
+            search, _ = timed(lambda read=table: find_rules(read))
+            release, _ = timed(
+                lambda read=table, by=target: lc.release(read, "cover", target=by, seed=1, find_rules=False)
+            )
+            runs.append((search, release))
+        yield Cost(name, len(table), len(table.names), *(min(seconds) for seconds in zip(*runs, strict=True)))
+
+
+def bench_table() -> Path:
+    """The table of a million rows that `make bench` releases, generated if it is absent."""
+    folder = ROOT / "benchmarks" / "tables" / "1000000"
+    if not (folder / "train.csv").exists():
+        generator = Path(os.environ.get("LEAFCOVER_BENCH") or ROOT.parent / "shared" / "bench") / "gen.py"
+        words = [sys.executable, str(generator), "--n", "1000000", "--classes", "2", "--out", str(folder)]
+        subprocess.run(words, check=True, capture_output=True)
+    return folder / "train.csv"
 
 
 def stored(ruled: Ruled) -> Path:
@@ -168,8 +216,8 @@ def measured(ruled: Ruled) -> dict[str, list[Outcome | str]]:
 def outcome(ruled: Ruled, way: str, key: int) -> Outcome | str:
     """The figures of one release; the reason if it was refused."""
     print(ruled.name, way, key, file=sys.stderr)
-    options: dict[str, Any] = {"found": {"find_rules": True}, "declared": {"rules": ruled.declared}}.get(way, {})
-    options |= {"target": ruled.target, "settings": ruled.settings, "seed": key, "hold_out": HELD_OUT}
+    asked = {"find_rules": way == "found", "rules": ruled.declared if way == "declared" else ()}
+    options = {"target": ruled.target, "settings": ruled.settings, "seed": key, "hold_out": HELD_OUT, **asked}
     table = ruled.read()
     try:
         seconds, made = timed(lambda: lc.release(table, "cover", **options))
@@ -230,6 +278,11 @@ def page(chosen: Sequence[Ruled], found: dict[str, dict[str, list[Outcome | str]
         listed += [f"\n{ruled.name}:\n", *(rule_line(one) for one in rules[:LISTED])]
         listed += [f"- … and {len(rules) - LISTED} more"] if len(rules) > LISTED else []
     yield from listed
+    yield ""
+    yield COSTS
+    for one in (Cost(**kept) for kept in json.loads(COST.read_text("utf-8"))):
+        size, share = f"{one.rows:,} × {one.columns}", one.search / one.release
+        yield f"| {one.table} | {size} | {one.search:.2f} | {one.release:.2f} | {share:.1%} |"
     yield ""
     yield ATTACKS
     for ruled in chosen:

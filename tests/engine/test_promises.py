@@ -1,22 +1,31 @@
 """What a release keeps, on random mixed tables and on real ones."""
 
+import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import leafcover as lc
 from leafcover.engine.run import run
+from leafcover.engine.verify import _aligned
 from leafcover.errors import InvariantViolated, PlanError
 from leafcover.keyed_random import Key
 from leafcover.perturb.base import Changed
 from leafcover.perturb.bounded import Bounded
-from leafcover.recipes import plan_for
+from leafcover.recipes import RECIPES, plan_for
+from leafcover.recipes.plan import recoded_table
+from leafcover.table.frames import from_frame
 from leafcover.table.io import read
 from leafcover.tree.c45 import grow
 from leafcover.tree.predict import leaf_membership
+from tests.cli.helpers import leafcover
 from tests.data import table_path
+from tests.table.test_rules import people
 from tests.tables import mixed, mixed_tables
 
 KEY = Key.from_seed(11)
@@ -188,8 +197,6 @@ def test_class_noises_work_and_only_rpt_keeps_counts(noise):
 
 
 def test_two_tables_that_differ_in_one_cell_share_no_noise():
-    from dataclasses import replace
-
     table = mixed(2, rows=2000, missing=0.0)
     values = table["pay"].values.copy()
     values[7] += 0.01
@@ -232,3 +239,97 @@ def test_a_broken_promise_stops_the_release(monkeypatch):
     monkeypatch.setattr(Bounded, "change", wrong)
     with pytest.raises(InvariantViolated, match="nothing is written"):
         run(table, plan, key=KEY)
+
+
+# What the manifest promises of each column.
+
+
+RULED = ("total == food + rent", "start <= end")
+
+
+@cache
+def promised_table(name):
+    if name == "people":
+        return from_frame(people(300)[["start", "end", "food", "rent", "total", "sex", "city"]])
+    return mixed(3, missing=0.1) if name == "mixed" else data(name)
+
+
+def released_by(recipe, name):
+    """A release with rules and pooled levels where the table has them."""
+    table = promised_table(name)
+    target = {"people": "sex", "mixed": "class"}.get(name) or DATA[name][0]
+    asked = {} if recipe in NO_TARGET else {"target": target}
+    rules = {"rules": RULED[: 1 if recipe in UNBOUNDED else 2]} if name == "people" else {}
+    return table, lc.release(table, recipe, rare="pool", seed=7, **asked, **rules)
+
+
+NO_TARGET = ("additive", "multiplicative", "microaggregate", "microaggregate-univariate", "perturbation-tree", "random")
+UNBOUNDED = ("additive", "multiplicative")  # noise that exceeds the smallest difference
+
+
+def is_promised(word, words, before, after, share):
+    """Whether a word is true of a column; the words before it say what happened first."""
+    if word == "permuted" and "shared" in words:
+        numbers_are_shared(before, after, share)
+        return True
+    if word in ("permuted", "unchanged"):
+        return np.array_equal(np.sort(before.values), np.sort(after.values), equal_nan=not before.is_category)
+    if word in ("shared", "averaged"):
+        least = share if word == "shared" else 2
+        held = np.unique(after.values[~after.missing], return_counts=True)[1]
+        return held.min(initial=least) >= min(least, np.count_nonzero(~after.missing))
+    return word in ("noise", "drawn", "recomputed", "recoded")
+
+
+@pytest.mark.parametrize("name", ["people", "mixed", "cps1985"])
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_what_is_promised_of_each_column_is_true(recipe, name):
+    table, release = released_by(recipe, name)
+    recoded = recoded_table(release.plan, table)
+    assert set(release.promises) == set(table.names)
+    for column, words in release.promises.items():
+        for at, word in enumerate(words):
+            after = release.table[column]
+            after = replace(after, values=_aligned(recoded[column], after), levels=recoded[column].levels)
+            assert is_promised(word, words[:at], recoded[column], after, 5), (column, word)
+    if name == "people":
+        assert release.promises["total"] == ("recomputed",)
+        assert (release.promises["end"] == ("recomputed",)) == (recipe not in UNBOUNDED)
+
+
+def test_promises_name_what_happens():
+    _, cover = released_by("cover", "people")
+    assert cover.promises["food"] == ("shared", "permuted")
+    assert cover.promises["city"] == ("permuted",)
+    assert released_by("framework", "mixed")[1].promises["age"] == ("noise",)
+    assert released_by("microaggregate", "mixed")[1].promises["age"] == ("averaged",)
+    assert released_by("additive", "mixed")[1].promises["job"] == ("unchanged",)
+    table = from_frame(
+        people(300)[["food", "rent", "city", "sex"]].assign(city=lambda f: f["city"].where(f.index > 1, "x"))
+    )
+    assert lc.release(table, "cover", target="sex", rare="pool", seed=7).promises["city"] == ("recoded", "permuted")
+
+
+@pytest.mark.parametrize("recipe", ["cover", "cells"])
+def test_verify_finds_a_value_that_was_not_there(recipe, tmp_path):
+    """Every promise holds of the file that was written, and not when one value is another one."""
+    table, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    people(300)[["food", "rent", "total", "city", "sex"]].to_csv(table, index=False)
+    words = ("release", table, "-o", out, "--target", "sex", "--recipe", recipe, "--rule", RULED[0])
+    assert leafcover(*words).exit_code == 0
+
+    def promises():
+        found = json.loads(leafcover("verify", out, "--original", table, "--json").stdout)
+        return {one["what"]: one["holds"] for one in found if one["what"].startswith("promise: ")}
+
+    assert set(promises().values()) == {True}
+    assert {"promise: permuted", "promise: as the manifest names it"} <= set(promises())
+    frame = pd.read_csv(out)
+    frame.loc[7, "food"] += 0.01
+    frame["total"] = (frame["food"] + frame["rent"]).round(2)
+    frame.to_csv(out, index=False)
+    assert not promises()["promise: permuted"]
+    assert promises()["promise: as the manifest names it"]
+    manifest = tmp_path / "out.csv.manifest.json"
+    manifest.write_text(manifest.read_text().replace('"recomputed"', '"permuted"'))
+    assert not promises()["promise: as the manifest names it"]

@@ -14,8 +14,8 @@ from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
 from leafcover.engine.evaluate import refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
-from leafcover.engine.run import CellFact, ColumnFact, Release, RuleFact, TreeFact, is_dealt, not_reached
-from leafcover.engine.statement import Statement
+from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
+from leafcover.engine.statement import RuleFact, Statement
 from leafcover.errors import LeafcoverError, OutputError, TableError
 from leafcover.metrics.pair import Pair, pair_of
 from leafcover.recipes.plan import Plan, recoded_table, step_table, tied_by
@@ -331,6 +331,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         unprotected=tuple(internal_facts["not_protected"]),
         partitions=known.partitions,
         statement=None if proved is None else _fact(Statement, proved),
+        promises={name: tuple(words) for name, words in internal_facts.get("promises", {}).items()},
         rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
         kept=tuple(_fact(KeptFact, {**f, "columns": tuple(f["columns"])}) for f in internal_facts.get("kept", [])),
         unit_table=None if known.plan.units is None else step_table(known.plan, released),

@@ -47,7 +47,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "not_protected": list(release.unprotected),
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
-        "rules": [{"rule": r.text, "kept": _coarse(r.after, rows)} for r in release.rules if r.is_public],
+        "rules": [{"rule": r.text, "kept": _coarse(r.after, r.rows)} for r in release.rules if r.is_public],
         **_weights(release),
         "versions": versions(),
     }
@@ -80,6 +80,8 @@ def _columns(release: Release) -> list[dict[str, Any]]:
             entry["changed"] = _coarse(fact.changed, rows)
         if fact is not None:
             entry["range_fraction"] = _coarse(fact.range_fraction, rows)
+        if column.name in release.promises:
+            entry["promise"] = list(release.promises[column.name])
         found.append(entry)
     return found
 
@@ -137,6 +139,7 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "singleton_rows": release.singletons,
         "warnings": list(release.warnings),
         "statement": None if release.statement is None else asdict(release.statement),
+        "promises": {name: list(words) for name, words in release.promises.items()},
         "rules": [asdict(fact) for fact in release.rules],
         "kept": [asdict(fact) for fact in release.kept],
     }

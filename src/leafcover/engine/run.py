@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import isnan
@@ -11,18 +11,35 @@ from typing import TypeAlias
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Bools, Rows
-from leafcover.engine.statement import Statement, statement
+from leafcover.engine.statement import (
+    RuleFact,
+    Statement,
+    less_kept,
+    refuse_broken,
+    refuse_copied,
+    rule_facts,
+    statement,
+)
 from leafcover.errors import InvariantViolated, PlanError, TableError
 from leafcover.keyed_random import Draws, Key
 from leafcover.messages import Catalogue, catalogue
 from leafcover.metrics.disclosure.record_linkage import Informed
 from leafcover.partition.base import Partition, PartitionMethod, allowed_ranges
-from leafcover.perturb.base import Changed, Chunk, Described, Earlier, LevelsLeft, levels_ahead, levels_left
+from leafcover.perturb.base import Changed, Chunk, Described, Earlier, LevelsLeft, Promise, levels_ahead, levels_left
 from leafcover.perturb.shuffle import exchange_forbidden
-from leafcover.recipes.plan import Plan, Step, canonical, check, checked_table, forbidden_pairs, step_table, tied_by
+from leafcover.recipes.plan import (
+    Plan,
+    Step,
+    canonical,
+    check,
+    checked_table,
+    column_promises,
+    forbidden_pairs,
+    step_table,
+    tied_by,
+)
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
-from leafcover.table.rule_search import check_rule
 from leafcover.table.table import Column, Table
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
@@ -157,22 +174,6 @@ class CellFact:
     pooled: int  # rows in pools of small leaves
 
 
-@dataclass(frozen=True)
-class RuleFact:
-    """How many of the rows that a rule applies to keep it."""
-
-    text: str
-    found: bool  # in the table, not declared
-    before: float  # share of original rows
-    after: float  # share of released rows
-    broken: int  # released rows
-
-    @property
-    def is_public(self) -> bool:
-        """Whether the rule names no level, which may be a rare value."""
-        return not self.text.startswith("if ")
-
-
 @dataclass(frozen=True, eq=False)
 class Release:
     """A released table and how it was made; ``source`` is secret, so a notebook must not show it."""
@@ -191,6 +192,7 @@ class Release:
     partitions: Mapping[PartitionMethod, Partition] = field(repr=False)
     statement: Statement | None = field(default=None, repr=False)  # what is proved, where every column was dealt
     rules: tuple[RuleFact, ...] = ()
+    promises: Mapping[str, tuple[Promise, ...]] = field(default_factory=dict)  # what holds of each column
     kept: tuple[KeptFact, ...] = ()  # of tables that were to be kept
     classed: Table | None = field(default=None, repr=False)  # the release with weights in classes, if it has weights
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
@@ -273,8 +275,9 @@ def run(
         for c in (whole if plan.units is None else table)
     )
     trees = _tree_facts(table, after, partitions)
-    rules = rule_facts(plan, whole, released)
-    _refuse_broken(rules)
+    rules = rule_facts(plan, whole, released, tied)
+    refuse_broken(rules)
+    refuse_copied(plan, whole, released)
     kept = kept_facts(plan.keep_tables, plan.weights, whole, released, plan.least_rows) if plan.keep_tables else ()
     return Release(
         table=released,
@@ -286,7 +289,7 @@ def run(
         warnings=(
             *_warnings(table, plan, partitions),
             *plan.recodings,
-            *_less_kept(rules),
+            *less_kept(rules),
             *dict.fromkeys(note for fact in kept for note in fact.notes),
         ),
         fingerprint=mark,
@@ -296,6 +299,7 @@ def run(
         partitions=partitions,
         statement=statement(blocks, len(table)) if dealt else None,
         rules=rules,
+        promises=column_promises(plan, whole, tied),
         kept=kept,
         classed=classed,
         unit_table=None if plan.units is None else untied,
@@ -474,35 +478,6 @@ def _share_in_same_leaves(before: LeafMembership, now: LeafMembership) -> float:
     number = {before.leaves_of(s).tobytes(): s for s in range(len(before))}
     same = np.array([number.get(now.leaves_of(s).tobytes(), -1) for s in range(len(now))])
     return float((before.set_of_row == same[now.set_of_row]).mean())
-
-
-def rule_facts(plan: Plan, original: Table, released: Table) -> tuple[RuleFact, ...]:
-    """How many rows keep each rule, before and after."""
-    facts = []
-    for rule in plan.all_rules:
-        before, after = check_rule(rule, original, original), check_rule(rule, released, original)
-        facts.append(RuleFact(rule.text, rule in plan.found_rules, before.share, after.share, after.rows - after.kept))
-    return tuple(facts)
-
-
-def _refuse_broken(rules: Sequence[RuleFact]) -> None:
-    """Raise an error if a declared rule is broken."""
-    for fact in rules:
-        if fact.broken and not fact.found:
-            raise InvariantViolated(
-                f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
-                "Leave out the rule, or choose a recipe that keeps it, such as cover."
-            )
-
-
-def _less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
-    """A sentence for each rule that fewer rows keep than before."""
-    for fact in rules:
-        if fact.after < fact.before:
-            yield (
-                f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
-                "released rows keep it."
-            )
 
 
 def _cell_fact(step: Step, partition: Partition) -> CellFact:

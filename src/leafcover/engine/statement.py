@@ -1,21 +1,29 @@
-"""What is proved of a release in which every column was dealt: how much it can add to what an attacker knows.
+"""What is stated of a release: what is proved if every column was dealt, which rules are kept, and at what price.
 
-The released table depends on the original only through a description: the trees, the counts of codes in their leaves
-(a code is a level, all rare levels, or a group of numbers), the pairs of levels that are avoided, and the counts and
-sums that are compared, beyond the values of each column. So it cannot reveal more bits about the people than the
-description is long. The proof and what it does not say are in ``docs/explanation/what-is-proved.md``.
+What is proved is how much a release can add to what an attacker knows. The released table depends on the original only
+through a description: the trees, the counts of codes in their leaves (a code is a level, all rare levels, or a group of
+numbers), the pairs of levels that are avoided, and the counts and sums that are compared, beyond the values of each
+column. So it cannot reveal more bits about the people than the description is long. The proof and what it does not say
+are in ``docs/explanation/what-is-proved.md``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import ceil, exp, floor, log, log10
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from leafcover.arrays import Array
+from leafcover.errors import InvariantViolated
 from leafcover.messages import catalogue
 from leafcover.perturb.base import Described
-from leafcover.table.table import Column
+from leafcover.recipes.plan import Plan, exposed_rules
+from leafcover.table.column_rules import ColumnRule, Linear
+from leafcover.table.recoding import FEWEST
+from leafcover.table.rule_search import block_of, check_rule
+from leafcover.table.table import Column, Table
+from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.weights import ReleasedWeights
 
 BITS = log(2)  # nats in a bit
@@ -111,3 +119,88 @@ def _log_factorial(numbers: Array) -> float:
     from scipy.special import gammaln
 
     return float(gammaln(numbers + 1.0).sum())
+
+
+# Rules between columns.
+
+
+RuleWay: TypeAlias = Literal["computed", "difference", "exchanged", "checked"]  # how a rule was kept
+
+
+@dataclass(frozen=True)
+class RuleFact:
+    """How many of the rows that a rule applies to keep it."""
+
+    text: str
+    found: bool  # in the table, not declared
+    before: float  # share of original rows
+    after: float  # share of released rows
+    broken: int  # released rows
+    rows: int = 0  # original rows that it applies to
+    way: RuleWay = "checked"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the rule names no level, which may be a rare value."""
+        return not self.text.startswith("if ")
+
+
+def rule_facts(plan: Plan, original: Table, released: Table, tied: TiedColumns) -> tuple[RuleFact, ...]:
+    """How many rows keep each rule, before and after."""
+    facts = []
+    for rule in plan.all_rules:
+        before, after = check_rule(rule, original, original), check_rule(rule, released, original)
+        shares, broken = (before.share, after.share), after.rows - after.kept
+        facts.append(
+            RuleFact(rule.text, rule in plan.found_rules, *shares, broken, before.rows, _way(rule, plan, tied))
+        )
+    return tuple(facts)
+
+
+def _way(rule: ColumnRule, plan: Plan, tied: TiedColumns) -> RuleWay:
+    """How a rule was kept: by computing a column, by dealing a difference, by exchanges, or not on purpose."""
+    if rule in tied.rules:
+        return "difference" if isinstance(rule, Linear) and rule.relation != "==" else "computed"
+    return "checked" if rule.ties or plan.descends else "exchanged"
+
+
+def refuse_broken(rules: Sequence[RuleFact]) -> None:
+    """Raise an error if a declared rule is broken."""
+    for fact in rules:
+        if fact.broken and not fact.found:
+            raise InvariantViolated(
+                f"The rule {fact.text!r} is broken by {fact.broken:,} released rows, so nothing is written. "
+                "Leave out the rule, or choose a recipe that keeps it, such as cover."
+            )
+
+
+def less_kept(rules: Sequence[RuleFact]) -> Iterator[str]:
+    """A sentence for each rule that fewer rows keep than before."""
+    for fact in rules:
+        if fact.after < fact.before:
+            yield (
+                f"The rule {fact.text!r} was found in {fact.before:.2%} of the rows, but only {fact.after:.2%} of the "
+                "released rows keep it."
+            )
+
+
+# A rule that is kept at the price of true records: hardly anybody shares the values of its columns with somebody else,
+# and the release has them together.
+
+
+TRUE_BLOCKS = 0.2  # the share of released rows with rare values of one original row, from which a rule is refused
+
+
+def refuse_copied(plan: Plan, original: Table, released: Table) -> None:
+    """Raise an error if a rule of a dealt release is kept at the price of true records."""
+    for rule in exposed_rules(plan, original):
+        before, after = (block_of(rule, table, original) for table in (original, released))
+        _, number = np.unique(np.concatenate([before, after]), axis=0, return_inverse=True)
+        old, new = number.ravel()[: len(before)], number.ravel()[len(before) :]
+        held = np.bincount(old, minlength=int(number.max()) + 1)[new]
+        if ((held > 0) & (held < FEWEST)).mean() > TRUE_BLOCKS:
+            raise InvariantViolated(
+                f"The rule {rule.text!r} would be kept at the price of true records: fewer than {FEWEST} rows share "
+                "their values in its columns, so nothing is written. Share numbers (share=5), pool rare levels "
+                "(rare='pool'), or leave out the rule."
+            )

@@ -1,6 +1,6 @@
 """Verify a release: its bytes against the manifest; with the original, all guarantees; with the key, every byte."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -11,11 +11,13 @@ import numpy as np
 from leafcover.arrays import Array, Rows
 from leafcover.engine.files import read_pairs, sha256_of
 from leafcover.engine.manifest import Record, ReleasePaths
-from leafcover.engine.run import RuleFact, fingerprint, partitions_of, rule_facts, run, whole_part
+from leafcover.engine.run import fingerprint, partitions_of, run, whole_part
+from leafcover.engine.statement import RuleFact, rule_facts
 from leafcover.errors import LeafcoverError, TableError
 from leafcover.keyed_random import Key
 from leafcover.partition.base import Partition, PartitionMethod
-from leafcover.recipes.plan import Made, Plan, recoded_table, step_table, tied_by
+from leafcover.perturb.base import Promise
+from leafcover.recipes.plan import Made, Plan, Step, column_promises, recoded_table, step_table, tied_by
 from leafcover.recipes.plan_file import parse_plan
 from leafcover.table.formatting import infer_time_grid, plain_text
 from leafcover.table.infer import MISSING_TOKENS, from_text
@@ -95,11 +97,62 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
         detail = f"{len(table)} units in the original, {len(after)} in the release"
         return [*checks, Check("the release has as many units as the original", False, detail)]
     checks += _guarantees(table, after, plan, places, partitions)
-    checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released)]
+    checks += _promise_checks(plan, table, after, column_promises(plan, recoded, tied), manifest)
+    checks += [_rule_check(fact) for fact in rule_facts(plan, recoded, released, tied)]
     checks += _weight_checks(plan, recoded, released)
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks
+
+
+def _promise_checks(
+    plan: Plan,
+    original: Table,
+    released: Table,
+    promises: Mapping[str, tuple[Promise, ...]],
+    manifest: Mapping[str, Any],
+) -> Iterator[Check]:
+    """Whether the manifest names what the plan promises of each column, and columns hold the values that are promised.
+
+    The tables are those that the steps change: without computed columns, with one row for each unit.
+    """
+    named = {column["name"]: tuple(column["promise"]) for column in manifest["columns"] if "promise" in column}
+    other = [name for name, words in named.items() if promises.get(name) != words]
+    if named:
+        yield Check("promise: as the manifest names it", not other, ", ".join(map(repr, other)))
+    written = {name: step.perturb for step in plan.steps for name in step.columns if _keeps_values(plan, step, name)}
+    permuted = [name for name in written if not _same_held(original[name], written[name].shared, released[name])]
+    stay = [name for name in original.names if name not in plan.columns and name not in plan.weighed]
+    changed = [name for name in stay if not _same_held(original[name], lambda column: column.values, released[name])]
+    few = [name for name, one in written.items() if not _enough(released[name], one.shared_by)]
+    for word, names, broken in (
+        ("permuted", written, permuted),
+        ("unchanged", stay, changed),
+        ("shared", written, few),
+    ):
+        if names:
+            yield Check(f"promise: {word}", not broken, f"broken in {', '.join(map(repr, broken))}" if broken else "")
+
+
+def _same_held(original: Column, shared: Callable[[Column], Array], released: Column) -> bool:
+    """Whether a column holds the same values as before, in any order."""
+    before, after = np.sort(shared(original)), np.sort(_aligned(original, released))
+    return np.array_equal(before, after, equal_nan=before.dtype.kind == "f")
+
+
+def _keeps_values(plan: Plan, step: Step, name: str) -> bool:
+    """Whether a column that a step changes is a permutation of itself."""
+    own = name if plan.units is None else plan.units.column_of(name)
+    return step.perturb.moves_rows and own not in plan.weighed
+
+
+def _enough(column: Column, share: int) -> bool:
+    """Whether each number is held by enough rows, or by all that have one."""
+    if column.is_category:
+        return True
+    known = column.values[~column.missing]
+    held = np.unique(known, return_counts=True)[1]
+    return bool(held.min(initial=share) >= min(share, max(len(known), 1)))
 
 
 def _rule_check(fact: RuleFact) -> Check:

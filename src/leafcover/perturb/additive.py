@@ -17,7 +17,17 @@ from leafcover.arrays import Array, Floats
 from leafcover.cells import Cells
 from leafcover.errors import ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
+from leafcover.perturb.base import (
+    Changed,
+    Chunk,
+    Perturbation,
+    Promise,
+    Scope,
+    Summary,
+    methods,
+    missing_moved,
+    perturbation,
+)
 from leafcover.perturb.bounded import FINE, DistributionName, Normal, between, distribution_named
 from leafcover.table.table import Column, Grid, Kind
 
@@ -50,6 +60,7 @@ class Additive(Perturbation):
     """
 
     frozen_id: ClassVar[str] = "additive"
+    new_values: ClassVar[Promise] = "noise"
     kinds: ClassVar[frozenset[Kind]] = frozenset({"number", "date", "time"})
     uses_cells: ClassVar[bool] = False
     spread: float
@@ -164,6 +175,7 @@ class Multiplicative(Perturbation):
     """
 
     frozen_id: ClassVar[str] = "multiplicative"
+    new_values: ClassVar[Promise] = "noise"
     kinds: ClassVar[frozenset[Kind]] = frozenset({"number"})  # a date has no zero
     uses_cells: ClassVar[bool] = False
     spread: float

@@ -23,6 +23,12 @@ from leafcover.tree.tree import Attribute
 # What a perturbation needs to change a row: the row; merged counts or moments; its whole cell; the whole table.
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
 FIXED_PROBABILITY = 0.95  # a value released unchanged with at least this probability counts as fixed (disclosed)
+# What holds of a released column as a whole: its values were recoded, made equal to those of enough rows, exchanged
+# between rows, averaged, given noise, drawn from a distribution, computed from other columns, given new numbers, or
+# left unchanged.
+Promise: TypeAlias = Literal[
+    "recoded", "shared", "permuted", "averaged", "noise", "drawn", "recomputed", "renumbered", "unchanged"
+]
 ALL_KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 LOOKED_AT = 10_000  # rows that may show already that a number has more distinct values than these:
 FEW_VALUES = 20  # distinct values up to which a number is treated as levels
@@ -275,6 +281,7 @@ class Perturbation(ABC):
     deterministic: ClassVar[bool] = False  # whether it uses no random numbers
     descends: ClassVar[bool] = True  # whether a released row comes from one original row; dealing assigns rows anew
     moves_rows: ClassVar[bool] = False  # whether it only exchanges values between rows, all columns of a step together
+    new_values: ClassVar[Promise] = "drawn"  # what it does to values if it does not exchange them
 
     @property
     def scope(self) -> Scope:
@@ -290,6 +297,16 @@ class Perturbation(ABC):
     def shared_by(self) -> int:
         """The minimum number of rows that hold a number in the release, where rarer numbers are replaced; 1 if none."""
         return 1
+
+    def shared(self, column: Column) -> Array:
+        """The values of a column that rows exchange, with rare numbers replaced."""
+        return column.values
+
+    def promises(self, column: Column) -> tuple[Promise, ...]:
+        """What holds of a released column as a whole, in the order in which it came about."""
+        if not self.moves_rows:
+            return (self.new_values,)
+        return ("permuted",) if column.is_category or self.shared_by == 1 else ("shared", "permuted")
 
     @property
     def average(self) -> Literal["mean", "median"] | None:

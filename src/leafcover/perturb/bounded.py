@@ -14,7 +14,7 @@ import numpy as np
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.errors import NameUnknown, ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, perturbation
+from leafcover.perturb.base import Changed, Chunk, Perturbation, Promise, Scope, Summary, methods, perturbation
 from leafcover.table.table import Column, Kind
 
 # Noise distributions with mean 0 and standard deviation 1, given by cdf and inverse cdf.
@@ -202,6 +202,7 @@ class Bounded(Perturbation):
     """
 
     frozen_id: ClassVar[str] = "bounded"
+    new_values: ClassVar[Promise] = "noise"
     kinds: ClassVar[frozenset[Kind]] = frozenset({"number", "date", "time"})
     keeps_boxes: ClassVar[bool] = True
     spread: float = 0.276

@@ -15,7 +15,17 @@ from leafcover.arrays import MISSING, Array, Bools, Floats, Rows
 from leafcover.cells import Cells, intersect_labels
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.keyed_random import Draws
-from leafcover.perturb.base import Changed, Chunk, Perturbation, Scope, Summary, methods, missing_moved, perturbation
+from leafcover.perturb.base import (
+    Changed,
+    Chunk,
+    Perturbation,
+    Promise,
+    Scope,
+    Summary,
+    methods,
+    missing_moved,
+    perturbation,
+)
 from leafcover.table.table import Column, Grid
 
 
@@ -49,6 +59,7 @@ class Centroid(Perturbation):
     """
 
     frozen_id: ClassVar[str] = "centroid"
+    new_values: ClassVar[Promise] = "averaged"
     deterministic: ClassVar[bool] = True
     number: Literal["mean", "median"] = "mean"
     least: int = 1

@@ -7,16 +7,17 @@ a recipe may change.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from leafcover.arrays import Bools
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
-from leafcover.perturb.base import PERTURBATIONS, Perturbation, is_perturbation
-from leafcover.table.column_rules import ColumnRule
+from leafcover.perturb.base import PERTURBATIONS, Perturbation, Promise, is_perturbation
+from leafcover.table.column_rules import ColumnRule, level_count
 from leafcover.table.recoding import FEWEST, Pooled, checked_share, pool_levels, share_numbers
+from leafcover.table.rule_search import NEAR_UNIQUE, is_near_unique
 from leafcover.table.table import Column, Table, check_weight
 from leafcover.table.tied_columns import TiedColumns, tied_columns
 from leafcover.table.unit_layout import UnitLayout
@@ -380,18 +381,30 @@ def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Tab
 
 
 def forbidden_pairs(plan: Plan, tied: TiedColumns, table: Table) -> dict[tuple[str, str], Bools]:
-    """Which pairs of levels of two untied columns the rules forbid; a pair of columns stands in both orders.
+    """Which pairs of levels of two columns the rules forbid; a pair of columns stands in both orders.
 
-    For a column that is computed, known or missing, counts the one that is missing in the same rows.
+    ``table`` has the computed columns. What rules say of them becomes a rule about the columns they are computed from.
     """
     found: dict[tuple[str, str], Bools] = {}
     for rule in (*plan.all_rules, *tied.implied):
-        for one, other, pairs in () if rule.ties else rule.forbidden_pairs(table):
-            left, right = tied.missing_as(one, table), tied.missing_as(other, table)
-            if left is not None and right is not None and left != right:
-                found[left, right] = found.get((left, right), False) | pairs
-                found[right, left] = found[left, right].T
+        for first, second, table_of in () if rule.ties else rule.forbidden_pairs(table):
+            for one, other, pairs in tied.between_sources(first, second, table_of, table):
+                found[one, other] = found.get((one, other), False) | pairs
+                found[other, one] = found[one, other].T
     return found if plan.units is None else _at_positions(found, plan.units)
+
+
+def exposed_rules(plan: Plan, table: Table) -> Iterator[ColumnRule]:
+    """The rules that a dealt release may keep at the price of true records: few rows share what they tie together.
+
+    Numbers that enough rows hold are no such values. If values descend from people anyway, rules add nothing to that.
+    """
+    exact = {name for step in plan.steps if step.perturb.shared_by == 1 for name in step.columns}
+    exact = exact if plan.units is None else {plan.units.column_of(name) for name in exact}
+    for rule in () if plan.descends else plan.all_rules:
+        rare = max(level_count(table[name]) for name in rule.columns) * FEWEST > len(table) * NEAR_UNIQUE
+        if (bool(exact & set(rule.columns)) if rule.ties else rare) and is_near_unique(rule, table):
+            yield rule
 
 
 def _at_positions(found: Mapping[tuple[str, str], Bools], units: UnitLayout) -> dict[tuple[str, str], Bools]:
@@ -402,6 +415,30 @@ def _at_positions(found: Mapping[tuple[str, str], Bools], units: UnitLayout) -> 
         if not {one, other} & set(units.rising)
         for at in units.places
     }
+
+
+def column_promises(plan: Plan, table: Table, tied: TiedColumns) -> dict[str, tuple[Promise, ...]]:
+    """What holds of each column of a recoded table when it is released, in the order in which it came about."""
+    steps = {name: step for step in plan.steps for name in step.columns}
+    if plan.units is not None:
+        steps = {plan.units.column_of(name): step for name, step in steps.items()}
+    pooled = {one.column for one in plan.pools}
+    return {
+        c.name: (*(("recoded",) if c.name in pooled else ()), *_promised(plan, c, steps.get(c.name), tied))
+        for c in table
+    }
+
+
+def _promised(plan: Plan, column: Column, step: Step | None, tied: TiedColumns) -> tuple[Promise, ...]:
+    """What holds after recoding. Weights in classes are shared by the people of a class."""
+    rising, numbered = ((), ()) if plan.units is None else (plan.units.rising, plan.units.numbered)
+    if plan.weights is not None and column.name in plan.weighed:
+        return ("shared",) if plan.weights.leave == "classes" else ("recomputed",)
+    if column.name in (*tied.computed, *tied.differences, *rising):
+        return ("recomputed",)
+    if column.name in numbered:
+        return ("renumbered",)
+    return ("unchanged",) if step is None else step.perturb.promises(column)
 
 
 def canonical(plan: Plan) -> bytes:

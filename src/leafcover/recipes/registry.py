@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 
 from leafcover.errors import NameUnknown, PlanError, PluginError, TableError, ValueOutOfRange
 from leafcover.messages import catalogue
-from leafcover.recipes.plan import Made, Plan
+from leafcover.recipes.plan import Made, Plan, exposed_rules, recoded_table
 from leafcover.registry import Registry, blamed, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
@@ -361,7 +361,11 @@ def plan_for(
     if share is not None and given.setdefault("share", share) != share:
         raise PlanError(f"share={share} and the setting share={given['share']} were given. Use one of them.")
     given |= {"weights": weights, "keep_tables": keep_tables, "most_rows": most_rows}
-    plan = chosen.make(table, rules=rules, find_rules=find_rules, sequence=sequence, rare=rare, **given)
+    given |= {"rules": rules, "sequence": sequence, "rare": rare}
+    plan = chosen.make(table, find_rules=find_rules, **given)
+    exposed = list(exposed_rules(plan, recoded_table(plan, table))) if plan.found_rules else []
+    if any(rule in exposed for rule in plan.found_rules):  # a rule that was only found is given up
+        plan = chosen.make(table, find_rules=[rule for rule in plan.found_rules if rule not in exposed], **given)
     return plan.replaced(target=target or "")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leafcover.engine.run import FEWEST, CellFact, Release
-from leafcover.engine.statement import assumed
+from leafcover.engine.statement import RuleFact, assumed
 from leafcover.messages import catalogue
 from leafcover.metrics.disclosure.interval_disclosure import Averages, Stayed, most_alike, most_dominated
 from leafcover.perturb.base import FIXED_PROBABILITY
@@ -42,6 +42,7 @@ def made_section(subject: ReportContext) -> Section | None:
         say("heading"),
         *described(subject, release),
         *_trees(subject, release),
+        *_promises(release),
         *_rules(subject, release),
         *_proved(release),
         Heading(say("warnings")) if warned else None,
@@ -108,12 +109,33 @@ def _dealt(subject: ReportContext, release: Release) -> Iterator[Part | None]:
 def _rules(subject: ReportContext, release: Release) -> Iterator[Part | None]:
     """How many rows keep each rule between columns; outside, rules that name no level, and released rows only."""
     shown = [fact for fact in release.rules if subject.internal or fact.is_public]
-    head = ("rule", *(("origin", "before") if subject.internal else ()), "after")
-    rows = []
+    head = ("rule", "origin", "way", *(("before",) if subject.internal else ()), "after")
+    rows: list[list[str | Cell]] = []
     for fact in shown:
-        inside = [say("rule-origin", found="yes" if fact.found else "no"), subject.rules.kept(fact.before)]
-        rows.append([fact.text, *(inside if subject.internal else ()), subject.rules.kept(fact.after)])
+        words: list[str | Cell] = [
+            say("rule-origin", found="yes" if fact.found else "no"),
+            say("rule-way", way=fact.way),
+        ]
+        broken = say("rule-broken", rows=fact.broken) if subject.internal and fact.broken else ""
+        before = [_kept(subject, fact, fact.before)] if subject.internal else []
+        rows.append([fact.text, *words, *before, Cell(_kept(subject, fact, fact.after), broken)])
     yield listing(say("rule-table"), tuple(say(f"rule-table-{name}") for name in head), rows, say("rule-table-note"))
+
+
+def _kept(subject: ReportContext, fact: RuleFact, share: float) -> str:
+    """A share of the rows that a rule applies to."""
+    return replace(subject.rules, rows=fact.rows).kept(share)
+
+
+def _promises(release: Release) -> Iterator[Part | None]:
+    """What holds of each column as a whole, columns with the same promise together."""
+    same: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, words in release.promises.items():
+        if name not in release.no_values:
+            same[words].append(name)
+    told = [[", ".join(names), " ".join(say("promise", word=word) for word in words)] for words, names in same.items()]
+    head = tuple(say(f"promise-table-{name}") for name in ("columns", "promise"))
+    yield listing(say("promise-table"), head, told)
 
 
 def _proved(release: Release) -> Iterator[Part]:

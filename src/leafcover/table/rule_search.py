@@ -94,6 +94,28 @@ def find_rules(table: Table) -> tuple[FoundRule, ...]:
     return tuple(check_rule(rule, table, table) for rule in found)
 
 
+NEAR_UNIQUE = 0.5  # the share of rows whose values in the columns of a rule too few rows have
+SHARED_BY_CHANCE = 0.1  # the share of rows whose values somebody else has, from which they occur in any sample
+
+
+def is_near_unique(rule: ColumnRule, table: Table) -> bool:
+    """Whether most rows share their values in the columns of a rule with too few others for them to be published.
+
+    Numbers that a new sample of people would have, too, are no such values.
+    """
+    _, number, held = np.unique(block_of(rule, table, table), axis=0, return_inverse=True, return_counts=True)
+    rows = number.ravel()
+    if not len(rows) or (held[rows] < ROWS_A_LEVEL).mean() <= NEAR_UNIQUE:
+        return False
+    return not rule.ties or bool(np.isin(rows[::2], rows[1::2]).mean() < SHARED_BY_CHANCE)
+
+
+def block_of(rule: ColumnRule, table: Table, original: Table) -> Floats:
+    """The columns of a rule in the rows it applies to, levels as the original numbers them."""
+    columns = [level_codes(table[n], original[n]) if table[n].is_category else table[n].values for n in rule.columns]
+    return np.column_stack(columns).astype(np.float64)[rule.applies(table)]
+
+
 def _nearly_all(rule: ColumnRule, table: Table) -> bool:
     """Whether at most a thousandth of the rows break a rule."""
     found = check_rule(rule, table, table)

@@ -5,12 +5,12 @@ difference from the smaller one. Whatever happens to the remaining columns, the 
 columns so count as one: no attacker is credited with computing one of them from the others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafcover.arrays import Floats
+from leafcover.arrays import Bools, Floats
 from leafcover.errors import PlanError
 from leafcover.table.column_rules import ColumnRule, Implies, LevelCondition, Linear, Moment, Sum
 from leafcover.table.output import replace_values
@@ -107,10 +107,20 @@ class TiedColumns:
             for name in self._sources(one.needs[0])
         )
 
-    def missing_as(self, name: str, table: Table) -> str | None:
-        """The column of the untied table that is missing in the same rows as a column: itself if it is not computed."""
-        same = (one for one in self._sources(name) if (table[one].missing == table[name].missing).all())
-        return next(same, None)
+    def between_sources(self, one: str, other: str, pairs: Bools, table: Table) -> Iterator[tuple[str, str, Bools]]:
+        """Forbidden pairs of levels as pairs of columns of the untied table.
+
+        A computed column is missing where one of its sources is. If it must be missing, one source is chosen for that.
+        """
+        if one in self.computed:
+            yield from ((a, b, found.T) for b, a, found in self.between_sources(other, one, pairs.T, table))
+        elif other not in self.computed:
+            yield one, other, pairs
+        else:
+            sources = [name for name in self._sources(other) if table[name].missing.any()]
+            for name in (source for source in sources if source != one):
+                known = pairs[:, :1] & (one not in sources and name == sources[0])
+                yield one, name, np.hstack([known, pairs[:, 1:]])
 
     def _sources(self, name: str) -> tuple[str, ...]:
         """The columns of the untied table from which a column is computed; the column itself if it is not."""

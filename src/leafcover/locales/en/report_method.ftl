@@ -49,6 +49,7 @@ dealt-table-note = Numbers, and categories with many values, were dealt in stage
 rule-table = Rules between columns
 rule-table-rule = Rule
 rule-table-origin = Origin
+rule-table-way = Kept by
 rule-table-before = Original rows
 rule-table-after = Released rows
 rule-table-note = The share of the rows that a rule applies to which keep it. A declared rule is kept by all released rows, or nothing is
@@ -56,6 +57,30 @@ rule-table-note = The share of the rows that a rule applies to which keep it. A 
 rule-origin = { $found ->
     [yes] found in the table
    *[no] declared
+  }
+rule-way = { $way ->
+    [computed] computing a column from the others
+    [difference] adding differences
+    [exchanged] exchanges between rows
+   *[checked] nothing: it was only counted
+  }
+rule-broken = { $rows ->
+    [one] { $rows } row breaks it
+   *[other] { $rows } rows break it
+  }
+promise-table = What holds of each column
+promise-table-columns = Columns
+promise-table-promise = Promise
+promise = { $word ->
+    [recoded] Rare levels were pooled.
+    [shared] Rare numbers were replaced by the mean of neighbours or by a neighbour, so that several rows hold each.
+    [permuted] Rows exchanged values: the column holds the same values as before, apart from what was replaced first.
+    [averaged] Each value is the average of a group.
+    [noise] Each value got noise.
+    [drawn] Values were drawn from the distribution in a cell.
+    [recomputed] Values were computed from other columns or from differences: they may be new.
+    [renumbered] Numbers are new.
+   *[unchanged] Values are unchanged.
   }
 dealt-column = { $number }. { $columns }
 dealt-whole = permuted over the whole table
