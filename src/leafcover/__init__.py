@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
     from leafcover.recipes.registry import recipe
+    from leafcover.recode.intervals import Intervals
+    from leafcover.recode.numbers import BottomCode, Round, TopCode, Truncate
     from leafcover.released import Loaded, Released
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 # The module of each public name; loaded on first use, so that `leafcover --help` starts quickly.
 _HOMES = {
     "Additive": "leafcover.perturb.additive",
+    "BottomCode": "leafcover.recode.numbers",
     "Bounded": "leafcover.perturb.bounded",
     "Centroid": "leafcover.perturb.centroid",
     "Conditional": "leafcover.partition.leaves",
@@ -54,6 +57,7 @@ _HOMES = {
     "Forest": "leafcover.partition.forest",
     "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
+    "Intervals": "leafcover.recode.intervals",
     "KMeans": "leafcover.partition.microaggregation",
     "Kd": "leafcover.partition.kd_tree",
     "Key": "leafcover.keyed_random",
@@ -68,10 +72,13 @@ _HOMES = {
     "Redraw": "leafcover.perturb.redraw",
     "Refine": "leafcover.partition.forest",
     "Released": "leafcover.released",
+    "Round": "leafcover.recode.numbers",
     "Shuffle": "leafcover.perturb.shuffle",
     "Step": "leafcover.recipes.plan",
     "Strata": "leafcover.partition.microaggregation",
     "Table": "leafcover.table.table",
+    "TopCode": "leafcover.recode.numbers",
+    "Truncate": "leafcover.recode.numbers",
     "VariableMdav": "leafcover.partition.microaggregation",
     "Whole": "leafcover.partition.leaves",
     "errors": "leafcover.errors:",
@@ -98,6 +105,7 @@ _HOMES = {
 __all__ = [
     "MEASURES",
     "Additive",
+    "BottomCode",
     "Bounded",
     "Centroid",
     "Conditional",
@@ -105,6 +113,7 @@ __all__ = [
     "Forest",
     "Halves",
     "InOrder",
+    "Intervals",
     "KMeans",
     "Kd",
     "Key",
@@ -118,10 +127,13 @@ __all__ = [
     "Redraw",
     "Refine",
     "Released",
+    "Round",
     "Shuffle",
     "Step",
     "Strata",
     "Table",
+    "TopCode",
+    "Truncate",
     "VariableMdav",
     "Whole",
     "errors",

@@ -36,6 +36,7 @@ from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import RECIPES, Rare, plan_for, rewritten
+from leafcover.recode.base import Recoding
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
@@ -141,6 +142,7 @@ def release(
     share: int | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
+    recode: Sequence[str | Recoding] = (),
     key: Key | None = None,
     key_file: str | Path | None = None,
     seed: int | None = None,
@@ -190,6 +192,9 @@ def release(
     keep_tables : sequence of str or of sequences of str, optional
         Tables to keep, such as ``"sex x region"`` or ``("sex", "region")``: calibrated weights keep their weighted
         totals, and the recipe ``cover`` their numbers of rows.
+    recode : sequence of Recoding or str, optional
+        How values become coarser or missing before anything else happens: ``lc.Round("wage", to=0.5)``, or the same as
+        text, ``"wage: round 0.5"``.
     key, key_file, seed : Key, str or Path, int, optional
         The secret key, a file that holds it, or a seed for experiments; without any of them a new key is generated.
     keep_order : bool, default False
@@ -245,6 +250,7 @@ def release(
     tell("writing the plan", 0.0)
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
     asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
+    asked["recode"] = recode
     chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
@@ -315,6 +321,8 @@ def _plan_for(
         raise PlanError("sequence, most_rows, rare and share are for a recipe, and a plan was given. Change the plan.")
     if asked["weights"] is not None or asked["keep_tables"]:
         raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
+    if asked["recode"]:
+        raise PlanError("Recodings are for a recipe, and a plan was given. Write them into the plan.")
     return rewritten(plan, table) if rewrite else plan
 
 
@@ -515,7 +523,7 @@ def load(
     found = recall(
         record,
         before,
-        read_like(place, before),
+        read_like(place, before, record.labelled),
         target=target or record.target or "".join(before.with_role("target")[:1]),
         pairs=None if pairs is None else Path(pairs),
         control=None if aside is None else from_frame(aside),

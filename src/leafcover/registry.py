@@ -5,16 +5,18 @@ so as an entry point of the group ``leafcover.plugins``. Nothing in the library 
 
     [project.entry-points."leafcover.plugins"]
     rounding = "leafcover_rounding"
+
+The module also checks the parameters of methods by their declared types.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, wraps
 from importlib import import_module
 from importlib.metadata import entry_points
-from types import FunctionType
-from typing import Any, Generic, TypeVar, cast
+from types import FunctionType, UnionType
+from typing import Any, Generic, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from leafcover.errors import LeafcoverError, NameUnknown, PluginError
+from leafcover.errors import LeafcoverError, NameUnknown, PlanError, PluginError
 
 GROUP = "leafcover.plugins"
 
@@ -148,3 +150,54 @@ def load_plugins() -> None:
                 f"The plugin {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}. "
                 "Update or uninstall it."
             ) from error
+
+
+# Parameters of methods, from Python, from plan files or from texts of a command line.
+
+
+def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any:
+    """A value converted to its declared type, or a one-line error.
+
+    ``from_text``: the value is text from a command line. Otherwise text and truth values are not accepted as numbers.
+
+    >>> checked("k", int | None, "5", from_text=True), checked("spread", float, 1)
+    (5, 1.0)
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
+        value = value.item()  # a NumPy number
+    if isinstance(value, tuple):
+        value = list(value)
+    parts = allowed_types(hint)
+    if not from_text:
+        if isinstance(value, bool) and bool not in parts:
+            raise PlanError(f"{what} must be {_describe(parts)}. Got {value!r}.")
+        if isinstance(value, str) and str not in parts and not any(isinstance(part, str) for part in parts):
+            raise PlanError(f"{what} must be {_describe(parts)}. Got {value!r}.")
+    try:
+        return TypeAdapter(hint).validate_python(value)
+    except ValidationError as error:
+        plain = _describe(parts) if all(part in WORDS or isinstance(part, str) for part in parts) else ""
+        problem = f" must be {plain}" if plain else f": {error.errors()[0]['msg'].lower()}"
+        raise PlanError(f"{what}{problem}. Got {value!r}.") from None
+
+
+def allowed_types(hint: Any) -> tuple[Any, ...]:
+    """The types and literal values that a type hint allows."""
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(part for one in get_args(hint) for part in allowed_types(one))
+    return get_args(hint) if get_origin(hint) is Literal else (hint,)
+
+
+WORDS: Mapping[Any, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    type(None): "none",
+}
+
+
+def _describe(parts: tuple[Any, ...]) -> str:
+    return " or ".join(WORDS.get(part, str(part)) for part in parts)

@@ -99,6 +99,15 @@ KeepTables = Annotated[
         help="A table whose numbers of rows and weighted totals are kept, such as 'sex x region'.",
     ),
 ]
+Recodings = Annotated[
+    list[str],
+    typer.Option(
+        "--recode",
+        metavar="'COL: HOW'",
+        help="Make values coarser or missing first, such as 'wage: round 0.5', 'age: intervals 18, 65' or "
+        "'birth: truncate month'; `leafcover recodings` lists all ways.",
+    ),
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -142,6 +151,7 @@ def release(
     share: Share = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
+    recode: Recodings = [],  # noqa: B006
     key_file: Annotated[
         Path | None,
         typer.Option(
@@ -225,6 +235,7 @@ def release(
             share=share,
             weights=weights,  # type: ignore[arg-type]
             keep_tables=keep_tables,
+            recode=recode,
             key_file=key_file,
             seed=seed,
             keep_order=keep_order,
@@ -420,6 +431,7 @@ def plan(
     share: Share = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
+    recode: Recodings = [],  # noqa: B006
     reading: Reading,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
@@ -444,6 +456,7 @@ def plan(
         share=share,
         weights=weights,  # type: ignore[arg-type]
         keep_tables=keep_tables,
+        recode=recode,
     )
     typer.echo(plan_text(written), nl=False)
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from leafcover.arrays import MISSING, Array, Floats, Rows
+from leafcover.arrays import Array, Floats, Rows
 from leafcover.cells import intersect_labels
 from leafcover.engine.run import partitions_of, share_fixed, whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.partition.base import Partition, PartitionMethod
 from leafcover.perturb.base import Chunk, Perturbation, Summary
 from leafcover.recipes.plan import Plan, Step, step_table
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Table, in_codes_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,15 +257,6 @@ def _likelihood(lens: _Lens, people: Rows, values: Array) -> Floats:
         new = {name: np.tile(values, len(some))}
         found[begin : begin + step] = lens.perturb.likelihood(part, new, lens.summary).reshape(len(some), len(values))
     return found
-
-
-def in_codes_of(column: Column, other: Column) -> Array:
-    """The values of another table's column, with categories in the codes of this one."""
-    if not column.is_category:
-        return other.values
-    number = {level: code for code, level in enumerate(column.levels)}
-    lookup = np.array([number.get(level, MISSING) for level in other.levels] + [MISSING], np.int32)
-    return lookup[other.values]
 
 
 def candidates_of(shown: Column, most: int = 256) -> Column:

@@ -13,12 +13,12 @@ import numpy as np
 
 from leafcover.arrays import Array, Bools, Floats, Rows
 from leafcover.cells import Cells, Range
-from leafcover.engine.attacker import Known, candidates_of, in_codes_of, log_sum
+from leafcover.engine.attacker import Known, candidates_of, log_sum
 from leafcover.engine.run import whole_part
 from leafcover.metrics.pair import sample_rows
 from leafcover.perturb.base import Chunk, Perturbation, Summary
 from leafcover.recipes.plan import Step
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Table, in_codes_of
 
 LEAST = 1e-12  # probability of what the law excludes: another attacker's error, or a mistyped value
 LIKELY_ROWS = 300  # released rows that are weighed for each person

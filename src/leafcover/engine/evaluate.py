@@ -30,12 +30,13 @@ from leafcover.metrics.disclosure.membership_inference import membership
 from leafcover.metrics.disclosure.probabilistic_linkage import learned_linkage
 from leafcover.metrics.disclosure.record_linkage import Informed, informed
 from leafcover.metrics.estimates import wilson
-from leafcover.metrics.pair import SEED, Pair, pair_of, sample_rows
+from leafcover.metrics.pair import SEED, Pair, Recode, pair_of, sample_rows
 from leafcover.metrics.registry import MEASURES, Context, Facts
 from leafcover.metrics.suite import Measures, measures, take_measures
 from leafcover.metrics.summary import DecisiveRisk, decisive_risks, exceeds, measured_risks
 from leafcover.recipes.plan import Plan, recoded_table, step_table
 from leafcover.recipes.registry import rewritten
+from leafcover.recode.base import apply_all
 from leafcover.table.table import Table, row_hashes, without_unused_levels
 from leafcover.table.units import owners
 
@@ -70,7 +71,7 @@ def release_some(table: Table, write: Callable[[Table], Plan], rows: Rows, *, se
     # These releases are never published, so a fixed seed is safe and makes the figures reproducible.
     release = run(part, written, key=Key.from_seed(seed))
     pair = pair_from(part, release, control=table.take(np.flatnonzero(~inside)))
-    return Rerun(pair, Known(step_table(written, part), written, release.partitions, part))
+    return Rerun(pair, Known(step_table(release.plan, part), release.plan, release.partitions, part))
 
 
 def folds(
@@ -249,14 +250,20 @@ def pair_from(original: Table, release: Release, control: Table | None = None) -
         sensitive=[n for n in original.with_role("sensitive") if n in names],
         weight="".join([n for n in original.with_role("weight") if n in names][:1]),
         control=control,
+        recode=recode_of(plan),
     )
     if plan.units is None:
         shown = release.table if release.classed is None else release.classed
         shown = shown.take(np.argsort(release.source)) if release.descends else shown
         return pair.without_ties(tied, plan.pools, plan.share).with_nearest_weights(shown.select(plan.weighed))
-    aside = None if control is None else step_table(plan, control, tied)
+    aside = None if control is None else step_table(plan, control, tied, original=original)
     pair = pair.of_units(plan.units, step_table(plan, original, tied), release.step_table, aside)
     return pair.with_nearest_weights(release.step_table.select(n for n in plan.weighed if n in plan.units.constant))
+
+
+def recode_of(plan: Plan) -> Recode | None:
+    """How a plan recodes tables, for a pair; None if it does not."""
+    return partial(apply_all, plan.recode) if plan.recode else None
 
 
 def _rows_in(original: Table, plan: Plan) -> Table:

@@ -1,7 +1,7 @@
 """Write the files of a release, all or none, and read them back."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import file_digest, sha256
 from io import StringIO
@@ -12,7 +12,7 @@ import numpy as np
 
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
-from leafcover.engine.evaluate import refuse_same_people
+from leafcover.engine.evaluate import recode_of, refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
 from leafcover.engine.statement import RuleFact, Statement
@@ -201,10 +201,11 @@ class Recalled:
     release: Release | None
 
 
-def read_like(path: Path, original: Table) -> Table:
+def read_like(path: Path, original: Table, category: Sequence[str] = ()) -> Table:
     """Read a second table like the original, as far as it has the columns; categories of the original stay categories.
 
-    Without this a category could look numeric, if the values that do not look so are absent.
+    ``category`` names columns that are categories in this table alone. Without the others a category could look
+    numeric, if the values that do not look so are absent.
     """
     options = original.reading
     text: dict[str, Any] = {"encoding": options.encoding, "delimiter": options.delimiter}
@@ -212,7 +213,7 @@ def read_like(path: Path, original: Table) -> Table:
     looks = [c.name for c in table if c.name in original.names and original[c.name].is_category and not c.is_category]
     chosen: dict[str, Any] = {
         "missing": {name: tokens for name, tokens in options.missing.items() if name in table.names},
-        "category": [name for name in dict.fromkeys([*options.category, *looks]) if name in table.names],
+        "category": [name for name in dict.fromkeys([*options.category, *looks, *category]) if name in table.names],
         "drop": [name for name in options.drop if name in table.names],
     }
     return read(path, **text, **chosen) if any(chosen.values()) else table
@@ -232,7 +233,7 @@ def recall(
     internal_facts, held_out = record.internal, None
     chosen = plan if plan is not None else _plan(internal_facts)
     tied = TiedColumns() if chosen is None else _tied(chosen, original, released)
-    dealt = chosen is not None and is_dealt(chosen, step_table(chosen, released, tied))
+    dealt = chosen is not None and is_dealt(chosen, step_table(chosen, released, tied, released=True))
     source = None if dealt and pairs is None else read_pairs(record.paths.pairs if pairs is None else pairs)
     if pairs is not None and source is None:
         raise TableError(f"There are no pairs {str(pairs)!r}. Name the file that release wrote beside the table.")
@@ -256,12 +257,13 @@ def recall(
         sensitive=[n for n in original.with_role("sensitive") if n in released.names],
         weight=weight[0] if weight else "",
         control=aside,
+        recode=None if chosen is None else recode_of(chosen),
     )
     if chosen is None or chosen.units is None:
         pair = pair.without_ties(tied, *((chosen.pools, chosen.share) if chosen is not None else ()))
     else:
-        outside = None if aside is None else step_table(chosen, aside, tied)
-        before, after = step_table(chosen, original, tied), step_table(chosen, released, tied)
+        outside = None if aside is None else step_table(chosen, aside, tied, original=original)
+        before, after = step_table(chosen, original, tied), step_table(chosen, released, tied, released=True)
         pair = pair.of_units(chosen.units, before, after, outside)
     after = pair.for_attacks.released
     pair = pair.with_nearest_weights(after.select(n for n in after.names if chosen is not None and n in chosen.weighed))
@@ -310,7 +312,9 @@ def _plan(internal_facts: Mapping[str, Any] | None) -> Plan | None:
     if internal_facts is None:
         return None
     plan = parse_plan(internal_facts["plan"])
-    return plan.replaced(settings=internal_facts.get("recipe_settings"))
+    given = internal_facts.get("recode_as_given")
+    asked = None if given is None else parse_plan(given).recode if given else ()
+    return plan.replaced(settings=internal_facts.get("recipe_settings"), recode_as_given=asked)
 
 
 def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, source: Rows) -> Release:
@@ -329,12 +333,13 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         publishable=not str(internal_facts.get("why_not_publishable", "")).startswith("made with a seed"),
         kept_order=internal_facts["row_order"] == "kept",
         unprotected=tuple(internal_facts["not_protected"]),
+        original_kinds=internal_facts.get("original_kinds", {}),
         partitions=known.partitions,
         statement=None if proved is None else _fact(Statement, proved),
         promises={name: tuple(words) for name, words in internal_facts.get("promises", {}).items()},
         rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
         kept=tuple(_fact(KeptFact, {**f, "columns": tuple(f["columns"])}) for f in internal_facts.get("kept", [])),
-        unit_table=None if known.plan.units is None else step_table(known.plan, released),
+        unit_table=None if known.plan.units is None else step_table(known.plan, released, released=True),
     )
 
 

@@ -23,6 +23,7 @@ from leafcover.engine.run import (
 )
 from leafcover.engine.statement import assumed
 from leafcover.errors import TableError
+from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import plan_text
 from leafcover.table.weights import KeptFact
 
@@ -45,8 +46,10 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "trees": [{"target": t.target or None, "rows_in_the_same_leaf": _coarse(t.kept, rows)} for t in release.trees],
         "singleton_rows": _coarse(release.singletons, rows),
         "not_protected": list(release.unprotected),
+        **({"only_recoded": list(release.only_recoded)} if release.only_recoded else {}),
         "no_values": list(release.no_values),
         "guarantees": _guarantees(release),
+        **_recodings(release.plan),
         "rules": [{"rule": r.text, "kept": _coarse(r.after, r.rows)} for r in release.rules if r.is_public],
         **_weights(release),
         "versions": versions(),
@@ -75,6 +78,8 @@ def _columns(release: Release) -> list[dict[str, Any]]:
     found = []
     for column in release.table:
         entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+        if column.name in release.original_kinds:
+            entry["original_kind"] = release.original_kinds[column.name]
         fact = facts.get(column.name)
         if fact is not None and release.descends:
             entry["changed"] = _coarse(fact.changed, rows)
@@ -84,6 +89,14 @@ def _columns(release: Release) -> list[dict[str, Any]]:
             entry["promise"] = list(release.promises[column.name])
         found.append(entry)
     return found
+
+
+def _recodings(plan: Plan) -> dict[str, Any]:
+    """What was recoded, without thresholds and levels that the release does not show."""
+    if not plan.recode:
+        return {}
+    listed = ({"columns": list(one.columns), "values": one.published().describe()} for one in plan.recode)
+    return {"recoded": list(listed)}
 
 
 def _units(release: Release) -> dict[str, Any]:
@@ -132,9 +145,11 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "audience": "internal: not for publication",
         "plan": plan_text(release.plan),
         "recipe_settings": None if release.plan.settings is None else dict(release.plan.settings),
+        **_as_given(release.plan),
         "reading": dict(reading),
         "columns": [asdict(fact) for fact in release.columns],
         "trees": [asdict(fact) for fact in release.trees],
+        "original_kinds": dict(release.original_kinds),
         "cells": [{**asdict(fact), "columns": list(fact.columns)} for fact in release.cells],
         "singleton_rows": release.singletons,
         "warnings": list(release.warnings),
@@ -143,6 +158,13 @@ def internal(release: Release, outward: Mapping[str, Any], *, reading: Mapping[s
         "rules": [asdict(fact) for fact in release.rules],
         "kept": [asdict(fact) for fact in release.kept],
     }
+
+
+def _as_given(plan: Plan) -> dict[str, Any]:
+    """The recodings as the user asked for them, to fit them to other rows."""
+    if plan.recode_as_given is None or not plan.recode:
+        return {}
+    return {"recode_as_given": plan_text(Plan(recode=plan.recode_as_given)) if plan.recode_as_given else ""}
 
 
 def versions() -> dict[str, str]:
@@ -240,7 +262,14 @@ class Record:
     @property
     def text_options(self) -> dict[str, Any]:
         """How the released table is read: like the original, without the dropped columns."""
-        return {name: content for name, content in self.options.items() if name != "drop"}
+        known = {name: content for name, content in self.options.items() if name != "drop"}
+        return {**known, "category": [*known.get("category", ()), *self.labelled]} if self.labelled else known
+
+    @property
+    def labelled(self) -> list[str]:
+        """The columns that recoding made categories."""
+        columns = () if self.external is None else self.external["columns"]
+        return [one["name"] for one in columns if one.get("kind") == "category" and "original_kind" in one]
 
     @property
     def target(self) -> str:

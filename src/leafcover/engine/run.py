@@ -33,6 +33,7 @@ from leafcover.recipes.plan import (
     canonical,
     check,
     checked_table,
+    coarser_columns,
     column_promises,
     forbidden_pairs,
     step_table,
@@ -40,7 +41,7 @@ from leafcover.recipes.plan import (
 )
 from leafcover.table.inspection import identifiers
 from leafcover.table.output import replace_values, take_values
-from leafcover.table.table import Column, Table
+from leafcover.table.table import Column, Kind, Table, in_codes_of
 from leafcover.table.weights import KeptFact, in_classes, kept_facts, weighed, weight_sentences
 from leafcover.tree.predict import leaf_membership
 from leafcover.tree.tree import LeafMembership, Tree
@@ -196,6 +197,7 @@ class Release:
     kept: tuple[KeptFact, ...] = ()  # of tables that were to be kept
     classed: Table | None = field(default=None, repr=False)  # the release with weights in classes, if it has weights
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
+    original_kinds: Mapping[str, Kind] = field(default_factory=dict)  # of columns that recoding gave another kind
 
     @property
     def step_table(self) -> Table:
@@ -210,7 +212,13 @@ class Release:
     @property
     def descends(self) -> bool:
         """Whether a released row keeps values of one original row; if every column was dealt, none does."""
-        return self.plan.descends or bool(self.unprotected)
+        return self.plan.descends or bool(self.unprotected or self.only_recoded)
+
+    @property
+    def only_recoded(self) -> tuple[str, ...]:
+        """The columns in which each row has its own value, recoded."""
+        own = (n for n, words in self.promises.items() if len(words) > 1 and words[-1] == "unchanged")
+        return tuple(name for name in own if name not in self.no_values)
 
     @property
     def singletons(self) -> float:
@@ -234,7 +242,8 @@ def run(
     if plan.units is None:
         whole = table.select(name for name in table.names if table.roles.get(name) != "unit")
     refuse_identifiers(whole)
-    mark = fingerprint(whole, key)
+    mark, given = fingerprint(whole, key), whole
+    plan = plan.fitted(whole)
     whole = checked_table(plan, whole)
     tied = tied_by(plan, whole)
     rows_of_units = tied.untie(whole)
@@ -274,6 +283,7 @@ def run(
         else ColumnFact(c.name, 0.0, share_fixed(c, ~c.missing))
         for c in (whole if plan.units is None else table)
     )
+    columns = tuple(_since_recoding(fact, given, released, order, plan) for fact in columns)
     trees = _tree_facts(table, after, partitions)
     rules = rule_facts(plan, whole, released, tied)
     refuse_broken(rules)
@@ -295,7 +305,7 @@ def run(
         fingerprint=mark,
         publishable=key.publishable,
         kept_order=keep_order,
-        unprotected=_not_written(table, plan),
+        unprotected=tuple(n for n in not_written(table, plan) if n not in coarser_columns(plan)),
         partitions=partitions,
         statement=statement(blocks, len(table)) if dealt else None,
         rules=rules,
@@ -303,6 +313,7 @@ def run(
         kept=kept,
         classed=classed,
         unit_table=None if plan.units is None else untied,
+        original_kinds={c.name: c.kind for c in given if c.name in whole.names and whole[c.name].kind != c.kind},
     )
 
 
@@ -341,14 +352,14 @@ def _carry_out(
     return exchange_forbidden(after, so_far, single, forbidden, root.sub("rules")), fixed, blocks
 
 
-def _not_written(table: Table, plan: Plan) -> tuple[str, ...]:
+def not_written(table: Table, plan: Plan) -> tuple[str, ...]:
     """The columns with values that no step changes."""
     return tuple(c.name for c in table if c.name not in plan.columns and not c.missing.all())
 
 
 def is_dealt(plan: Plan, table: Table) -> bool:
     """Whether a plan deals every column with values: no released row descends from one original row."""
-    return not plan.descends and not _not_written(table, plan)
+    return not plan.descends and not not_written(table, plan)
 
 
 def _warnings(table: Table, plan: Plan, partitions: Mapping[PartitionMethod, Partition]) -> tuple[str, ...]:
@@ -442,6 +453,16 @@ def _share_changed(column: Column, values: Array) -> float:
     return float((~same).mean())
 
 
+def _since_recoding(fact: ColumnFact, original: Table, released: Table, order: Rows, plan: Plan) -> ColumnFact:
+    """The fact of a column that was recoded, with all changes counted, those of the recoding too."""
+    if fact.name not in coarser_columns(plan) or fact.name not in original.names or len(original) != len(order):
+        return fact
+    before, after = original[fact.name].take(order), released[fact.name]
+    if before.kind == after.kind:
+        return replace(fact, changed=_share_changed(before, in_codes_of(before, after)))
+    return replace(fact, changed=float((~before.missing | ~after.missing).mean()))
+
+
 def _shared(column: Column, changed: Changed) -> int:
     """The number of rows whose value was replaced before the exchange."""
     if changed.replaced is None:
@@ -490,6 +511,16 @@ def _cell_fact(step: Step, partition: Partition) -> CellFact:
 
 # The text summary of a release; its sentences are in the catalogue ``release``.
 
+
+def recoding_sentences(plan: Plan) -> list[str]:
+    """What was recoded before anything else, recodings that do the same together."""
+    say = catalogue("release")
+    same: dict[str, list[str]] = {}
+    for one in plan.recode:
+        same.setdefault(one.describe(), []).append(" + ".join(one.columns))
+    return [say("recoded", columns=", ".join(names), values=values) for values, names in same.items()]
+
+
 LISTED = 5  # maximum number of columns named
 
 
@@ -515,6 +546,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
     share = f"{changed:.0%}" if release.descends else "none"
     lines = [say("released", rows=rows, columns=columns, recipe=release.plan.recipe or "none", changed=share)]
+    lines += recoding_sentences(release.plan)
     if (units := release.plan.units) is not None:
         lines.append(say("units", unit=units.unit, count=len(release.step_table), most=units.most))
     if not release.descends:
@@ -544,7 +576,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     refined = dict.fromkeys(n for step in release.plan.steps for n in step.within.refined_by)
     if refined:
         lines.append(say("refined", columns=", ".join(refined)))
-    half_fixed = [f for f in release.columns if f.fixed >= 0.5 and f.name not in release.unprotected]
+    told = {*release.unprotected, *release.only_recoded}
+    half_fixed = [f for f in release.columns if f.fixed >= 0.5 and f.name not in told]
     if fixed := sorted(half_fixed, key=lambda f: -f.fixed):
         named = (say("fixed-column", name=fact.name, share=f"{fact.fixed:.0%}") for fact in fixed[:LISTED])
         lines.append(say("fixed", columns=", ".join(named), more=len(fixed[LISTED:])))
@@ -552,6 +585,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
         lines.append(say("rules", count=len(release.rules), broken=sum(r.after < r.before for r in release.rules)))
     if release.plan.weights is not None or release.kept:
         lines += weight_sentences(release.plan.weights, release.kept)
+    if release.only_recoded:
+        lines.append(say("only-recoded", columns=", ".join(release.only_recoded)))
     if unchanged := [name for name in release.unprotected if name not in release.plan.weighed]:
         lines.append(say("unprotected", columns=", ".join(unchanged)))
     if own := [name for name in release.unprotected if name in release.plan.weighed]:

@@ -58,12 +58,13 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if inner is not None:
         same = inner.get("manifest_sha256") == sha256_of(paths.manifest.read_bytes())
         checks.append(Check("the manifest is the one that was written", same))
+        checks += _recoding_checks(parse_plan(inner["plan"]), released)
     if original is None:
         return checks
     if inner is None:
         raise TableError(f"There is no internal manifest {str(paths.internal)!r}, which says how the release was made.")
     plan = parse_plan(inner["plan"])
-    descends = plan.descends or bool(inner["not_protected"])
+    descends = plan.descends or bool(inner["not_protected"]) or bool(inner.get("only_recoded"))
     pairs = read_pairs(paths.pairs if descends else paths.rows)
     if pairs is None and not descends and (plan.units is not None or len(original) == len(released)):
         pairs = np.arange(len(original))  # every row was released
@@ -87,7 +88,7 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     original = without_unused_levels(original, rows)
     recoded = recoded_table(plan, original)
     tied = tied_by(plan, recoded)
-    table, after = step_table(plan, original, tied), step_table(plan, released, tied)
+    table, after = step_table(plan, original, tied), step_table(plan, released, tied, released=True)
     partitions = partitions_of(table, plan, lambda words, share: None)
     if plan.units is None:
         places = np.searchsorted(rows, pairs)
@@ -103,6 +104,18 @@ def verify(path: Path, record: Record, *, original: Table | None = None, key: Ke
     if key is not None:
         checks += _replay(original, released, plan, key, inner, paths, partitions)
     return checks
+
+
+def _recoding_checks(plan: Plan, released: Table) -> Iterator[Check]:
+    """Whether columns look recoded, as far as no step made new values of them."""
+    new = {n for step in plan.steps for n in step.columns if not step.perturb.moves_rows or step.perturb.shared_by > 1}
+    share = () if plan.share == 1 else (c.name for c in released if not c.is_category)
+    for one in plan.recode:
+        if not {*new, *share} & set(one.columns):
+            broken = one.violations(released)
+            yield Check(
+                f"recoded: {', '.join(one.columns)} {one.describe(detailed=False)}", not broken, "; ".join(broken)
+            )
 
 
 def _promise_checks(
@@ -195,7 +208,7 @@ def _same_shape(released: Table, names: list[str], manifest: Mapping[str, Any]) 
 
 def _as_released(original: Table, released: Table, manifest: Mapping[str, Any]) -> Table:
     """The original with the kinds of the release, and its spelling of truth values, as far as the values permit."""
-    kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
+    kinds = _kinds(manifest)
     typed = isinstance(original.source, Source) and original.source.is_typed
     changed = []
     for column in original:
@@ -203,6 +216,11 @@ def _as_released(original: Table, released: Table, manifest: Mapping[str, Any]) 
         like = _with_kind(column, kinds.get(column.name) or column.kind, tokens)
         changed.append(_with_truth_values(like, released[column.name]) if column.name in released.names else like)
     return original.replace(changed)
+
+
+def _kinds(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The kinds that the columns had before recoding."""
+    return {column["name"]: column.get("original_kind") or column.get("kind") for column in manifest["columns"]}
 
 
 def _with_kind(column: Column, kind: Kind, tokens: Sequence[str]) -> Column:
@@ -233,7 +251,7 @@ def _with_truth_values(column: Column, released: Column) -> Column:
 
 def _same_kinds(original: Table, manifest: Mapping[str, Any]) -> Check:
     """Whether the columns of the original are of the kinds that were released; values of other kinds do not compare."""
-    kinds = {column["name"]: column.get("kind") for column in manifest["columns"]}
+    kinds = _kinds(manifest)
     other = [c for c in original if kinds.get(c.name, c.kind) not in (None, c.kind) and not c.missing.all()]
     listed = "; ".join(f"column {c.name!r} was released as a {kinds[c.name]}, but is read as a {c.kind}" for c in other)
     hint = ". Give the table that was released, or a file of it that keeps types, such as .parquet"

@@ -14,7 +14,7 @@ import numpy as np
 
 from leafcover.arrays import MISSING, Array, Codes, Floats, Rows, Singles
 from leafcover.errors import LeafcoverError, NameUnknown, TableError, ValueOutOfRange
-from leafcover.metrics.pair import Pair, sample_rows
+from leafcover.metrics.pair import Pair, bare, same_levels, sample_rows
 from leafcover.table.table import Column, Table
 from leafcover.tree.c45 import grow_from
 from leafcover.tree.predict import classify, classify_forest
@@ -226,11 +226,26 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The rows that models are trained on, and held-out rows to test them."""
+    """The rows that models are trained on, and held-out rows to test them.
+
+    If the release was recoded, its models see recoded rows; a model of the original sees the rows before recoding, and
+    predicts the same recoded classes.
+    """
 
     original: Prepared
     released: Prepared
     test: Prepared
+    raw: tuple[Prepared, Prepared] | None = None  # original and test before recoding
+
+    @property
+    def whole(self) -> Prepared:
+        """What models of the original learn from."""
+        return self.original if self.raw is None else self.raw[0]
+
+    def learned(self, target: str) -> tuple[Prepared, Prepared]:
+        """The same without a target, and the rows that they are tested on."""
+        test = self.test if self.raw is None else self.raw[1]
+        return self.whole.without(target), test.without(target)
 
 
 def prepared(table: Table, features: Features) -> Prepared:
@@ -254,7 +269,14 @@ def sides_of(pair: Pair, *, most: int, most_tests: int) -> Sides:
         for table, rows in ((pair.original, most), (pair.released, most), (pair.control, most_tests))
     )
     features = features_of(original)
-    return Sides(prepared(original, features), prepared(released, features), prepared(test, features))
+    sides = Sides(prepared(original, features), prepared(released, features), prepared(test, features))
+    if pair.raw is None or pair.raw.control is None:
+        return sides
+    both = (table.select(names) for table in (pair.raw.original, pair.raw.control))
+    before, aside = same_levels([bare(table) for table in both])
+    before, aside = before.take(sample_rows(len(before), most)), aside.take(sample_rows(len(aside), most_tests))
+    features = features_of(before)
+    return replace(sides, raw=(prepared(before, features), prepared(aside, features)))
 
 
 Learner: TypeAlias = Callable[[Prepared, Codes, Prepared, int], Array]

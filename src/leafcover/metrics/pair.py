@@ -1,19 +1,42 @@
 """The original and its release as one object, the input of every measure; and seeded samples of rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from leafcover.arrays import MISSING, Array, Rows
 from leafcover.errors import NameUnknown, TableError
 from leafcover.messages import catalogue
+from leafcover.recode.base import with_new_coding
 from leafcover.table.recoding import Pooled, pool_levels, share_numbers
 from leafcover.table.table import Column, Table
 from leafcover.table.tied_columns import TiedColumns
 from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import nearest_weights
+
+# Recodes a table as the release was: the rows that were released alone, or other rows with those as the second table.
+Recode: TypeAlias = Callable[[Table, Table | None], Table]
+
+
+@dataclass(frozen=True, eq=False)
+class Raw:
+    """Original and control of a release that was recoded: before recoding, and with every column recoded."""
+
+    original: Table
+    control: Table | None
+    recoded: Table
+    recoded_control: Table | None
+
+    @classmethod
+    def of(cls, original: Table, control: Table | None, recode: Recode) -> "Raw":
+        """Both recoded; rows of the control as they would have been in the release."""
+        return cls(original, control, recode(original, None), None if control is None else recode(control, original))
+
+    def take(self, rows: Rows) -> "Raw":
+        """Some of the people."""
+        return replace(self, original=self.original.take(rows), recoded=self.recoded.take(rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +44,8 @@ class Pair:
     """Two tables with the same columns in the same order and the same codes for the levels of categories.
 
     If ``paired``, row i of the release belongs to the person in row i of the original (only the score of an attack may
-    use that, never the attack). ``control`` holds rows of the same population that are not in the release.
+    use that, never the attack). ``control`` holds rows of the same population that are not in the release. Where
+    recoding gave a column another kind or other levels, original and control are recoded too.
     """
 
     original: Table
@@ -33,6 +57,7 @@ class Pair:
     weight: str = ""  # the column of survey weights, or ""
     control: Table | None = None
     untied: "Pair | None" = None  # the same without columns that rules compute, and with a row for each unit
+    raw: Raw | None = None  # original and control before recoding, if the release was recoded
 
     @property
     def for_attacks(self) -> "Pair":
@@ -57,19 +82,22 @@ class Pair:
     def take(self, rows: Rows) -> "Pair":
         """Some of the people. The release is cut to the same rows, so an attack on it is easier than on all."""
         untied = None if self.untied is None else self.untied.take(rows)
-        return replace(self, original=self.original.take(rows), released=self.released.take(rows), untied=untied)
+        raw = None if self.raw is None else self.raw.take(rows)
+        found = replace(self, original=self.original.take(rows), released=self.released.take(rows))
+        return replace(found, untied=untied, raw=raw)
 
     def without_ties(self, tied: TiedColumns, pools: Sequence[Pooled] = (), share: int = 1) -> "Pair":
         """The same pair, with the one that attacks work on: levels and numbers are recoded as in the release."""
-        if not tied and not pools and share == 1:
+        if not tied and not pools and share == 1 and self.raw is None:
             return self
-        before = tied.untie(pool_levels(self.original, pools))
-        aside = None if self.control is None else tied.untie(pool_levels(self.control, pools))
+        before, released, control = self._as_released()
+        before = tied.untie(pool_levels(before, pools))
+        aside = None if control is None else tied.untie(pool_levels(control, pools))
         names = set(self.names) - set(tied.computed)
         found = replace(
             self,
             original=share_numbers(before, share),
-            released=tied.untie(pool_levels(self.released, pools)),
+            released=tied.untie(pool_levels(released, pools)),
             target=self.target if self.target in names else "",
             quasi_identifiers=tuple(name for name in self.quasi_identifiers if name in names),
             sensitive=tuple(name for name in self.sensitive if name in names),
@@ -77,6 +105,14 @@ class Pair:
             control=None if aside is None else share_numbers(aside, share, before),
         )
         return replace(self, untied=found)
+
+    def _as_released(self) -> tuple[Table, Table, Table | None]:
+        """Original, release and control with every column recoded."""
+        if self.raw is None:
+            return self.original, self.released, self.control
+        tables = [self.raw.recoded, self.released, *([] if self.control is None else [self.raw.recoded_control])]
+        found = same_levels([bare(table) for table in tables if table is not None])
+        return found[0], found[1], None if self.control is None else found[2]
 
     def with_nearest_weights(self, shown: Table) -> "Pair":
         """The same pair; attacks see these weights of the released rows, and compare those of people with the nearest.
@@ -123,13 +159,14 @@ def pair_of(
     sensitive: Sequence[str] = (),
     weight: str = "",
     control: Table | None = None,
+    recode: Recode | None = None,
 ) -> Pair:
     """Make a pair of two tables; ``source`` is the original row of each released row, if that is known.
 
     Original rows without a released row were held out; they become the control unless one is given. Columns of the
     control that the original has and the release lacks, such as a unit, are ignored.
     """
-    names = _shared_names(original, released)
+    names = _shared_names(original, released, kinds=recode is None)
     _check_names(names, target=target, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight)
     before, after, aside = original.select(names), released.select(names), control
     if source is not None:
@@ -147,7 +184,12 @@ def pair_of(
         if aside.names != before.names:
             lost = [name for name in before.names if name not in aside.names]
             raise TableError(f"The control has no column {lost[0]!r}. Give rows with the columns of the original.")
-    tables = _recoded([_bare(t) for t in (before, after, aside) if t is not None])
+    raw = None if recode is None else Raw.of(before, aside, recode)
+    if raw is not None:
+        before = with_new_coding(before, raw.recoded)
+        aside = None if aside is None or raw.recoded_control is None else with_new_coding(aside, raw.recoded_control)
+        _shared_names(before, after)
+    tables = same_levels([bare(t) for t in (before, after, aside) if t is not None])
     known = tuple(quasi_identifiers) or tuple(n for n in names if n not in (target, weight))
     return Pair(
         tables[0],
@@ -158,6 +200,7 @@ def pair_of(
         tuple(sensitive),
         weight,
         None if aside is None else tables[2],
+        raw=raw,
     )
 
 
@@ -182,8 +225,8 @@ def source_of(pairs: Any) -> Rows:
     )
 
 
-def _shared_names(original: Table, other: Table, word: str = "release") -> tuple[str, ...]:
-    """The other table's columns in the original's order; another kind, or an unknown column, is an error."""
+def _shared_names(original: Table, other: Table, word: str = "release", *, kinds: bool = True) -> tuple[str, ...]:
+    """The other table's columns in the original's order; an unknown column, or another kind, is an error."""
     for column in other:
         if column.name not in original.names:
             raise TableError(
@@ -191,7 +234,7 @@ def _shared_names(original: Table, other: Table, word: str = "release") -> tuple
                 f"The original has: {', '.join(original.names)}."
             )
         ours = original[column.name]
-        if ours.kind != column.kind and not ours.missing.all() and not column.missing.all():
+        if kinds and ours.kind != column.kind and not ours.missing.all() and not column.missing.all():
             raise TableError(
                 f"Column {column.name!r} is a {ours.kind} in the original and a {column.kind} in the {word}. "
                 f"Read both the same way, for instance with category=[{column.name!r}]."
@@ -231,12 +274,12 @@ def _by_source(before: Table, after: Table, source: Rows) -> tuple[Table, Table,
     return before.take(rows), after.take(order), before.take(np.flatnonzero(left))
 
 
-def _bare(table: Table) -> Table:
+def bare(table: Table) -> Table:
     """The table without stored text, which measures do not need."""
     return replace(table, columns=tuple(replace(c, stored=None) for c in table))
 
 
-def _recoded(tables: list[Table]) -> list[Table]:
+def same_levels(tables: list[Table]) -> list[Table]:
     """The same tables with one list of levels for each category; an empty column takes the kind of the others."""
     columns: list[list[Column]] = [[] for _ in tables]
     for name in tables[0].names:

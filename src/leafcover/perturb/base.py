@@ -23,11 +23,20 @@ from leafcover.tree.tree import Attribute
 # What a perturbation needs to change a row: the row; merged counts or moments; its whole cell; the whole table.
 Scope: TypeAlias = Literal["row", "counts", "moments", "cell", "table"]
 FIXED_PROBABILITY = 0.95  # a value released unchanged with at least this probability counts as fixed (disclosed)
-# What holds of a released column as a whole: its values were recoded, made equal to those of enough rows, exchanged
-# between rows, averaged, given noise, drawn from a distribution, computed from other columns, given new numbers, or
-# left unchanged.
+# What holds of a released column as a whole: its values were recoded, partly made missing, made equal to those of
+# enough rows, exchanged between rows, averaged, given noise, drawn from a distribution, computed from other columns,
+# given new numbers, or left unchanged.
 Promise: TypeAlias = Literal[
-    "recoded", "shared", "permuted", "averaged", "noise", "drawn", "recomputed", "renumbered", "unchanged"
+    "recoded",
+    "suppressed",
+    "shared",
+    "permuted",
+    "averaged",
+    "noise",
+    "drawn",
+    "recomputed",
+    "renumbered",
+    "unchanged",
 ]
 ALL_KINDS: frozenset[Kind] = frozenset(get_args(Kind))
 LOOKED_AT = 10_000  # rows that may show already that a number has more distinct values than these:

@@ -195,7 +195,7 @@ class Centroid(Perturbation):
         if values.dtype.kind != "f":
             return modes_of_cells(order, starts, values)
         counted, steps = values, 1.0
-        if grid is not None and grid.decimals:  # in grid steps, whose sums are exact
+        if grid is not None and grid.decimals and grid.every == 1:  # in grid steps, whose sums are exact
             counted, steps = np.where(np.isnan(values), np.nan, grid.index(values)), 10.0**grid.decimals
         known, centre = centres_of_cells(order, starts, counted, steps, self.number == "median")
         if grid is not None and rounded:

@@ -15,6 +15,7 @@ from leafcover.arrays import Bools
 from leafcover.errors import NameUnknown, PlanError
 from leafcover.partition.base import PARTITIONS, Partition, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS, Perturbation, Promise, is_perturbation
+from leafcover.recode.base import Recoding, apply_all, fit_all, is_recoding
 from leafcover.table.column_rules import ColumnRule, level_count
 from leafcover.table.recoding import FEWEST, Pooled, checked_share, pool_levels, share_numbers
 from leafcover.table.rule_search import NEAR_UNIQUE, is_near_unique
@@ -94,12 +95,12 @@ class Made:
 
 @dataclass(frozen=True)
 class Plan:
-    """A list of steps, each of which writes columns that no other step writes.
+    """Recodings, and a list of steps, each of which writes columns that no other step writes.
 
     Parameters
     ----------
     *steps : Step
-        What to do, in any order: every step reads the original table.
+        What to do, in any order: every step reads the original table, recoded.
     recipe : str, optional
         The recipe that wrote the plan.
     target : str, optional
@@ -114,8 +115,10 @@ class Plan:
         as differences; steps read and change the remaining ones.
     found_rules : sequence of ColumnRule, optional
         Relations that were found in the table; at least as many released rows keep them as before.
+    recode : sequence of Recoding, optional
+        How values become coarser or missing before anything else happens, one recoding after the other.
     pools : sequence of Pooled, optional
-        Levels of categories that become one level before anything else happens.
+        Levels of categories that become one level before any step, after the recodings.
     share : int, default 1
         The minimum number of rows that hold a number. Neighbours in rank take their mean before a step reads them.
     units : UnitLayout, optional
@@ -127,6 +130,8 @@ class Plan:
     keep_tables : sequence of sequences of str, optional
         The columns of each table whose weighted totals calibrated weights keep. Its numbers of rows are kept by steps
         within ``Conditional`` cells that say so.
+    recode_as_given : sequence of Recoding, optional
+        The recodings that a recipe was given, not yet fitted to the table, so that it can fit them to other rows of it.
 
     Examples
     --------
@@ -151,6 +156,8 @@ class Plan:
     share: int = field(default=1)
     weights: ReleasedWeights | None = field(default=None)
     keep_tables: KeptTables = field(default=())
+    recode: tuple[Recoding, ...] = field(default=())
+    recode_as_given: tuple[Recoding, ...] | None = field(default=None, compare=False, repr=False)
 
     def __init__(
         self,
@@ -166,8 +173,12 @@ class Plan:
         share: int = 1,
         weights: ReleasedWeights | None = None,
         keep_tables: Sequence[Sequence[str]] = (),
+        recode: Sequence[Recoding] = (),
+        recode_as_given: Sequence[Recoding] | None = None,
     ) -> None:
         object.__setattr__(self, "steps", tuple(steps))
+        object.__setattr__(self, "recode", checked_recodings(recode))
+        object.__setattr__(self, "recode_as_given", None if recode_as_given is None else tuple(recode_as_given))
         object.__setattr__(self, "recipe", recipe)
         object.__setattr__(self, "target", target)
         object.__setattr__(self, "settings", settings)
@@ -179,8 +190,8 @@ class Plan:
         object.__setattr__(self, "keep_tables", tuple(tuple(names) for names in keep_tables))
         object.__setattr__(self, "rules", tuple(dict.fromkeys(rules)))
         object.__setattr__(self, "found_rules", tuple(rule for rule in dict.fromkeys(found_rules) if rule not in rules))
-        if not steps:
-            raise PlanError("The plan has no step, so nothing would change. Add a step.")
+        if not steps and not recode:
+            raise PlanError("The plan has no step and no recoding, so nothing would change. Add one.")
         writer: dict[str, int] = {}
         for number, step in enumerate(self.steps, 1):
             for name in step.columns:
@@ -196,8 +207,8 @@ class Plan:
         Parameters
         ----------
         **changes : any
-            New values of recipe, target, settings, made, rules, found_rules, units, pools, share, weights
-            or keep_tables.
+            New values of recipe, target, settings, made, rules, found_rules, units, pools, share, weights,
+            keep_tables, recode or recode_as_given.
 
         Returns
         -------
@@ -212,6 +223,29 @@ class Plan:
         """
         names = [one.name for one in fields(self) if one.name != "steps"]
         return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
+
+    def fitted(self, table: Table) -> "Plan":
+        """The same plan with its recodings fitted to a table; one whose recodings are fitted stays as it is.
+
+        Parameters
+        ----------
+        table : Table
+            The table to release.
+
+        Returns
+        -------
+        Plan
+
+        Examples
+        --------
+        >>> import leafcover as lc
+        >>> plan = lc.Plan(recode=[lc.Intervals("age", count=3)])
+        >>> plan.fitted(lc.read(lc.sample("cps1985"))).recode[0].edges
+        (31.0, 41.0)
+        """
+        found = fit_all(self.recode, table)[0] if self.recode else ()
+        given = self.recode if self.recode_as_given is None else self.recode_as_given
+        return self if found == self.recode else self.replaced(recode=found, recode_as_given=given)
 
     @property
     def recodings(self) -> tuple[str, ...]:
@@ -250,7 +284,7 @@ class Plan:
     @property
     def least_rows(self) -> int:
         """The rows that a cell of a table must have to be kept: as many as the largest minimum of a step's cells."""
-        return max(FEWEST, *(step.within.min_rows for step in self.steps))
+        return max([FEWEST, *(step.within.min_rows for step in self.steps)])
 
     @property
     def all_rules(self) -> tuple[ColumnRule, ...]:
@@ -269,8 +303,8 @@ class Plan:
 
     @property
     def descends(self) -> bool:
-        """Whether a released row keeps values of one original row: some step does not deal."""
-        return any(step.perturb.descends for step in self.steps)
+        """Whether a released row keeps values of one original row: some step does not deal, or there is no step."""
+        return not self.steps or any(step.perturb.descends for step in self.steps)
 
     @property
     def bins(self) -> int | None:
@@ -278,6 +312,16 @@ class Plan:
         targets = (self.target,) if self.units is None or not self.target else self.units.columns_at(self.target)
         found = (one.tree_bins for one in self.partitions if one.tree_target in targets)
         return next((bins for bins in found if bins), None)
+
+
+def checked_recodings(recode: Sequence[Recoding]) -> tuple[Recoding, ...]:
+    """The recodings of a plan, if they are that."""
+    found = (recode,) if is_recoding(recode) else tuple(recode)
+    if wrong := [one for one in found if not is_recoding(one)]:
+        raise PlanError(
+            f"A plan's recodings must be that, such as Round('wage', to=0.5). Got {type(wrong[0]).__name__}."
+        )
+    return found
 
 
 def check(plan: Plan, table: Table) -> None:
@@ -345,34 +389,51 @@ def tied_by(plan: Plan, table: Table) -> TiedColumns:
 
 
 def check_weights(plan: Plan, table: Table) -> None:
-    """Raise an error if the weights or the tables to keep do not fit the table."""
+    """Raise an error if the weights do not fit the table."""
     for name in dict.fromkeys((*table.with_role("weight"), *(plan.weights.columns if plan.weights else ()))):
         if name not in table.names:
             raise NameUnknown("column", name, table.names, "that the weights of the plan need")
         check_weight(table[name])
-    for names in plan.keep_tables:
-        check_kept(names, table)
 
 
 def checked_table(plan: Plan, table: Table) -> Table:
     """The recoded table, if the weights and the tables to keep fit it."""
     check_weights(plan, table)
-    return recoded_table(plan, table)
+    table = recoded_table(plan, table)
+    for names in plan.keep_tables:
+        check_kept(names, table)
+    return table
 
 
-def recoded_table(plan: Plan, table: Table) -> Table:
-    """The table with its rare levels pooled, and without weights that are dropped."""
+def recoded_table(plan: Plan, table: Table, original: Table | None = None) -> Table:
+    """The table recoded and with its rare levels pooled, without weights that are dropped.
+
+    ``original`` is the table that was released, if this is another one, such as a control.
+    """
+    return _pooled(plan, apply_all(plan.recode, table, original) if plan.recode else table)
+
+
+def _pooled(plan: Plan, table: Table) -> Table:
+    """The table with its rare levels pooled, without weights that are dropped."""
     dropped = () if plan.weights is None else plan.weights.dropped
     table = table.select(name for name in table.names if name not in dropped) if dropped else table
     return pool_levels(table, plan.pools) if plan.pools else table
 
 
-def step_table(plan: Plan, table: Table, tied: TiedColumns | None = None) -> Table:
+def step_table(
+    plan: Plan,
+    table: Table,
+    tied: TiedColumns | None = None,
+    *,
+    original: Table | None = None,
+    released: bool = False,
+) -> Table:
     """The table whose columns the steps name: recoded, without computed columns, with one row for each unit.
 
-    Another table than the original, such as a control, is tied as the original is.
+    Another table than the original, such as a control, is recoded and tied as the original is. A table that is
+    ``released`` has been recoded.
     """
-    table = recoded_table(plan, table)
+    table = _pooled(plan, table) if released else recoded_table(plan, table, original)
     untied = (tied_by(plan, table) if tied is None else tied).untie(table)
     if plan.units is not None:
         return share_numbers(plan.units.unfold(untied), plan.share)
@@ -422,11 +483,17 @@ def column_promises(plan: Plan, table: Table, tied: TiedColumns) -> dict[str, tu
     steps = {name: step for step in plan.steps for name in step.columns}
     if plan.units is not None:
         steps = {plan.units.column_of(name): step for name, step in steps.items()}
-    pooled = {one.column for one in plan.pools}
-    return {
-        c.name: (*(("recoded",) if c.name in pooled else ()), *_promised(plan, c, steps.get(c.name), tied))
-        for c in table
-    }
+    coarser = coarser_columns(plan)
+    return {c.name: (*coarser.get(c.name, ()), *_promised(plan, c, steps.get(c.name), tied)) for c in table}
+
+
+def coarser_columns(plan: Plan) -> dict[str, tuple[Promise, ...]]:
+    """The columns that a plan recodes, and what holds of them before a step changes them."""
+    found: dict[str, tuple[Promise, ...]] = {}
+    both: list[tuple[str, Promise]] = [(name, one.promise) for one in plan.recode for name in one.columns]
+    for name, promise in (*both, *((one.column, "recoded") for one in plan.pools)):
+        found[name] = tuple(dict.fromkeys((*found.get(name, ()), promise)))
+    return found
 
 
 def _promised(plan: Plan, column: Column, step: Step | None, tied: TiedColumns) -> tuple[Promise, ...]:
@@ -454,6 +521,7 @@ def canonical(plan: Plan) -> bytes:
     ]
     whole: list[Any] = [steps, [rule.text for rule in plan.all_rules]] if plan.all_rules else steps
     whole = whole if plan.units is None else [whole, _frozen(plan.units)]
+    whole = [whole, "recode", [_frozen(one) for one in plan.recode]] if plan.recode else whole
     whole = [whole, [_frozen(one) for one in plan.pools]] if plan.pools else whole
     whole = [whole, "share", plan.share] if plan.share > 1 else whole
     whole = whole if plan.weights is None else [whole, _frozen(plan.weights)]

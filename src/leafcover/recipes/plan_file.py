@@ -29,8 +29,9 @@ from leafcover.errors import LeafcoverError, NameUnknown, PlanError, TableError
 from leafcover.partition.base import PARTITIONS, PartitionMethod, is_partition
 from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes.plan import Plan, Step
-from leafcover.recipes.registry import RECIPES, checked
-from leafcover.registry import Registry
+from leafcover.recipes.registry import RECIPES
+from leafcover.recode.base import RECODINGS, Recoding
+from leafcover.registry import Registry, checked
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.recoding import Pooled
 from leafcover.table.rule_text import parse_rule
@@ -38,6 +39,9 @@ from leafcover.table.unit_layout import UnitLayout
 from leafcover.table.weights import ReleasedWeights
 
 VERSION = 1
+KEYS = (
+    "version", "recipe", "target", "share", "unit", "recode", "pool", "weights", "keep", "rule", "partition", "step",
+)  # fmt: skip
 
 
 def plan_text(plan: Plan) -> str:
@@ -82,6 +86,8 @@ def plan_text(plan: Plan) -> str:
     if plan.units is not None:
         lines += ["", "[unit]"]
         lines += [f"{key} = {_toml(content)}" for key, content in _unit_table(plan.units).items()]
+    for recoding in plan.recode:
+        lines += ["", *_recoding_lines(recoding)]
     for pool in plan.pools:
         lines += ["", "[[pool]]", f"column = {_toml(pool.column)}", f"levels = {_toml(list(pool.levels))}"]
         lines += [f"into = {_toml(pool.into)}"]
@@ -93,9 +99,9 @@ def plan_text(plan: Plan) -> str:
     for rule in plan.all_rules:
         lines += ["", "[[rule]]", f"hold = {_toml(rule.text)}"]
         lines += ["found = true"] if rule in plan.found_rules else []
-    for one, name in shared.items():
+    for within, name in shared.items():
         lines += ["", f"[partition.{name}]"]
-        lines += [f"{key} = {_toml(content)}" for key, content in _table(one, PARTITIONS).items()]
+        lines += [f"{key} = {_toml(content)}" for key, content in _table(within, PARTITIONS).items()]
     for step in plan.steps:
         kept = [shared.get(one) or _table(one, PARTITIONS) for one in step.keep]
         lines += ["", "[[step]]", f"columns = {_toml(list(step.columns))}"]
@@ -103,6 +109,16 @@ def plan_text(plan: Plan) -> str:
         lines += [f"perturb = {_toml(_table(step.perturb, PERTURBATIONS))}"]
         lines += [f"keep = {_toml(kept)}"] if kept else []
     return "\n".join(lines) + "\n"
+
+
+def _recoding_lines(one: Recoding) -> list[str]:
+    """A recoding as a TOML table; a parameter that maps names has a table of its own, at the end."""
+    table = _table(one, RECODINGS)
+    inner = {key: content for key, content in table.items() if isinstance(content, dict)}
+    lines = ["[[recode]]", *(f"{key} = {_toml(content)}" for key, content in table.items() if key not in inner)]
+    for key, content in inner.items():
+        lines += ["", f"[recode.{key}]", *(f"{_toml(name)} = {_toml(mapped)}" for name, mapped in content.items())]
+    return lines
 
 
 def _unit_table(units: UnitLayout) -> dict[str, Any]:
@@ -124,6 +140,8 @@ def _table(method: object, known: Registry[Any]) -> dict[str, Any]:
             continue
         if is_partition(content):
             content = _table(content, PARTITIONS)
+        elif one.metadata.get("maps"):  # pairs of a name and what it maps to
+            content = {name: list(mapped) if isinstance(mapped, tuple) else mapped for name, mapped in content}
         elif not isinstance(content, str | int | float | tuple | list):
             raise PlanError(
                 f"{one.name} of {name} is a {type(content).__name__}, which has no name in a plan file. "
@@ -200,8 +218,7 @@ def parse_plan(text: str) -> Plan:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PlanError(f"The plan is not valid TOML: {error}. Correct the file or write a new one.") from None
-    known = ("version", "recipe", "target", "share", "unit", "pool", "weights", "keep", "rule", "partition", "step")
-    _only(content, known, "the plan")
+    _only(content, KEYS, "the plan")
     if type(content.get("version")) is not int or content["version"] != VERSION:
         raise PlanError(f"The plan must say version = {VERSION}. Got {content.get('version')!r}.")
     for name in ("recipe", "target"):
@@ -228,7 +245,15 @@ def parse_plan(text: str) -> Plan:
         share=content.get("share", 1),
         weights=_weights(content["weights"]) if "weights" in content else None,
         keep_tables=_keep_tables(content.get("keep", [])),
+        recode=_recodings(content.get("recode", [])),
     )
+
+
+def _recodings(tables: Any) -> list[Recoding]:
+    """How values become coarser before the steps."""
+    if not isinstance(tables, list):
+        raise PlanError("A plan's recodings are written as [[recode]]. Got a single table.")
+    return [_method(table, RECODINGS, f"recoding {number}") for number, table in enumerate(tables, 1)]
 
 
 def _weights(table: Any) -> ReleasedWeights:

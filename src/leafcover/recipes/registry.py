@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
-from types import UnionType
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 from leafcover.errors import NameUnknown, PlanError, PluginError, TableError, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.recipes.plan import Made, Plan, exposed_rules, recoded_table
-from leafcover.registry import Registry, blamed, is_plugin
+from leafcover.recode.base import Recoding, fit_all
+from leafcover.recode.recoding_text import parse_recodings
+from leafcover.registry import Registry, allowed_types, blamed, checked, is_plugin
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
 from leafcover.table.recoding import (
@@ -170,10 +171,14 @@ def recipe(
             share: int | None = None,
             weights: Leave | None = None,
             keep_tables: Sequence[str | Sequence[str]] = (),
+            recode: Sequence[str | Recoding] = (),
             **given: Any,
         ) -> Plan:
             table = from_frame(table)
-            pools = _pools(table, own.rare if rare is None else rare, target_of(table, given.get("target")))
+            asked = parse_recodings(recode, table.names)
+            recodings, table = fit_all(asked, table)
+            mild, chosen_target = own.rare if rare is None else rare, target_of(table, given.get("target"))
+            pools, unpooled = _pools(table, mild, chosen_target), table
             leave = weights_of(table, weights) if weights is not None or table.with_role("weight") else None
             table = pool_levels(table, pools) if pools else table
             table = table.select(n for n in table.names if leave is None or n not in leave.dropped)
@@ -215,6 +220,9 @@ def recipe(
             chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
             made = None if plan.made is None else Made(untied, plan.made.partitions)
             kept = tuple(rule for rule in kept if rule in tied.rules or not rule.ties)
+            if plan.recode:
+                further, unpooled = fit_all(plan.recode, unpooled)
+                pools, recodings = _pools(unpooled, mild, chosen_target), (*recodings, *further)
             return plan.replaced(
                 recipe=name,
                 target=target,
@@ -227,6 +235,8 @@ def recipe(
                 share=least,
                 weights=leave,
                 keep_tables=tables,
+                recode=recodings,
+                recode_as_given=asked,
             )
 
         RECIPES.register(name, replace(own, make=signed))
@@ -306,6 +316,7 @@ def plan_for(
     share: int | None = None,
     weights: Leave | None = None,
     keep_tables: Sequence[str | Sequence[str]] = (),
+    recode: Sequence[str | Recoding] = (),
 ) -> Plan:
     """The plan that a recipe writes for a table.
 
@@ -340,6 +351,9 @@ def plan_for(
     keep_tables : sequence of str or of sequences of str, optional
         Tables to keep, such as ``"sex x region"`` or ``("sex", "region")``: calibrated weights keep their weighted
         totals, and ``cover`` their numbers of rows.
+    recode : sequence of Recoding or str, optional
+        How values become coarser or missing before the recipe sees them: ``Round("wage", to=0.5)``, or the same as
+        text, ``"wage: round 0.5"``.
 
     Returns
     -------
@@ -361,7 +375,7 @@ def plan_for(
     if share is not None and given.setdefault("share", share) != share:
         raise PlanError(f"share={share} and the setting share={given['share']} were given. Use one of them.")
     given |= {"weights": weights, "keep_tables": keep_tables, "most_rows": most_rows}
-    given |= {"rules": rules, "sequence": sequence, "rare": rare}
+    given |= {"rules": rules, "sequence": sequence, "rare": rare, "recode": recode}
     plan = chosen.make(table, find_rules=find_rules, **given)
     exposed = list(exposed_rules(plan, recoded_table(plan, table))) if plan.found_rules else []
     if any(rule in exposed for rule in plan.found_rules):  # a rule that was only found is given up
@@ -370,9 +384,10 @@ def plan_for(
 
 
 def rewritten(plan: Plan, table: Table) -> Plan:
-    """The plan that the same recipe writes for other rows of the table; a plan that no recipe wrote stays as it is."""
+    """The plan that the same recipe writes for other rows of the table; of another plan the recodings are fitted."""
+    given = plan.recode if plan.recode_as_given is None else plan.recode_as_given
     if plan.settings is None or plan.recipe not in RECIPES:
-        return plan
+        return plan if given == plan.recode else plan.replaced(recode=given, recode_as_given=None)
     return plan_for(
         table,
         plan.recipe,
@@ -386,6 +401,7 @@ def rewritten(plan: Plan, table: Table) -> Plan:
         share=plan.share if plan.share > 1 else None,
         weights=plan.weights.leave if plan.weights is not None and table.with_role("weight") else None,
         keep_tables=plan.keep_tables,
+        recode=given,
     )
 
 
@@ -401,52 +417,4 @@ def _setting(recipe: Recipe, name: str, value: Any) -> Any:
 
 def _is_automatic(hint: Any) -> bool:
     """Whether None, which ``leafcover recipes`` lists as auto, leaves the choice to the recipe."""
-    return type(None) in _parts(hint) and "auto" not in _parts(hint)
-
-
-def checked(what: str, hint: Any, value: Any, *, from_text: bool = False) -> Any:
-    """A value converted to its declared type, or a one-line error.
-
-    ``from_text``: the value is text from a command line. Otherwise text and truth values are not accepted as numbers.
-
-    >>> checked("k", int | None, "5", from_text=True), checked("spread", float, 1)
-    (5, 1.0)
-    """
-    from pydantic import TypeAdapter, ValidationError
-
-    if hasattr(value, "dtype") and getattr(value, "ndim", 1) == 0:
-        value = value.item()  # a NumPy number
-    if isinstance(value, tuple):
-        value = list(value)
-    parts = _parts(hint)
-    if not from_text:
-        if isinstance(value, bool) and bool not in parts:
-            raise PlanError(f"{what} must be {_describe(parts)}. Got {value!r}.")
-        if isinstance(value, str) and str not in parts and not any(isinstance(part, str) for part in parts):
-            raise PlanError(f"{what} must be {_describe(parts)}. Got {value!r}.")
-    try:
-        return TypeAdapter(hint).validate_python(value)
-    except ValidationError as error:
-        plain = _describe(parts) if all(part in WORDS or isinstance(part, str) for part in parts) else ""
-        problem = f" must be {plain}" if plain else f": {error.errors()[0]['msg'].lower()}"
-        raise PlanError(f"{what}{problem}. Got {value!r}.") from None
-
-
-def _parts(hint: Any) -> tuple[Any, ...]:
-    """The types and literal values that a type hint allows."""
-    if get_origin(hint) in (Union, UnionType):
-        return tuple(part for one in get_args(hint) for part in _parts(one))
-    return get_args(hint) if get_origin(hint) is Literal else (hint,)
-
-
-WORDS: Mapping[Any, str] = {
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    str: "a text",
-    type(None): "none",
-}
-
-
-def _describe(parts: tuple[Any, ...]) -> str:
-    return " or ".join(WORDS.get(part, str(part)) for part in parts)
+    return type(None) in allowed_types(hint) and "auto" not in allowed_types(hint)

@@ -282,7 +282,7 @@ def format_values(column: Column, values: Floats) -> Any:
 
 
 def _on_grid(index: Rows, grid: Grid, text_format: TextFormat) -> Any:
-    size = np.abs(index)
+    size = np.abs(index) * grid.every
     scale = 10**grid.decimals
     whole = _grouped(size // scale) if text_format.thousands else pa.array(size // scale).cast(pa.string())
     if text_format.width:

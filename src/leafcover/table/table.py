@@ -438,6 +438,15 @@ def _drop_unused_levels(subset: Column, full: Column) -> Column:
     return replace(subset, values=lookup[subset.values], levels=tuple(full.levels[code] for code in kept))
 
 
+def in_codes_of(column: Column, other: Column) -> Array:
+    """The values of another table's column, with categories in the codes of this one."""
+    if not column.is_category:
+        return other.values
+    number = {level: code for code, level in enumerate(column.levels)}
+    lookup = np.array([number.get(level, MISSING) for level in other.levels] + [MISSING], np.int32)
+    return lookup[other.values]
+
+
 # Hashes of rows, to compare rows of different tables.
 
 

@@ -88,7 +88,8 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
     target = _for_target(found, task.target)
     linked = None
     if pair.paired:
-        linked = informed(evidence_of(made.known, pair.released, pair.quasi_identifiers), most=LINKED).first
+        known = pair.for_attacks
+        linked = informed(evidence_of(made.known, known.released, known.quasi_identifiers), most=LINKED).first
     return Score(
         agreement=target.agreement,
         other_agreement=found.mean,
@@ -101,14 +102,14 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
 
 def _attempts(made: Rerun, *, regrow: bool) -> tuple[DecisiveRisk, ...]:
     """The attacks that decide about a limit, but for record linkage; trees are regrown in one trial, as for a limit."""
-    pair = made.pair
+    pair = made.pair.for_attacks
     people = INFORMED_BESIDE_LINKAGE if pair.paired else INFORMED
     found = tuple(
         attempts(
             linked=None,
             inferred=inferences(pair, learned=False, most=INFERRED),
             informed=informed_attacks(
-                [attacker_of(pair, made.known, regrow=regrow)], background=(), most=people, trained=False
+                [attacker_of(made.pair, made.known, regrow=regrow)], background=(), most=people, trained=False
             ),
             membership=membership(pair),
             copied=copies(pair),

@@ -39,6 +39,48 @@ centroid = replaced by the { $average } (a category by the most frequent value) 
    *[other] {" "}of at least { $least }
   }
 
+# Recodings end the sentence "Each value is ...", too.
+
+round = rounded to { $to ->
+    [none] { $digits } significant { $digits ->
+        [one] digit
+       *[other] digits
+      }
+   *[other] a multiple of { $to }
+  }
+top-code = coded at the top: values of { $at ->
+    [none] the threshold
+   *[other] { $at }
+  } and more became { $to ->
+    [threshold] the threshold
+    [mean] their mean
+   *[other] { $to }
+  }
+bottom-code = coded at the bottom: values of { $at ->
+    [none] the threshold
+   *[other] { $at }
+  } and less became { $to ->
+    [threshold] the threshold
+    [mean] their mean
+   *[other] { $to }
+  }
+truncate = replaced by the first { $period ->
+    [hour] second of its hour
+    [day] moment of its day
+    [week] day of its week
+    [month] day of its month
+    [quarter] day of its quarter
+   *[year] day of its year
+  }
+intervals = replaced by { $to ->
+    [label] its interval
+    [midpoint] the middle of its interval
+   *[mean] the mean of its interval
+  }{ $count ->
+    [0] {""}
+   *[other] , one of { $count }
+  }
+
 # Why a value could not change.
 
 fixed-cell = nearly every row of the cell has the same value

@@ -76,6 +76,8 @@ kept-table = The table { $table } has as many rows as before in { $same } of { $
    *[missed] ; not all totals of { $weight } could be kept.
 }
 own-weights = Each row keeps the class of its own weight, which is not protected further: { $columns }.
+recoded = Recoded first: { $columns }, { $values }.
+only-recoded = Each row keeps its own value, coarser or missing as it was recoded, and not protected further: { $columns }.
 unprotected = Released unchanged, not protected: { $columns }.
 no-values = Without any value, so there was nothing to change: { $columns }.
 record-linkage = Record linkage: an attacker who knows a person’s quasi-identifiers and the method, everything but the secret key, links that person to the right row in { $risk } of attempts, and in { $worst } for the most exposed 1%.

@@ -72,7 +72,8 @@ promise-table = What holds of each column
 promise-table-columns = Columns
 promise-table-promise = Promise
 promise = { $word ->
-    [recoded] Rare levels were pooled.
+    [recoded] Values became coarser, or rare levels were pooled.
+    [suppressed] Some values are missing.
     [shared] Rare numbers were replaced by the mean of neighbours or by a neighbour, so that several rows hold each.
     [permuted] Rows exchanged values: the column holds the same values as before, apart from what was replaced first.
     [averaged] Each value is the average of a group.
@@ -80,7 +81,7 @@ promise = { $word ->
     [drawn] Values were drawn from the distribution in a cell.
     [recomputed] Values were computed from other columns or from differences: they may be new.
     [renumbered] Numbers are new.
-   *[unchanged] Values are unchanged.
+   *[unchanged] Each row has its own value.
   }
 dealt-column = { $number }. { $columns }
 dealt-whole = permuted over the whole table

@@ -112,8 +112,9 @@ def _tested(pair: Pair, models: Sequence[str], bins: int, most: int, most_tests:
     asked = classes.of(sides.test[pair.target])
     known = np.flatnonzero(asked != MISSING)
     labels, test = asked[known], sides.test.take(known).without(pair.target)
-    original, released = (side.without(pair.target) for side in (sides.original, sides.released))
-    first = {m: answers(m, original, ours, test) for m in models}
+    released = sides.released.without(pair.target)
+    original, own_test = sides.learned(pair.target)
+    first = {m: answers(m, original, ours, own_test.take(known)) for m in models}
     second = {m: answers(m, released, theirs, test) for m in models}
     frequent = np.bincount(ours[ours != MISSING], minlength=1).argmax()
     return _Test(
@@ -223,7 +224,7 @@ def agreement(
     wanted = [name for name in names if targets is None or name in targets]
     fit = [name for name in wanted if all(_predictable(side.original, name, bins) for side in sides)]
     asked = fit if targets is not None else _spaced(fit, pairs[0].target)
-    drawn = [[(rows, side.original.take(rows)) for rows in _resamples(len(side.original), floors)] for side in sides]
+    drawn = [[(rows, side.whole.take(rows)) for rows in _resamples(len(side.original), floors)] for side in sides]
     found = {
         name: [_target_tested(*both, name, model, min_leaf, bins) for both in zip(sides, drawn, strict=True)]
         for name in asked
@@ -263,7 +264,7 @@ def agree(
     The tables have the same columns, and codes of categories mean the same in all of them, as in a `Pair`.
     """
     features = features_of(original)
-    sides = Sides(*(prepared(table, features) for table in (original, other, test)))
+    sides = Sides(prepared(original, features), prepared(other, features), prepared(test, features))
     found = _target_tested(sides, [], target, model, min_leaf, bins)
     return float(found.agreement.mean()), float(found.released.mean())
 
@@ -292,11 +293,13 @@ def _target_tested(
 ) -> _TargetTest:
     classes = classes_for(sides.original[target], bins=bins, with_missing=True)
     ours, theirs, truth = (classes.of(side[target]) for side in (sides.original, sides.released, sides.test))
-    original, released, test = (side.without(target) for side in (sides.original, sides.released, sides.test))
-    first = answers(model, original, ours, test, min_leaf=min_leaf)
+    released, test = (side.without(target) for side in (sides.released, sides.test))
+    original, own_test = sides.learned(target)
+    first = answers(model, original, ours, own_test, min_leaf=min_leaf)
     second = answers(model, released, theirs, test, min_leaf=min_leaf)
     alike = [
-        first == answers(model, again.without(target), ours[rows], test, min_leaf=min_leaf) for rows, again in resamples
+        first == answers(model, again.without(target), ours[rows], own_test, min_leaf=min_leaf)
+        for rows, again in resamples
     ]
     return _TargetTest(
         classes=classes.count,
