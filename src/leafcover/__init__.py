@@ -36,8 +36,10 @@ if TYPE_CHECKING:
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
     from leafcover.recipes.registry import recipe
+    from leafcover.recode.categories import Generalise
     from leafcover.recode.intervals import Intervals
     from leafcover.recode.numbers import BottomCode, Round, TopCode, Truncate
+    from leafcover.recode.suppress import Suppress
     from leafcover.released import Loaded, Released
     from leafcover.table.frames import from_frame
     from leafcover.table.io import sample, write
@@ -55,6 +57,7 @@ _HOMES = {
     "Conditional": "leafcover.partition.leaves",
     "Deal": "leafcover.perturb.deal",
     "Forest": "leafcover.partition.forest",
+    "Generalise": "leafcover.recode.categories",
     "Halves": "leafcover.partition.kd_tree",
     "InOrder": "leafcover.partition.microaggregation",
     "Intervals": "leafcover.recode.intervals",
@@ -76,6 +79,7 @@ _HOMES = {
     "Shuffle": "leafcover.perturb.shuffle",
     "Step": "leafcover.recipes.plan",
     "Strata": "leafcover.partition.microaggregation",
+    "Suppress": "leafcover.recode.suppress",
     "Table": "leafcover.table.table",
     "TopCode": "leafcover.recode.numbers",
     "Truncate": "leafcover.recode.numbers",
@@ -111,6 +115,7 @@ __all__ = [
     "Conditional",
     "Deal",
     "Forest",
+    "Generalise",
     "Halves",
     "InOrder",
     "Intervals",
@@ -131,6 +136,7 @@ __all__ = [
     "Shuffle",
     "Step",
     "Strata",
+    "Suppress",
     "Table",
     "TopCode",
     "Truncate",

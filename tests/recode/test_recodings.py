@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -75,6 +77,12 @@ EVERY = (
     lc.Truncate("birth", "week"),
     lc.Truncate("seen", "hour"),
     lc.Truncate("seen", "month"),
+    lc.Generalise("zip", prefix=3),
+    lc.Generalise("zip", groups={"low": [f"{at:05d}" for at in range(50)]}, others="high"),
+    lc.Generalise("zip", groups={"first": ["00000", "00001"]}),
+    lc.Suppress("age", where="zip is missing"),
+    lc.Suppress("pay", values=[-4.0, "3"]),
+    lc.Suppress("zip", where="zip != '00003'"),
 )
 
 
@@ -96,8 +104,10 @@ def test_a_recoding_keeps_what_every_recoding_keeps(one, table):
             assert after[name] is table[name]
             continue
         before, new = table[name], after[name]
-        if one.promise == "recoded":
-            np.testing.assert_array_equal(before.missing, new.missing)
+        if one.promise == "suppressed":
+            assert (new.missing >= before.missing).all()
+            continue
+        np.testing.assert_array_equal(before.missing, new.missing)
         same = fitted.apply(after)[name]
         assert same.levels == new.levels
         np.testing.assert_array_equal(same.values, new.values)  # recoded twice is recoded once
@@ -227,6 +237,94 @@ def test_a_text_table_keeps_its_tokens_of_missing_values(tmp_path):
     assert sorted(lines) == ["20 or more,a", "5-19,b", "?,b", "under 5,a"]
 
 
+# Levels and hierarchies.
+
+
+def jobs():
+    return Table((category("job", ["baker", "clerk", "smith", None, "clerk"]), number("pay", [1, 2, 3, 4, 5])))
+
+
+LINES = "baker;craft;all\nsmith;craft;all\nclerk;office;all\n"
+NESTED = {"all": {"craft": ["baker", "smith"], "office": ["clerk"]}}
+
+
+def levels_of(column):
+    return [None if code < 0 else column.levels[code] for code in column.values]
+
+
+@pytest.mark.parametrize("how", ["csv", "commas", "toml", "nested"])
+def test_a_hierarchy_is_read_from_files_and_mappings(how, tmp_path):
+    written = {
+        "csv": LINES,
+        "commas": "\ufeff" + LINES.replace(";", ", "),
+        "toml": '[all]\ncraft = ["baker", "smith"]\noffice = ["clerk"]',
+    }
+    path = tmp_path / f"jobs.{'toml' if how == 'toml' else 'csv'}"
+    path.write_text(written.get(how, ""), "utf-8")
+    for level, made in ((1, ["craft", "office", "craft", None, "office"]), (2, ["all", "all", "all", None, "all"])):
+        one = lc.Generalise("job", NESTED if how == "nested" else str(path), level=level).fitted(jobs())
+        assert levels_of(one.apply(jobs())["job"]) == made
+        assert one.hierarchy is None
+        assert lc.parse_plan(lc.plan_text(lc.Plan(recode=[one]))).recode == (one,)
+    with pytest.raises(LeafcoverError, match="1 to 2"):
+        lc.Generalise("job", NESTED if how == "nested" else str(path), level=3).fitted(jobs())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "baker", "baker;craft\nclerk", "baker;craft\nbaker;office", "baker;craft\nclerk;office", "baker;\nclerk;a"],
+)
+def test_a_wrong_hierarchy_is_one_line(text, tmp_path):
+    (tmp_path / "h.csv").write_text(text)
+    with pytest.raises(LeafcoverError) as error:
+        lc.Generalise("job", str(tmp_path / "h.csv")).fitted(jobs())
+    assert "\n" not in str(error.value)
+
+
+def test_levels_without_a_coarser_one():
+    groups = {"craft": ["baker"]}
+    assert levels_of(lc.Generalise("job", groups=groups).apply(jobs())["job"]) == [
+        "craft",
+        "clerk",
+        "smith",
+        None,
+        "clerk",
+    ]
+    other = lc.Generalise("job", groups=groups, others="else").apply(jobs())["job"]
+    assert levels_of(other) == ["craft", "else", "else", None, "else"]
+    strict = lc.Generalise("job", groups=groups, others="refuse")
+    with pytest.raises(LeafcoverError, match="'clerk', 'smith'"):
+        strict.fitted(jobs())
+    assert levels_of(strict.apply(jobs(), jobs())["job"])[1] == "clerk"  # of people outside the release
+    for wrong in ({}, {"a": ["b"], "c": ["b"]}, {"a": ["b"], "b": ["c"]}):
+        with pytest.raises(LeafcoverError):
+            lc.Generalise("job", groups=wrong)
+
+
+def test_codes_keep_their_first_characters():
+    codes = Table((category("zip", ["12345", "12399", "1", None]),))
+    assert levels_of(lc.Generalise("zip", prefix=3).apply(codes)["zip"]) == ["123**", "123**", "1", None]
+    assert levels_of(lc.Generalise("zip", prefix=0).apply(codes)["zip"]) == ["*****", "*****", "*", None]
+
+
+def test_what_is_published_names_no_level_that_is_gone():
+    for one in (lc.Generalise("job", groups={"craft": ["baker"]}), lc.Suppress("job", values=["baker"])):
+        assert "baker" not in lc.plan_text(lc.Plan(recode=[one.published()]))
+
+
+@pytest.mark.parametrize(
+    "make", [pd.DataFrame, lambda d: pd.DataFrame(d).astype({"job": "category"}), pl.DataFrame, pa.table]
+)
+def test_suppressed_levels_are_nowhere_in_a_frame(make):
+    frame = make({"job": ["pilot", "baker", "clerk", "baker"], "pay": [9, 2, 3, 4]})
+    recode = [lc.Suppress("pay", where="job == 'pilot'"), lc.Suppress("job", values=["pilot"])]
+    made = lc.release(frame, lc.Plan(recode=recode), seed=1)
+    assert "pilot" not in str(made.frame) + str(made.table["job"].levels)
+    assert made.table["pay"].missing.sum() == made.table["job"].missing.sum() == 1
+    if isinstance(made.frame, pd.DataFrame) and hasattr(made.frame["job"], "cat"):
+        assert "pilot" not in made.frame["job"].cat.categories
+
+
 # Texts.
 
 
@@ -238,6 +336,10 @@ def test_a_text_is_the_same_recoding():
     assert parse_recoding("a: b: round 5", names).column == "a: b"
     assert parse_recoding("x, y: round 5", names).column == "x, y"
     assert parse_recoding('"odd: name" : truncate year').column == "odd: name"
+    assert parse_recoding("zip: generalise prefix=3") == lc.Generalise("zip", prefix=3)
+    assert parse_recoding("job: generalise 'my jobs.csv' level=2").hierarchy == "my jobs.csv"
+    assert parse_recoding('job: suppress pilot, "a, b"').values == ("pilot", "a, b")
+    assert parse_recoding("pay: suppress where=\"job == 'pilot'\"").where == "job == 'pilot'"
     assert parse_recoding("wage: BOTTOM 5", names) == lc.BottomCode("wage", at="5")
 
 

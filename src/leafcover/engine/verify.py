@@ -111,7 +111,7 @@ def _recoding_checks(plan: Plan, released: Table) -> Iterator[Check]:
     new = {n for step in plan.steps for n in step.columns if not step.perturb.moves_rows or step.perturb.shared_by > 1}
     share = () if plan.share == 1 else (c.name for c in released if not c.is_category)
     for one in plan.recode:
-        if not {*new, *share} & set(one.columns):
+        if not {*new, *share} & set(one.columns) and not (plan.steps and one.checks_rows):
             broken = one.violations(released)
             yield Check(
                 f"recoded: {', '.join(one.columns)} {one.describe(detailed=False)}", not broken, "; ".join(broken)

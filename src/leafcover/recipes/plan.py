@@ -318,9 +318,7 @@ def checked_recodings(recode: Sequence[Recoding]) -> tuple[Recoding, ...]:
     """The recodings of a plan, if they are that."""
     found = (recode,) if is_recoding(recode) else tuple(recode)
     if wrong := [one for one in found if not is_recoding(one)]:
-        raise PlanError(
-            f"A plan's recodings must be that, such as Round('wage', to=0.5). Got {type(wrong[0]).__name__}."
-        )
+        raise PlanError(f"A plan's recodings must be that, such as Round('wage', 0.5). Got {type(wrong[0]).__name__}.")
     return found
 
 

@@ -36,6 +36,11 @@ class Recoding(ABC):
     uses_other_rows: ClassVar[bool] = False  # whether the result for a row depends on other rows even when fitted
 
     @property
+    def checks_rows(self) -> bool:
+        """Whether `violations` compares several columns of a row, which must then not be changed by steps."""
+        return False
+
+    @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """The columns it recodes."""
@@ -110,6 +115,8 @@ RECODINGS: Registry[type[Recoding]] = Registry(
     "recoding",
     "leafcover.recode.numbers",
     "leafcover.recode.intervals",
+    "leafcover.recode.categories",
+    "leafcover.recode.suppress",
 )
 
 Method = TypeVar("Method", bound=type[Recoding])
@@ -153,7 +160,7 @@ def apply_all(recodings: Sequence[Recoding], table: Table, reference: Table | No
     last = max((number for number, one in enumerate(recodings) if one.uses_other_rows), default=-1)
     for number, one in enumerate(recodings):
         one.check(table)
-        table = one.apply(table, reference if one.uses_other_rows else None)
+        table = one.apply(table, reference)
         if reference is not None and number < last:
             reference = one.apply(reference)
     return table

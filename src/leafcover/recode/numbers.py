@@ -164,9 +164,9 @@ class _Coded(ColumnRecoding):
             at = _as_given(column, self._quantile(column))
         if to == "mean":
             coded = self._beyond(column, at)
-            mean = column.values[coded] if coded.any() else np.array([_as_number(column, at)])
+            mean = column.values[coded] if coded.any() else np.array([as_number(column, at)])
             to = _as_given(column, _on_grid(column, float(mean.mean())))
-        if to != "threshold" and not self._is_beyond(_as_number(column, to), _as_number(column, at)):
+        if to != "threshold" and not self._is_beyond(as_number(column, to), as_number(column, at)):
             raise ValueOutOfRange(f"{type(self).__name__}.to", to, f"at or beyond the threshold {at}")
         return replace(self, at=at, share=None, rows=None, to=to)
 
@@ -185,7 +185,7 @@ class _Coded(ColumnRecoding):
         return value >= at if self._top else value <= at
 
     def _beyond(self, column: Column, at: Moment) -> Any:
-        threshold = _as_number(column, at)
+        threshold = as_number(column, at)
         with np.errstate(invalid="ignore"):
             return column.values >= threshold if self._top else column.values <= threshold
 
@@ -193,7 +193,7 @@ class _Coded(ColumnRecoding):
         """Every value at or beyond the threshold becomes one value."""
         if self.at is None or self.to == "mean":
             raise PlanError(f"{type(self).__name__} of {column.name!r} is not fitted to a table yet. Use fitted().")
-        value = _as_number(column, self.at if self.to == "threshold" else self.to)
+        value = as_number(column, self.at if self.to == "threshold" else self.to)
         values = np.where(self._beyond(column, self.at), value, column.values)
         return with_numbers(column, values, _grid_of(column, values))
 
@@ -288,7 +288,7 @@ def _grid_of(column: Column, values: Floats) -> Grid | None:
 # Values of a column in plans and texts: numbers as numbers, dates and times as ISO text.
 
 
-def _as_number(column: Column, given: Moment) -> float:
+def as_number(column: Column, given: Moment) -> float:
     """A value as the column holds it."""
     if column.kind == "number":
         try:

@@ -183,6 +183,9 @@ def _series(pandas: Any, column: Column, array: Any, dtype: Any) -> Any:
         return series  # means of integers
     if dtype.kind in "iu" and _was_widened(array, dtype):
         return series
+    if dtype.kind in "iub" and isinstance(dtype, np.dtype) and array.null_count:  # values became missing
+        nullable = {"i": "Int", "u": "UInt", "b": "boolean"}[dtype.kind] + str(8 * dtype.itemsize) * (dtype.kind != "b")
+        return pandas.Series(pandas.array(array.to_pylist(), dtype=nullable))
     if dtype.kind in "iub" and isinstance(dtype, np.dtype):
         return series.astype(dtype)
     if isinstance(dtype, np.dtype) and dtype.kind == "O":

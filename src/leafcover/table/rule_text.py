@@ -47,6 +47,19 @@ def parse_rule(text: str, names: Iterable[str] = ()) -> ColumnRule:
     return _Parser(text, names).rule()
 
 
+def parse_condition(text: str, names: Iterable[str] = ()) -> LevelCondition:
+    """The condition on the levels of a column that a text says.
+
+    >>> str(parse_condition("job in ('pilot', 'diver')"))
+    'job in ("pilot", "diver")'
+    """
+    parser = _Parser(text, names)
+    found = parser._condition()
+    if parser.at < len(parser.tokens):
+        raise parser._wrong("the end")
+    return found
+
+
 class _Parser:
     """Reads a rule from left to right, one token at a time."""
 

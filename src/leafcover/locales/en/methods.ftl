@@ -81,6 +81,18 @@ intervals = replaced by { $to ->
    *[other] , one of { $count }
   }
 
+generalise = { $prefix ->
+    [-1] generalised to a coarser level, one of { $groups } that are named
+    [0] hidden but for its length
+    [one] cut to its first character
+   *[other] cut to its first { $prefix } characters
+  }
+suppress = missing in some rows{ $count ->
+    [0] {""}
+    [one] : one value was suppressed
+   *[other] : { $count } values were suppressed
+  }
+
 # Why a value could not change.
 
 fixed-cell = nearly every row of the cell has the same value

@@ -1,0 +1,138 @@
+"""Recodings that make values missing: some levels or numbers, or those of rows that fulfil a condition."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from leafcover.arrays import MISSING, Bools
+from leafcover.errors import NameUnknown, PlanError
+from leafcover.recode.base import ColumnRecoding, methods, recoding
+from leafcover.recode.numbers import as_number
+from leafcover.table.column_rules import LevelCondition
+from leafcover.table.output import compact, replace_values
+from leafcover.table.rule_text import parse_condition
+from leafcover.table.table import Column, Table
+
+
+@recoding("suppress")
+@dataclass(frozen=True)
+class Suppress(ColumnRecoding):
+    """Make some values of a column missing.
+
+    Parameters
+    ----------
+    column : str
+        The column.
+    values : sequence of str or float, optional
+        The levels, numbers or dates that become missing.
+    where : str, optional
+        A condition on the levels of a column instead: values of rows that fulfil it become missing, such as
+        ``"job == 'pilot'"``, ``"job in ('pilot', 'diver')"`` or ``"job is missing"``.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> few = lc.Suppress("occupation", values=["sales"])
+    >>> int(few.apply(table)["occupation"].missing.sum())
+    38
+    """
+
+    frozen_id: ClassVar[str] = "suppress"
+    promise: ClassVar[Literal["recoded", "suppressed"]] = "suppressed"
+    main: ClassVar[str] = "values"
+    values: tuple[str, ...] | None = None
+    where: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.values is None) == (self.where is None):
+            raise PlanError("Suppress needs to know what becomes missing. Give one of values and where.")
+        if self.values is not None:
+            given: Any = self.values
+            listed: Sequence[Any] = [given] if isinstance(given, str | int | float) else given
+            object.__setattr__(self, "values", tuple(one if isinstance(one, str) else f"{one:.17g}" for one in listed))
+        if self.where is not None:
+            parse_condition(self.where)
+
+    def check(self, table: Table) -> None:
+        """Refuse unknown columns and levels too."""
+        super().check(table)
+        if self.where is not None:
+            condition = parse_condition(self.where, table.names)
+            if condition.column not in table.names:
+                raise NameUnknown("column", condition.column, table.names, f"in the condition {self.where!r}")
+
+    def fitted(self, table: Table) -> "Suppress":
+        """The same, if all that it names occurs."""
+        column = table[self.column]
+        if self.values is not None and column.is_category:
+            for value in self.values:
+                if value not in column.levels:
+                    raise NameUnknown("level", value, column.levels, f"of column {self.column!r}")
+        elif self.values is not None:
+            for value in self.values:
+                as_number(column, value)
+        elif self.where is not None:
+            condition = parse_condition(self.where, table.names)
+            condition.check(table, self.where)
+        return self
+
+    def apply(self, table: Table, reference: Table | None = None) -> Table:
+        """The table with missing values in place of some."""
+        column = table[self.column]
+        if self.where is not None:
+            condition = parse_condition(self.where, table.names)
+            return table.replace([without(column, fulfils(condition, table[condition.column]))])
+        return super().apply(table)
+
+    def recoded(self, column: Column) -> Column:
+        """The column without some values."""
+        if column.is_category:
+            gone = np.isin(column.levels, self.values or ())
+            return without(column, np.append(gone, False)[column.values])
+        return without(column, np.isin(column.values, [as_number(column, one) for one in self.values or ()]))
+
+    @property
+    def checks_rows(self) -> bool:
+        """Whether a condition looks at another column."""
+        return self.where is not None
+
+    def published(self) -> "Suppress":
+        """The same without what became missing."""
+        return self if self.values is None else replace(self, values=())
+
+    def violations(self, released: Table) -> tuple[str, ...]:
+        """Values that should be missing."""
+        again = self.apply(released)[self.column]
+        rows = int((again.missing & ~released[self.column].missing).sum())
+        return (f"column {self.column!r}: {rows} values are not missing",) if rows else ()
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """That some values are missing."""
+        return methods()("suppress", count=0 if self.values is None else len(self.values))
+
+
+def fulfils(condition: LevelCondition, column: Column) -> Bools:
+    """Which values fulfil a condition."""
+    codes = column.values if column.is_category else np.where(column.missing, 1, 0)
+    found: Bools = condition.levels_of(column)[codes]  # a missing value, -1, is the last
+    return found
+
+
+def without(column: Column, gone: Bools) -> Column:
+    """The column with some values missing, and without the levels that no row has any more."""
+    gone = gone & ~column.missing
+    if not gone.any():
+        return column
+    if not column.is_category:
+        return replace(replace_values(column, np.where(gone, np.nan, column.values)), declared=None)
+    new = replace_values(column, np.where(gone, np.int32(MISSING), column.values))
+    before, after = (np.unique(one.values[~one.missing]) for one in (column, new))
+    kept = np.setdiff1d(np.arange(len(column.levels)), np.setdiff1d(before, after))
+    lookup = np.full(len(column.levels) + 1, MISSING, np.int32)
+    lookup[kept] = np.arange(len(kept))
+    stored = new.stored if new.stored is None or not pa.types.is_dictionary(new.stored.type) else compact(new.stored)
+    return replace(new, values=lookup[new.values], levels=tuple(column.levels[at] for at in kept), stored=stored)
