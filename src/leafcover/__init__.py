@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from leafcover.recipes.registry import recipe
     from leafcover.recode.categories import Generalise
     from leafcover.recode.intervals import Intervals
+    from leafcover.recode.local_suppression import LocalSuppression
     from leafcover.recode.numbers import BottomCode, Round, TopCode, Truncate
     from leafcover.recode.suppress import Suppress
     from leafcover.released import Loaded, Released
@@ -67,6 +68,7 @@ _HOMES = {
     "LeafcoverError": "leafcover.errors",
     "Leaves": "leafcover.partition.leaves",
     "Loaded": "leafcover.released",
+    "LocalSuppression": "leafcover.recode.local_suppression",
     "MEASURES": "leafcover.metrics.registry",
     "Mdav": "leafcover.partition.microaggregation",
     "Measures": "leafcover.metrics.suite",
@@ -125,6 +127,7 @@ __all__ = [
     "LeafcoverError",
     "Leaves",
     "Loaded",
+    "LocalSuppression",
     "Mdav",
     "Measures",
     "Multiplicative",

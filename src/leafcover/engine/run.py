@@ -513,11 +513,11 @@ def _cell_fact(step: Step, partition: Partition) -> CellFact:
 
 
 def recoding_sentences(plan: Plan) -> list[str]:
-    """What was recoded before anything else, recodings that do the same together."""
+    """What was recoded before anything else, recodings that do the same together; many without their parameters."""
     say = catalogue("release")
     same: dict[str, list[str]] = {}
     for one in plan.recode:
-        same.setdefault(one.describe(), []).append(" + ".join(one.columns))
+        same.setdefault(one.describe(detailed=len(plan.recode) <= LISTED), []).append(" + ".join(one.columns))
     return [say("recoded", columns=", ".join(names), values=values) for values, names in same.items()]
 
 

@@ -10,6 +10,7 @@ from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import additive, detective, forest, framework, framework_paper, multiplicative, random
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
+from leafcover.recipes.recoding import generalise, intervals, round_numbers, suppress, top_code
 from leafcover.recipes.registry import RECIPES, Recipe, plan_for, recipe
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "forest",
     "framework",
     "framework_paper",
+    "generalise",
+    "intervals",
     "microaggregate",
     "microaggregate_univariate",
     "multiplicative",
@@ -29,6 +32,9 @@ __all__ = [
     "plan_for",
     "random",
     "recipe",
+    "round_numbers",
+    "suppress",
+    "top_code",
 ]
 
 

@@ -107,6 +107,7 @@ RECIPES: Registry[Recipe] = Registry(
     "leafcover.recipes.cells",
     "leafcover.recipes.framework",
     "leafcover.recipes.microaggregation",
+    "leafcover.recipes.recoding",
 )
 
 

@@ -117,6 +117,7 @@ RECODINGS: Registry[type[Recoding]] = Registry(
     "leafcover.recode.intervals",
     "leafcover.recode.categories",
     "leafcover.recode.suppress",
+    "leafcover.recode.local_suppression",
 )
 
 Method = TypeVar("Method", bound=type[Recoding])

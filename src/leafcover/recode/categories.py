@@ -137,7 +137,8 @@ class Generalise(ColumnRecoding):
 
     def describe(self, *, detailed: bool = True) -> str:
         """How levels become coarser."""
-        return methods()("generalise", prefix=-1 if self.prefix is None else self.prefix, groups=len(self.groups or ()))
+        groups = len(self.groups or ()) if detailed else 0
+        return methods()("generalise", prefix=-1 if self.prefix is None else self.prefix, groups=groups)
 
 
 def _checked_groups(given: Any) -> Groups:

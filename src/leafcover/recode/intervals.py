@@ -11,7 +11,7 @@ import pyarrow as pa
 from leafcover.arrays import MISSING, Codes, Floats
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.recode.base import ColumnRecoding, methods, recoding
-from leafcover.recode.numbers import Moment, moment_number, moment_text, plain, with_numbers
+from leafcover.recode.numbers import Moment, moment_number, moment_text, plain, roundest, with_numbers
 from leafcover.table.formatting import infer_grid, is_text, plain_text
 from leafcover.table.table import Column, Kind, Table
 
@@ -104,7 +104,7 @@ class Intervals(ColumnRecoding):
         if not len(known) or known[0] == known[-1]:
             raise PlanError(f"Column {column.name!r} has no two values to divide. Leave out the recoding.")
         if self.count is not None:
-            return equal_frequency_edges(known, self.count)
+            return equal_frequency_edges(known, self.count, column)
         return _equal_width_edges(known, self.width or 1.0, column)
 
     def _values(self, column: Column, edges: Floats) -> tuple[float, ...]:
@@ -165,7 +165,7 @@ class Intervals(ColumnRecoding):
 
     def describe(self, *, detailed: bool = True) -> str:
         """How many intervals there are, and what a value becomes."""
-        return methods()("intervals", count=0 if self.edges is None else len(self.edges) + 1, to=self.to)
+        return methods()("intervals", count=len(self.edges) + 1 if self.edges and detailed else 0, to=self.to)
 
 
 def _number(column: Column, given: Moment) -> float:
@@ -177,12 +177,12 @@ def _number(column: Column, given: Moment) -> float:
         raise ValueOutOfRange(f"An edge of column {column.name!r}", given, "a number") from None
 
 
-def equal_frequency_edges(known: Floats, count: int) -> Floats:
+def equal_frequency_edges(known: Floats, count: int, column: Column) -> Floats:
     """Edges of about equally many sorted values each; fewer if many values are equal.
 
-    No interval has less than half of its part of the values.
+    No interval has less than half of its part of the values. Edges have as few digits as the gaps between values allow.
 
-    >>> equal_frequency_edges(np.array([1.0, 1.0, 1.0, 2.0, 3.0, 4.0]), 3)
+    >>> equal_frequency_edges(np.array([1.0, 1.0, 1.0, 2.0, 3.07, 4.0]), 3, Column("x", "number", np.empty(0)))
     array([2., 3.])
     """
     first = np.flatnonzero(np.append(True, known[1:] != known[:-1]))[1:]  # of each distinct value but the lowest
@@ -194,7 +194,7 @@ def equal_frequency_edges(known: Floats, count: int) -> Floats:
     for at in places:
         if min(at - (kept[-1] if kept else 0), len(known) - at) * 2 * count >= len(known):
             kept.append(at)
-    return known[kept or places[:1]]
+    return np.array([roundest(column, known[at - 1], known[at]) for at in kept or places[:1]])
 
 
 def _equal_width_edges(known: Floats, width: float, column: Column) -> Floats:

@@ -82,7 +82,8 @@ class Round(ColumnRecoding):
 
     def describe(self, *, detailed: bool = True) -> str:
         """To what numbers are rounded."""
-        return methods()("round", to="none" if self.to is None else plain(self.to), digits=self.digits or 0)
+        to = "none" if self.to is None else plain(self.to)
+        return methods()("round", to=to, digits=self.digits or 0, detailed="yes" if detailed else "no")
 
 
 def _multiple(to: float) -> Grid | None:
@@ -161,11 +162,11 @@ class _Coded(ColumnRecoding):
         column = table[self.column]
         at, to = self.at, self.to
         if at is None:
-            at = _as_given(column, self._quantile(column))
+            at = as_given(column, self._quantile(column))
         if to == "mean":
             coded = self._beyond(column, at)
             mean = column.values[coded] if coded.any() else np.array([as_number(column, at)])
-            to = _as_given(column, _on_grid(column, float(mean.mean())))
+            to = as_given(column, _on_grid(column, float(mean.mean())))
         if to != "threshold" and not self._is_beyond(as_number(column, to), as_number(column, at)):
             raise ValueOutOfRange(f"{type(self).__name__}.to", to, f"at or beyond the threshold {at}")
         return replace(self, at=at, share=None, rows=None, to=to)
@@ -179,7 +180,11 @@ class _Coded(ColumnRecoding):
             )
         wanted = self.rows if self.share is None else ceil(self.share * len(known))
         at = min(wanted or 1, len(known))
-        return float(known[len(known) - at] if self._top else known[at - 1])
+        if self._top:
+            value = known[len(known) - at]
+            return roundest(column, known[known < value].max(initial=-np.inf), value)
+        value = known[at - 1]
+        return -roundest(column, -known[known > value].min(initial=np.inf), -value)
 
     def _is_beyond(self, value: float, at: float) -> bool:
         return value >= at if self._top else value <= at
@@ -204,7 +209,8 @@ class _Coded(ColumnRecoding):
     def describe(self, *, detailed: bool = True) -> str:
         """The threshold and the value."""
         at = "none" if self.at is None else plain(self.at)
-        return methods()("top-code" if self._top else "bottom-code", at=at, to=plain(self.to))
+        message = "top-code" if self._top else "bottom-code"
+        return methods()(message, at=at, to=plain(self.to), detailed="yes" if detailed else "no")
 
 
 @recoding("top-code")
@@ -285,6 +291,25 @@ def _grid_of(column: Column, values: Floats) -> Grid | None:
     return infer_grid(known) if column.kind == "number" else infer_time_grid(known)
 
 
+def roundest(column: Column, low: float, high: float) -> float:
+    """Of the values above one and at most another one, the number with the fewest digits; of dates the latest.
+
+    A threshold between two values of a table is as good as either, is easier to read, and is nobody's value.
+
+    >>> roundest(Column("pay", "number", np.empty(0)), 1734.2, 1851.9)
+    1800.0
+    """
+    if column.kind != "number" or not np.isfinite(low) or low >= high:
+        return float(high)
+    size = max(abs(low), abs(high))
+    for place in range(int(np.floor(np.log10(size))) + 1 if size else 0, -MOST_DIGITS, -1):
+        step = 10.0 ** abs(place)
+        found = float(np.floor(high / step) * step if place >= 0 else np.floor(high * step) / step)
+        if low < found <= high:
+            return found
+    return float(high)
+
+
 # Values of a column in plans and texts: numbers as numbers, dates and times as ISO text.
 
 
@@ -308,7 +333,7 @@ def moment_number(column: Column, text: str) -> float:
     return float(found.values[0])
 
 
-def _as_given(column: Column, value: float) -> Moment:
+def as_given(column: Column, value: float) -> Moment:
     """A value of a column as a plan holds it."""
     return value if column.kind == "number" else moment_text(column, value)
 

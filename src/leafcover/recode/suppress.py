@@ -31,6 +31,8 @@ class Suppress(ColumnRecoding):
     where : str, optional
         A condition on the levels of a column instead: values of rows that fulfil it become missing, such as
         ``"job == 'pilot'"``, ``"job in ('pilot', 'diver')"`` or ``"job is missing"``.
+    every : bool, default False
+        Make all values missing instead. To leave the column out, drop it when you read the table.
 
     Examples
     --------
@@ -46,10 +48,11 @@ class Suppress(ColumnRecoding):
     main: ClassVar[str] = "values"
     values: tuple[str, ...] | None = None
     where: str | None = None
+    every: bool = False
 
     def __post_init__(self) -> None:
-        if (self.values is None) == (self.where is None):
-            raise PlanError("Suppress needs to know what becomes missing. Give one of values and where.")
+        if (self.values is not None) + (self.where is not None) + self.every != 1:
+            raise PlanError("Suppress needs to know what becomes missing. Give one of values, where and every.")
         if self.values is not None:
             given: Any = self.values
             listed: Sequence[Any] = [given] if isinstance(given, str | int | float) else given
@@ -90,6 +93,8 @@ class Suppress(ColumnRecoding):
 
     def recoded(self, column: Column) -> Column:
         """The column without some values."""
+        if self.every:
+            return without(column, ~column.missing)
         if column.is_category:
             gone = np.isin(column.levels, self.values or ())
             return without(column, np.append(gone, False)[column.values])
@@ -112,7 +117,8 @@ class Suppress(ColumnRecoding):
 
     def describe(self, *, detailed: bool = True) -> str:
         """That some values are missing."""
-        return methods()("suppress", count=0 if self.values is None else len(self.values))
+        count = len(self.values or ()) if detailed else 0
+        return methods()("suppress", count=-1 if self.every else count)
 
 
 def fulfils(condition: LevelCondition, column: Column) -> Bools:

@@ -44,6 +44,11 @@ GRIDS: Mapping[str, tuple[Settings, ...]] = MappingProxyType(
         "microaggregate-univariate": _each("k", 3, 5, 10, 20),
         "additive": _each("spread", 0.1, 0.25, 0.5, 1.0),
         "multiplicative": _each("spread", 0.05, 0.1, 0.2, 0.4),
+        "round": _each("digits", 1, 2, 3),
+        "top-code": _each("share", 0.01, 0.05, 0.2),
+        "intervals": _each("count", 3, 5, 10, 20),
+        "generalise": _each("k", 3, 5, 10, 20),
+        "suppress": _each("k", 2, 3, 5, 10),
     }
 )
 

@@ -41,28 +41,37 @@ centroid = replaced by the { $average } (a category by the most frequent value) 
 
 # Recodings end the sentence "Each value is ...", too.
 
-round = rounded to { $to ->
-    [none] { $digits } significant { $digits ->
-        [one] digit
-       *[other] digits
+round = rounded{ $detailed ->
+    [no] {""}
+   *[yes] { $to ->
+        [none] {" "}to { $digits } significant { $digits ->
+            [one] digit
+           *[other] digits
+          }
+       *[other] {" "}to a multiple of { $to }
       }
-   *[other] a multiple of { $to }
   }
-top-code = coded at the top: values of { $at ->
-    [none] the threshold
-   *[other] { $at }
-  } and more became { $to ->
-    [threshold] the threshold
-    [mean] their mean
-   *[other] { $to }
+top-code = coded at the top{ $detailed ->
+    [no] {""}
+   *[yes] : values of { $at ->
+        [none] the threshold
+       *[other] { $at }
+      } and more became { $to ->
+        [threshold] the threshold
+        [mean] their mean
+       *[other] { $to }
+      }
   }
-bottom-code = coded at the bottom: values of { $at ->
-    [none] the threshold
-   *[other] { $at }
-  } and less became { $to ->
-    [threshold] the threshold
-    [mean] their mean
-   *[other] { $to }
+bottom-code = coded at the bottom{ $detailed ->
+    [no] {""}
+   *[yes] : values of { $at ->
+        [none] the threshold
+       *[other] { $at }
+      } and less became { $to ->
+        [threshold] the threshold
+        [mean] their mean
+       *[other] { $to }
+      }
   }
 truncate = replaced by the first { $period ->
     [hour] second of its hour
@@ -80,17 +89,27 @@ intervals = replaced by { $to ->
     [0] {""}
    *[other] , one of { $count }
   }
-
 generalise = { $prefix ->
-    [-1] generalised to a coarser level, one of { $groups } that are named
+    [-1] generalised to a coarser level{ $groups ->
+        [0] {""}
+       *[other] , one of { $groups } that are named
+      }
     [0] hidden but for its length
     [one] cut to its first character
    *[other] cut to its first { $prefix } characters
   }
-suppress = missing in some rows{ $count ->
+suppress = missing in { $count ->
+    [-1] all rows
+   *[other] some rows
+  }{ $count ->
+    [-1] {""}
     [0] {""}
     [one] : one value was suppressed
    *[other] : { $count } values were suppressed
+  }
+local-suppression = missing where fewer than { $k } people would agree in all of these columns{ $l ->
+    [0] {""}
+   *[other] , or where they would have fewer than { $l } values of { $sensitive }
   }
 
 # Why a value could not change.

@@ -49,6 +49,27 @@ multiplicative = multiplicative
     .keeps = means on average, and signs; not variances, which grow most where values are large
     .hides = little: as additive; zeros stay, small values hardly move, dates and categories are unchanged
 
+round = round
+    .source = Hundepool and others (2012), Statistical Disclosure Control; one of the suppression methods in Roy, Performance Analysis of Clustering in Privacy Preserving Data Mining
+    .keeps = every row, its categories exactly and its numbers up to half a unit of the last digit; means and associations nearly
+    .hides = little: the last digits of numbers; rows that differ in what is left are found
+top-code = top-code
+    .source = Hundepool and others (2012), Statistical Disclosure Control
+    .keeps = every value but the extremes; with to=mean every mean
+    .hides = extreme values only: everybody else’s row is exact
+intervals = intervals
+    .source = Hundepool and others (2012), Statistical Disclosure Control (global recoding)
+    .keeps = every row, its categories exactly; the interval of each number
+    .hides = where in its interval a number is; rows are found by their other columns
+generalise = generalise
+    .source = Samarati and Sweeney (1998), Protecting privacy when disclosing information; Samarati (2001); the optimal search of El Emam and others (2009)
+    .keeps = every row; k or more rows are equal in the quasi-identifiers, which are as fine as that allows; other columns exactly
+    .hides = which of k rows is a person’s, from attackers who know the quasi-identifiers and nothing else; not values that all of these rows share
+suppress = suppress
+    .source = Hundepool and others (2012), Statistical Disclosure Control (local suppression); l-diversity: Machanavajjhala and others (2007)
+    .keeps = every value but a few of quasi-identifiers; other columns exactly
+    .hides = which of k rows is a person’s, from attackers who know the quasi-identifiers and nothing else
+
 # A warning of cover.
 
 few-rows = The table has few rows for its columns.{ $pairs ->

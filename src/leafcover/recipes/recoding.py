@@ -1,0 +1,282 @@
+"""Recipes that only recode: values become coarser or missing, and each row keeps its own.
+
+These are the suppression methods of statistical disclosure control. They draw nothing and move nothing, so an attacker
+who knows a person's exact values finds the rows that are equal to them once they are recoded.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.recipes.full_domain import Search, ladder_of
+from leafcover.recipes.plan import Names, Plan, chosen_columns, listed_names
+from leafcover.recipes.registry import recipe
+from leafcover.recode.base import Recoding
+from leafcover.recode.hierarchies import Hierarchy, hierarchy_of
+from leafcover.recode.intervals import Intervals, Shown
+from leafcover.recode.local_suppression import LocalSuppression
+from leafcover.recode.numbers import BottomCode, Period, Round, TopCode, Truncate
+from leafcover.table.recoding import FEWEST
+from leafcover.table.table import Column, Table
+
+MOST_K = 100_000
+Hierarchies: TypeAlias = str | Mapping[str, str]  # files by column; on a command line as job=jobs.csv,zip=zip.csv
+
+
+def _columns(table: Table, columns: Names | None, recipe: str, kinds: Sequence[str]) -> list[Column]:
+    """The columns named, or those of some kinds that vary."""
+    return [table[name] for name in chosen_columns(table, columns, recipe, tuple(kinds))]
+
+
+@recipe("round")
+def round_numbers(
+    table: Table, *, digits: int = 2, to: float | None = None, period: Period = "month", columns: Names | None = None
+) -> Plan:
+    """Round numbers to significant digits, and dates and times to the beginning of their month.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    digits : int, default 2
+        The number of significant digits.
+    to : float, optional
+        The multiple to round to, instead.
+    period : {"hour", "day", "week", "month", "quarter", "year"}, default "month"
+        The period of dates and times.
+    columns : str or list of str, optional
+        The columns to round, as "a,b" or ["a", "b"]. Default: all numbers, dates and times except weights.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.plan_for(table, "round", settings={"digits": 1, "columns": "wage"}).recode
+    (Round(column='wage', to=None, digits=1),)
+    """
+    found: list[Recoding] = []
+    for column in _columns(table, columns, "round", ("number", "date", "time")):
+        if column.kind == "number":
+            found.append(Round(column.name, digits=digits) if to is None else Round(column.name, to=to))
+        else:
+            found.append(Truncate(column.name, "day" if column.kind == "date" and period == "hour" else period))
+    return Plan(recode=found)
+
+
+@recipe("top-code")
+def top_code(
+    table: Table,
+    *,
+    share: float = 0.01,
+    ends: Literal["both", "top", "bottom"] = "both",
+    to: Literal["mean", "threshold"] = "mean",
+    columns: Names | None = None,
+) -> Plan:
+    """Replace the largest and the smallest numbers by their mean: a share of the rows at each end, at least 5.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    share : float, default 0.01
+        The share of the rows with a value that is coded at each end.
+    ends : {"both", "top", "bottom"}, default "both"
+        Which ends are coded.
+    to : {"mean", "threshold"}, default "mean"
+        What coded values become. Means keep the mean of the column.
+    columns : str or list of str, optional
+        The columns to code, as "a,b" or ["a", "b"]. Default: all numbers, dates and times except weights.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.top_code(table, columns="wage", share=0.02)
+    >>> [(type(one).__name__, one.at, one.to) for one in plan.recode]
+    [('TopCode', 23.0, 26.81), ('BottomCode', 3.35, 2.99)]
+    """
+    if not 0 < share < 1:
+        raise ValueOutOfRange("top-code's share", share, "a share of the rows above 0 and below 1")
+    found: list[Recoding] = []
+    for column in _columns(table, columns, "top-code", ("number", "date", "time")):
+        known = np.sort(column.values[~column.missing])
+        rows = min(max(FEWEST, ceil(share * len(known))), len(known))
+        if ends != "bottom" and known[-rows] < known[-1]:  # otherwise enough rows have the largest value
+            found.append(TopCode(column.name, rows=rows, to=to))
+        if ends != "top" and known[0] < known[rows - 1]:
+            found.append(BottomCode(column.name, rows=rows, to=to))
+    if not found:
+        raise PlanError("Recipe 'top-code' would change nothing: enough rows have the extremes. Use a larger share.")
+    return Plan(recode=found)
+
+
+@recipe("intervals")
+def intervals(table: Table, *, count: int = 5, to: Shown = "label", columns: Names | None = None) -> Plan:
+    """Replace numbers and dates by intervals that hold about equally many rows.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    count : int, default 5
+        The number of intervals of each column.
+    to : {"label", "midpoint", "mean"}, default "label"
+        What values become: the label of the interval, such as "20-24", its middle or its mean.
+    columns : str or list of str, optional
+        The columns to divide, as "a,b" or ["a", "b"]. Default: all numbers and dates except weights and the target.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.intervals(table, columns="age", count=3).recode[0].edges
+    (31.0, 41.0)
+    """
+    named = _columns(table, columns, "intervals", ("number", "date"))
+    chosen = [c for c in named if columns is not None or table.roles.get(c.name) != "target"]
+    if not chosen:
+        raise PlanError("Recipe 'intervals' divides numbers, and only the target is one. Name columns, or use another.")
+    return Plan(recode=[Intervals(column.name, count=count, to=to) for column in chosen])
+
+
+def quasi_identifiers(table: Table, columns: Names | None, recipe: str) -> list[str]:
+    """The columns named, or those with that role; without any, all that an attacker may know."""
+    if columns is not None:
+        names = listed_names(columns, table)
+        if missing := [name for name in names if name not in table.names]:
+            chosen_columns(table, missing, recipe, ("number", "category", "date", "time"))
+        return names
+    roles = ("target", "sensitive", "weight", "unit", "unchanged", "identifier")
+    return list(table.with_role("quasi-identifier")) or [n for n in table.names if table.roles.get(n) not in roles]
+
+
+@recipe("generalise")
+def generalise(
+    table: Table,
+    *,
+    k: int = 5,
+    columns: Names | None = None,
+    hierarchies: Hierarchies | None = None,
+    most_suppressed: float = 0.05,
+) -> Plan:
+    """Generalise quasi-identifiers as little as possible until k rows are equal in them (full-domain generalisation).
+
+    A category follows its hierarchy; without one, codes lose their last characters, and rare levels become "other".
+    Numbers become intervals, dates the beginning of a month, quarter or year. A share of the rows may stay in smaller
+    classes: some of their values are made missing.
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    k : int, default 5
+        The minimum number of rows that are equal in all quasi-identifiers.
+    columns : str or list of str, optional
+        The quasi-identifiers, as "a,b" or ["a", "b"]. Default: the columns with that role; without any, all but the
+        target, sensitive attributes and weights.
+    hierarchies : mapping of str to str, optional
+        The file of the hierarchy of a column, as {"job": "jobs.csv"} or "job=jobs.csv,zip=zip.csv".
+    most_suppressed : float, default 0.05
+        The share of the rows that may be in smaller classes before values are made missing.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> plan = lc.recipes.generalise(table, columns="age,occupation,gender", k=5)
+    >>> [(type(one).__name__, *one.columns) for one in plan.recode]
+    [('Intervals', 'age'), ('LocalSuppression', 'age', 'occupation', 'gender')]
+    """
+    _check_k("generalise", k)
+    if not 0 <= most_suppressed < 1:
+        raise ValueOutOfRange("generalise's most_suppressed", most_suppressed, "a share from 0 to below 1")
+    names = quasi_identifiers(table, columns, "generalise")
+    given = _hierarchies(hierarchies, names)
+    search = Search(
+        tuple(ladder_of(table, name, given.get(name)) for name in names), k, int(most_suppressed * len(table))
+    )
+    steps = search.best()
+    chosen: list[Recoding] = [
+        ladder.recodings[step - 1] for ladder, step in zip(search.ladders, steps, strict=True) if step
+    ]
+    if search.in_small_classes(steps):
+        chosen.append(LocalSuppression(tuple(names), k=k))
+    if not chosen:
+        raise PlanError(f"Each row has {k} equal ones in {', '.join(names)} already. Name more columns, or a larger k.")
+    return Plan(recode=chosen)
+
+
+def _hierarchies(given: Hierarchies | None, names: Sequence[str]) -> dict[str, Hierarchy]:
+    """The hierarchy of each column that has one."""
+    pairs = [one.partition("=")[::2] for one in given.split(",")] if isinstance(given, str) else (given or {}).items()
+    found = {}
+    for name, file in pairs:
+        if name.strip() not in names:
+            raise NameUnknown("column", name.strip(), names, "among the quasi-identifiers, to have a hierarchy")
+        found[name.strip()] = hierarchy_of(file.strip() if isinstance(file, str) else file)
+    return found
+
+
+@recipe("suppress")
+def suppress(
+    table: Table,
+    *,
+    k: int = 3,
+    columns: Names | None = None,
+    sensitive: str | None = None,
+    l: int | None = None,  # noqa: E741  # its name in the literature
+) -> Plan:
+    """Make as few values of quasi-identifiers missing as possible until k people agree in them (local suppression).
+
+    Parameters
+    ----------
+    table : Table or frame
+        The table to write a plan for.
+    k : int, default 3
+        The minimum number of rows that agree in all quasi-identifiers.
+    columns : str or list of str, optional
+        The quasi-identifiers, as "a,b" or ["a", "b"]. Default: the columns with that role; without any, all but the
+        target, sensitive attributes and weights.
+    sensitive : str, optional
+        A sensitive attribute of which each such class shall have several values.
+    l : int, optional
+        How many different values of it.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> lc.recipes.suppress(table, columns="region,occupation,gender").recode[0].columns
+    ('region', 'occupation', 'gender')
+    """
+    _check_k("suppress", k)
+    names = quasi_identifiers(table, columns, "suppress")
+    return Plan(recode=[LocalSuppression(tuple(names), k=k, sensitive=sensitive, l=l)])
+
+
+def _check_k(recipe: str, k: int) -> None:
+    if not 2 <= k <= MOST_K:
+        raise ValueOutOfRange(f"{recipe}'s k", k, f"a whole number of rows from 2 to {MOST_K:,}")

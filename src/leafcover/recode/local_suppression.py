@@ -1,0 +1,175 @@
+"""Local suppression: as few cells of quasi-identifiers as possible become missing until enough rows agree in them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+
+from leafcover.arrays import Array
+from leafcover.errors import NameUnknown, PlanError, ValueOutOfRange
+from leafcover.recode.base import Recoding, methods, recoding
+from leafcover.recode.suppress import without
+from leafcover.table.suppression import suppress_cells
+from leafcover.table.table import Column, Table
+from leafcover.table.units import owners
+
+Importance: TypeAlias = tuple[tuple[str, float], ...]
+
+
+@recoding("local-suppression")
+@dataclass(frozen=True)
+class LocalSuppression(Recoding):
+    """Make values of some columns missing, as few as possible, until at least k people agree in all of them.
+
+    A missing value is a value of its own: people agree if the same columns are missing and the others are equal.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        The quasi-identifiers. Default: the columns with that role.
+    k : int, default 3
+        The minimum number of people who agree.
+    importance : mapping of str to float, optional
+        How much a missing value of a column counts, compared with 1: columns that count more keep their values.
+    sensitive : str, optional
+        A sensitive attribute of which people who agree shall have several values (l-diversity).
+    l : int, optional
+        How many different values of it.
+
+    Examples
+    --------
+    >>> import leafcover as lc
+    >>> table = lc.read(lc.sample("cps1985"))
+    >>> few = lc.LocalSuppression(["region", "occupation", "ethnicity"], k=3).apply(table)
+    >>> sum(int(few[name].missing.sum()) for name in few.names)
+    8
+    """
+
+    frozen_id: ClassVar[str] = "local-suppression"
+    promise: ClassVar[Literal["recoded", "suppressed"]] = "suppressed"
+    main: ClassVar[str] = "k"
+    uses_other_rows: ClassVar[bool] = True
+    made: ClassVar["tuple[Table, Table] | None"] = None  # the table that it was fitted to, and what it made of it
+    columns: tuple[str, ...] = ()
+    k: int = 3
+    importance: Importance = field(default=(), metadata={"maps": True, "plan_type": dict[str, float]})
+    sensitive: str | None = None
+    l: int | None = None  # noqa: E741  # its name in the literature
+
+    def __post_init__(self) -> None:
+        named: Any = self.columns
+        names = (named,) if isinstance(named, str) else tuple(named)
+        object.__setattr__(self, "columns", names)
+        if len(set(names)) < len(names):
+            raise PlanError(f"LocalSuppression names a column twice: {', '.join(names)}. Name each once.")
+        if self.k < 2:
+            raise ValueOutOfRange("LocalSuppression.k", self.k, "a number of people, at least 2")
+        if (self.sensitive is None) != (self.l is None):
+            raise PlanError("LocalSuppression needs a sensitive attribute and l, the number of its values. Give both.")
+        if self.l is not None and self.l < 2:
+            raise ValueOutOfRange("LocalSuppression.l", self.l, "a number of values, at least 2")
+        given: Any = self.importance
+        pairs = given.items() if isinstance(given, Mapping) else given
+        object.__setattr__(self, "importance", tuple(sorted((str(name), float(weight)) for name, weight in pairs)))
+        for name, weight in self.importance:
+            if not 0 < weight < np.inf:
+                raise ValueOutOfRange(f"LocalSuppression.importance of {name!r}", weight, "a number above 0")
+
+    @property
+    def checks_rows(self) -> bool:
+        """Whether several columns of a row are compared."""
+        return True
+
+    def check(self, table: Table) -> None:
+        """Refuse unknown columns of importance and an unknown sensitive attribute, too."""
+        super().check(table)
+        for name in (*(name for name, _ in self.importance), *([] if self.sensitive is None else [self.sensitive])):
+            if name not in table.names:
+                raise NameUnknown("column", name, table.names, "for local suppression")
+        if self.sensitive in self.columns:
+            raise PlanError(f"Column {self.sensitive!r} is a quasi-identifier and sensitive. Name it once.")
+
+    def fitted(self, table: Table) -> "LocalSuppression":
+        """The same with its columns named; what it makes of the table is kept, since that takes longest."""
+        names = self.columns or table.with_role("quasi-identifier")
+        if not names:
+            raise PlanError("Local suppression names no column, and none is a quasi-identifier. Name some.")
+        found = replace(self, columns=names)
+        found.check(table)
+        kept = self.made if self.made is not None and found == self else None
+        if kept is None or not found._is_same(table, kept[0]):
+            kept = table, found._suppressed(table)
+        object.__setattr__(found, "made", kept)
+        return found
+
+    def _is_same(self, one: Table, other: Table) -> bool:
+        """Whether two tables have the same values of all columns that count."""
+        names = [*self.columns, *([] if self.sensitive is None else [self.sensitive])]
+        if one is other:
+            return True
+        if not {*names} <= {*one.names} & {*other.names}:
+            return False
+        return one.select(names).equals(other.select(names)) and np.array_equal(owners(one), owners(other))
+
+    def _suppressed(self, table: Table) -> Table:
+        given = dict(self.importance) or None
+        more = {} if self.sensitive is None else {"sensitive": self.sensitive, "l": self.l}
+        return suppress_cells(table, self.columns, self.k, importance=given, **more).table
+
+    def apply(self, table: Table, reference: Table | None = None) -> Table:
+        """The table with missing cells; people outside a release have those that they would have beside its people."""
+        if not self.columns:
+            raise PlanError("Local suppression is not fitted to a table yet. Use fitted().")
+        if reference is not None:
+            return self._beside(table, reference)
+        if self.made is not None and self._is_same(table, self.made[0]):
+            after = self.made[1]
+            return table.replace(without(table[name], after[name].missing) for name in self.columns)
+        return self._suppressed(table)
+
+    def _beside(self, table: Table, reference: Table) -> Table:
+        """The table as if its people were in the reference, too."""
+        names = [*self.columns, *([] if self.sensitive is None else [self.sensitive])]
+        both = Table(tuple(stacked(reference[name], table[name]) for name in names))
+        after = self._suppressed(both)
+        rows = np.arange(len(reference), len(both))
+        return table.replace(without(table[name], after[name].missing[rows]) for name in self.columns)
+
+    def violations(self, released: Table) -> tuple[str, ...]:
+        """Classes of too few people, or of too few sensitive values."""
+        label = np.zeros(len(released), np.int64)
+        for name in self.columns:
+            column = released[name]
+            code = np.unique(np.where(column.missing, np.inf, column.values), return_inverse=True)[1].ravel()
+            label = np.unique(label * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1].ravel()
+        small = int((distinct_of(label, owners(released))[label] < self.k).sum())
+        found = [f"{small} rows are in classes of fewer than {self.k} people"] if small else []
+        if self.sensitive is not None and self.l is not None:
+            column = released[self.sensitive]
+            known = ~column.missing
+            values = np.unique(column.values[known], return_inverse=True)[1].ravel()
+            counts = distinct_of(label[known], values, int(label.max(initial=-1)) + 1)
+            few = int((counts[label] < self.l).sum())
+            found += [f"{few} rows are in classes of fewer than {self.l} values of {self.sensitive!r}"] if few else []
+        return tuple(found)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """How many people agree."""
+        return methods()("local-suppression", k=self.k, l=self.l or 0, sensitive=self.sensitive or "")
+
+
+def distinct_of(label: Array, values: Array, count: int | None = None) -> Array:
+    """How many distinct values the rows of each label have."""
+    both = np.unique(np.stack([label, values]), axis=1)
+    return np.bincount(both[0], minlength=int(label.max(initial=-1)) + 1 if count is None else count)
+
+
+def stacked(one: Column, other: Column) -> Column:
+    """The values of two columns, one below the other, in the codes of both."""
+    if not one.is_category:
+        return Column(one.name, one.kind, np.concatenate([one.values, other.values]), grid=one.grid)
+    levels = tuple(sorted({*one.levels, *other.levels}))
+    number = {level: at for at, level in enumerate(levels)}
+    codes = [np.array([*(number[n] for n in c.levels), -1], np.int32)[c.values] for c in (one, other)]
+    return Column(one.name, "category", np.concatenate(codes), levels)
