@@ -148,6 +148,7 @@ def release(
     seed: int | None = None,
     keep_order: bool = False,
     hold_out: float | None = None,
+    sample: float | None = None,
     max_risk: float | None = None,
     max_singletons: float | None = None,
     project: str | Path | None = None,
@@ -201,6 +202,9 @@ def release(
         Keep the row order, for experiments only: every row can then be linked.
     hold_out : float, optional
         The share of the rows to hold out at random, before anything is learned from the table, for measuring.
+    sample : float, optional
+        The share of the rows, or of the units, to release: a random sample that the key keeps secret. The others are
+        held out for measuring.
     max_risk : float, optional
         Raise `RiskTooHigh` if a limited risk is above this.
     max_singletons : float, optional
@@ -237,10 +241,17 @@ def release(
             )
     if hold_out is not None and not 0 < hold_out < 1:
         raise ValueOutOfRange("hold_out", hold_out, "a share above 0 and below 1")
+    if sample is not None:
+        if not 0 < sample < 1:
+            raise ValueOutOfRange("sample", sample, "a share above 0 and below 1")
+        if hold_out is not None:
+            raise PlanError(
+                "Got sample=... and hold_out=..., but rows outside a sample are held out anyway. Give one of them."
+            )
     if again and project is None:
         raise PlanError("again=True needs the ledger of a project. Name its folder with project=..., or leave it out.")
     whole = from_frame(table)
-    kept, held = split_rows(whole, hold_out, chosen)
+    kept, held = split_rows(whole, hold_out if sample is None else 1 - sample, chosen)
     original = without_unused_levels(whole, kept) if len(held) else whole
     repeats = None
     if project is not None:
@@ -262,7 +273,7 @@ def release(
         progress=progress,
     )
     found = Released(
-        **made.__dict__,
+        **replace(made, sampled=sample).__dict__,
         repeats=None if repeats is None else confirmed(repeats, made),
         original=original,
         held_out=whole.take(held) if len(held) else None,

@@ -215,3 +215,40 @@ def test_errors_of_the_command_line_are_one_line(tmp_path):
     for text in ("pay: rund 5", "pey: round 5", "pay round 5", "job: intervals 3"):
         refused("release", tmp_path / "in.csv", "-o", tmp_path / "o.csv", "--target", "good", "--recode", text)
     assert "round" in refused("plan", tmp_path / "in.csv", "--target", "good", "--recode", "pay: rund 5")
+
+
+# A secret sample of the rows.
+
+
+def test_a_sample_is_released_and_the_others_are_held_out(tmp_path):
+    frame().to_csv(tmp_path / "in.csv", index=False)
+    out, key = tmp_path / "out.csv", tmp_path / "key"
+    words = ("release", tmp_path / "in.csv", "-o", out, "--target", "good", "--sample", "0.25", "--key-file", key)
+    done = leafcover(*words)
+    assert done.exit_code == 0, done.output
+    assert "25%" in done.output
+    assert json.loads((tmp_path / "out.csv.manifest.json").read_text())["sampled"] == 0.25
+    assert len(pd.read_csv(out)) == 60
+    assert len(pd.read_csv(tmp_path / "out.held-out.csv")) == 180
+    checked = leafcover("verify", out, "--original", tmp_path / "in.csv", "--key-file", key)
+    assert checked.exit_code == 0, checked.output
+    assert lc.load(out, original=tmp_path / "in.csv").facts.sampled == 0.25
+    line = refused(*words, "--hold-out", "0.2", "--force")
+    assert "--sample" in line
+    assert "--hold-out" in line
+    assert "--sample" in refused(*words[:-4], "--sample", "1.5", "--force")
+
+
+def test_only_the_key_knows_whose_rows_are_in_a_sample():
+    one, same, other = (
+        set(lc.release(table(), "cover", target="good", sample=0.5, seed=seed).rows.tolist()) for seed in (1, 1, 2)
+    )
+    assert one == same
+    assert 30 < len(one & other) < 90  # as many as by chance
+
+
+def test_a_sample_of_units_has_whole_units():
+    own = frame().assign(who=lambda f: np.repeat(np.arange(len(f) // 2), 2))
+    made = lc.release(lc.read(own, roles={"who": "unit"}), "cover", target="good", sample=0.5, seed=1)
+    assert len(made.rows) == 120
+    assert (np.bincount(made.rows // 2, minlength=120) != 1).all()

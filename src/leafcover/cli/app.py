@@ -94,7 +94,7 @@ GIVEN = (
         "again",
         "weights",
     ),
-    *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
+    *("hold_out", "sample", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
 FIRST = (
     *(
@@ -110,7 +110,7 @@ FIRST = (
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    *("test_share", "weights"),
+    *("test_share", "weights", "sample"),
 )
 ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
 OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}

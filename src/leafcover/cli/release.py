@@ -105,7 +105,7 @@ Recodings = Annotated[
         "--recode",
         metavar="'COL: HOW'",
         help="Make values coarser or missing first, such as 'wage: round 0.5', 'age: intervals 18, 65' or "
-        "'birth: truncate month'; `leafcover recodings` lists all ways.",
+        "'birth: truncate month'.",
     ),
 ]
 Bins = Annotated[
@@ -169,6 +169,12 @@ def release(
     hold_out: Annotated[
         float | None, typer.Option(metavar="SHARE", help="Hold out this share of the rows, for measuring.")
     ] = None,
+    sample: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE", help="Release a secret random sample of this share of the rows; hold out the rest."
+        ),
+    ] = None,
     max_risk: Annotated[
         float | None,
         typer.Option(
@@ -214,7 +220,8 @@ def release(
     original = reading.read(table, target=target)
     refuse_unknown(original, reading, target)
     paths = ReleasePaths(out if out is not None else _beside(table))
-    check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
+    aside = hold_out is not None or sample is not None
+    check_outputs(table, paths, report=report, key_file=key_file, held_out=aside, force=force)
     if report is not None:
         from leafcover.reporting.html_page import require_report
 
@@ -240,6 +247,7 @@ def release(
             seed=seed,
             keep_order=keep_order,
             hold_out=hold_out,
+            sample=sample,
             max_risk=max_risk,
             max_singletons=None if force else MOST_SINGLETONS,
             project=project,

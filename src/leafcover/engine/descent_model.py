@@ -450,6 +450,8 @@ def descent_model(known: Known, released: Table) -> DescentModel | None:
     steps = {name: step for step in known.plan.steps for name in step.columns}
     for name in released.names:
         column = replace(known.table[name], stored=None)
+        if column.missing.all():
+            continue  # nothing can be inferred, and nothing tells rows apart
         shown = in_codes_of(column, released[name])
         step = steps.get(name)
         if step is None:
@@ -461,7 +463,7 @@ def descent_model(known: Known, released: Table) -> DescentModel | None:
     if not laws:
         return None
     vague = {name: law.without_cell() for name, law in laws.items()}
-    original = {name: known.table[name] for name in released.names}
+    original = {name: known.table[name] for name in laws}
     return DescentModel(released, laws, vague, cells, original, np.arange(len(released)))
 
 

@@ -334,6 +334,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         kept_order=internal_facts["row_order"] == "kept",
         unprotected=tuple(internal_facts["not_protected"]),
         original_kinds=internal_facts.get("original_kinds", {}),
+        sampled=internal_facts.get("sampled"),
         partitions=known.partitions,
         statement=None if proved is None else _fact(Statement, proved),
         promises={name: tuple(words) for name, words in internal_facts.get("promises", {}).items()},

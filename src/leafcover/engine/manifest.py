@@ -40,6 +40,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "input_fingerprint": release.fingerprint,
         "recipe": release.plan.recipe or "own plan",
         "target": release.plan.target or None,
+        **({} if release.sampled is None else {"sampled": release.sampled}),
         "row_order": "kept" if release.kept_order else "keyed",
         "columns": _columns(release),
         **_units(release),

@@ -198,6 +198,7 @@ class Release:
     classed: Table | None = field(default=None, repr=False)  # the release with weights in classes, if it has weights
     unit_table: Table | None = field(default=None, repr=False)  # the release with one row for each unit
     original_kinds: Mapping[str, Kind] = field(default_factory=dict)  # of columns that recoding gave another kind
+    sampled: float | None = None  # the share of the rows that was released, if a secret sample was asked for
 
     @property
     def step_table(self) -> Table:
@@ -546,6 +547,8 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     changed = sum(fact.changed for fact in release.columns) / max(columns, 1)
     share = f"{changed:.0%}" if release.descends else "none"
     lines = [say("released", rows=rows, columns=columns, recipe=release.plan.recipe or "none", changed=share)]
+    if release.sampled is not None:
+        lines.append(say("sampled", share=f"{release.sampled:.0%}"))
     lines += recoding_sentences(release.plan)
     if (units := release.plan.units) is not None:
         lines.append(say("units", unit=units.unit, count=len(release.step_table), most=units.most))

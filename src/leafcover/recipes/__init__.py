@@ -10,7 +10,7 @@ from leafcover.recipes.cells import cells
 from leafcover.recipes.cover import cover
 from leafcover.recipes.framework import additive, detective, forest, framework, framework_paper, multiplicative, random
 from leafcover.recipes.microaggregation import microaggregate, microaggregate_univariate, perturbation_tree
-from leafcover.recipes.recoding import generalise, intervals, round_numbers, suppress, top_code
+from leafcover.recipes.recoding import generalise, intervals, round, suppress, top_code  # noqa: A004  # the recipe is called so
 from leafcover.recipes.registry import RECIPES, Recipe, plan_for, recipe
 
 __all__ = [
@@ -32,7 +32,7 @@ __all__ = [
     "plan_for",
     "random",
     "recipe",
-    "round_numbers",
+    "round",
     "suppress",
     "top_code",
 ]

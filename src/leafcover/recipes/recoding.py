@@ -32,7 +32,7 @@ def _columns(table: Table, columns: Names | None, recipe: str, kinds: Sequence[s
 
 
 @recipe("round")
-def round_numbers(
+def round(  # noqa: A001  # the recipe is called so
     table: Table, *, digits: int = 2, to: float | None = None, period: Period = "month", columns: Names | None = None
 ) -> Plan:
     """Round numbers to significant digits, and dates and times to the beginning of their month.

@@ -97,7 +97,7 @@ class Generalise(ColumnRecoding):
             more = f" and {len(unknown) - LISTED} more" if len(unknown) > LISTED else ""
             raise PlanError(
                 f"The hierarchy of column {column.name!r} lacks levels that occur: "
-                f"{', '.join(map(repr, unknown[:LISTED]))}{more}. Add them, or say what others become (others=LEVEL)."
+                f"{', '.join(map(repr, unknown[:LISTED]))}{more}. Add them, or name the level that others become."
             )
 
     def apply(self, table: Table, reference: Table | None = None) -> Table:

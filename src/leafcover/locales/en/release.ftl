@@ -76,6 +76,7 @@ kept-table = The table { $table } has as many rows as before in { $same } of { $
    *[missed] ; not all totals of { $weight } could be kept.
 }
 own-weights = Each row keeps the class of its own weight, which is not protected further: { $columns }.
+sampled = A random sample of { $share } was released; whose rows are in it is secret.
 recoded = Recoded first: { $columns }, { $values }.
 only-recoded = Each row keeps its own value, coarser or missing as it was recoded, and not protected further: { $columns }.
 unprotected = Released unchanged, not protected: { $columns }.
