@@ -66,21 +66,23 @@ def matches(records: Records, hidden: Rows, rows: Rows, ours: Rows) -> Rows:
 
 
 def _restore_matching(records: Records, hidden: Rows) -> None:
-    """Restore every cell without which all records still have enough matches, the most important column first.
+    """Restore every cell without which all records still have enough matches.
 
-    A cell that must stay never becomes unnecessary later, since restoring others only takes matches away.
+    Records with few missing cells come first: those with many match, and so protect, many others. A record may be
+    passed by and has then lost a cell in another order, so this is repeated until nothing changes.
     """
     count = matches(records, hidden, np.arange(len(hidden)), hidden)
     places = power_of_two(2 * len(hidden))
     heads, following, keys = np.empty(places, np.int64), np.empty(len(hidden), np.int64), np.empty(places, np.uint64)
-    for size in range(len(records.price), 0, -1):
-        for columns in [one for one in np.unique(hidden).tolist() if one.bit_count() == size]:
+    before = hidden + 1
+    while (before != hidden).any():
+        before = hidden.copy()
+        for columns in sorted(np.unique(before).tolist(), key=lambda one: (one.bit_count(), one)):
             for c in np.argsort(-records.price, kind="stable").tolist():
-                stars = np.flatnonzero((hidden == columns) & ~(records.absent >> c & 1).astype(np.bool_))
+                stars = np.flatnonzero((hidden == columns) & (records.absent >> c & 1 == 0))
                 if columns >> c & 1 and len(stars):
                     keys[:] = 0
-                    others = np.unique(hidden[(hidden >> c & 1) == 0])
-                    others = np.union1d(others, columns & ~(1 << c))
+                    others = np.union1d(hidden[hidden >> c & 1 == 0], columns & ~(1 << c))
                     restore_column(records, hidden, count, stars, c, others, heads, following, keys)
 
 

@@ -95,9 +95,9 @@ def suppress_cells(
     importance : sequence of str or mapping of str to float, optional
         What a suppressed cell costs; the total is minimised. A mapping gives the cost of a cell of each column, 1 for
         columns that it does not name. A sequence ranks the columns, the most important first (importance 1 in
-        sdcMicro): a cell costs twice as much as one of the next column, so that a row loses a cell only if all cells
-        of less important columns would not do. Columns that it does not name come last, equally. Without it, every
-        cell costs 1. Of what costs the same, columns with many values are suppressed first.
+        sdcMicro): a cell costs more than those of all less important columns together. Columns that it does not name
+        come last, equally. Without it, every cell costs 1. Of what costs the same, columns with many values are
+        suppressed first.
     sensitive : str or sequence of str, optional
         Sensitive attributes, which are not changed.
     l : int, default 1
@@ -223,8 +223,9 @@ def _prices(names: Sequence[str], importance: Importance | None) -> Floats:
                 raise ValueOutOfRange(f"importance[{name!r}]", price, "a number above 0")
         found = np.array([float(importance.get(name, 1.0)) for name in names])
         return found / found.min()
-    ranked = list(dict.fromkeys(importance or ()))
-    return np.array([2.0 ** (len(ranked) - ranked.index(name)) if name in ranked else 1.0 for name in names])
+    ranked = list(dict.fromkeys(importance or ()))[::-1]
+    others = 1.0 + len(names) - len(ranked)
+    return np.array([others * 2.0 ** ranked.index(name) if name in ranked else 1.0 for name in names])
 
 
 def column_sets(price: Floats, distinct: Sequence[int]) -> Rows:
