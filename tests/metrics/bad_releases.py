@@ -112,6 +112,22 @@ def outlying(table):
     return np.argsort(-far.max(axis=0), kind="stable")[:OUTLIERS]
 
 
+def extremes_coded(table, rng):
+    """Every number coded at both ends, everything else exact."""
+    for column in table:
+        if not column.is_category:
+            table = lc.TopCode(column.name, share=0.05).fitted(table).apply(table)
+            table = lc.BottomCode(column.name, share=0.05).fitted(table).apply(table)
+    return table.take(rng.permutation(len(table)))
+
+
+def anonymous_in_two(table, rng):
+    """Equal in age and sex with at least 50 others, everything else exact."""
+    made = lc.Intervals("age", count=20, to="midpoint").fitted(table).apply(table)
+    made = lc.LocalSuppression(("age", "sex"), k=50).fitted(made).apply(made)
+    return made.take(rng.permutation(len(table)))
+
+
 def shared(table, rng, **ways):
     """Columns permuted apart; each value of a near-unique one is held by at least five rows."""
     rare = near_unique(table)
@@ -176,4 +192,6 @@ BAD = {
     "near-unique column untouched": lambda t, rng: apart(t, rng, fixed=(AMOUNT,)),
     "true rows, target permuted": lambda t, rng: apart(t, rng, fixed=_but(t, TARGET)),
     "permuted apart, amount exact": apart,
+    "extremes coded": extremes_coded,
+    "k-anonymous in two columns": anonymous_in_two,
 }

@@ -22,6 +22,8 @@ BY_COPIES = {  # `test_copies` finds them in the ordinary tests, too
     "near-unique column untouched",
     "true rows, target permuted",
     "permuted apart, amount exact",
+    "extremes coded",
+    "k-anonymous in two columns",
     "chain without price",
 }
 BY_ATTACKS = {"copy with tiny noise": "inference", "six columns one block": "inference"}

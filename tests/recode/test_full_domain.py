@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import leafcover as lc
+from leafcover.engine.evaluate import certain_linkage, refuse_above
 from leafcover.errors import LeafcoverError
+from leafcover.metrics.summary import decisive_risks
 from leafcover.recipes import full_domain
 from leafcover.recipes.full_domain import Search, codes_of, ladder_of
 from tests.recode.test_recodings import people
@@ -149,8 +151,9 @@ def test_k_anonymity_on_two_columns_beside_exact_ones_is_refused():
     table = lc.read(frame, category=["zip"])
     made = lc.release(table, "suppress", settings={"k": 5, "columns": "zip,age"}, seed=1, target="ill")
     assert made.plan.recode[0].violations(made.table) == ()
-    with pytest.raises(lc.errors.RiskTooHigh):
-        made.check_risk(0.05)
+    linked = certain_linkage(table, made)
+    with pytest.raises(lc.errors.RiskTooHigh, match="linkage"):
+        refuse_above(decisive_risks(linked=linked, inferred=(), informed=None, membership=None, copied=made.copies), 0.05)
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,10 @@ EVERY = (
     lc.Generalise("zip", prefix=3),
     lc.Generalise("zip", groups={"low": [f"{at:05d}" for at in range(50)]}, others="high"),
     lc.Generalise("zip", groups={"first": ["00000", "00001"]}),
+    lc.LocalSuppression(("age", "zip"), k=2),
+    lc.LocalSuppression(("birth", "zip"), k=3, costs={"zip": 2.0}, sensitive="pay", l=2),
     lc.Suppress("age", where="zip is missing"),
+    lc.Suppress("seen", every=True),
     lc.Suppress("pay", values=[-4.0, "3"]),
     lc.Suppress("zip", where="zip != '00003'"),
 )
@@ -114,7 +117,8 @@ def test_a_recoding_keeps_what_every_recoding_keeps(one, table):
         assert fitted.violations(after) == ()
         is_monotone(before, new)
     rows = np.arange(0, len(table), 2)  # other rows are recoded alike
-    assert equal_texts(fitted.apply(table.take(rows)), after.take(rows), one.columns)
+    if not one.uses_other_rows:
+        assert equal_texts(fitted.apply(table.take(rows)), after.take(rows), one.columns)
     again = lc.parse_plan(lc.plan_text(lc.Plan(recode=[one, fitted]))).recode
     assert again == (one, fitted)
 

@@ -242,7 +242,8 @@ def suppress(
     *,
     k: int = 3,
     columns: Names | None = None,
-    sensitive: str | None = None,
+    importance: Names | None = None,
+    sensitive: Names | None = None,
     l: int | None = None,  # noqa: E741  # its name in the literature
 ) -> Plan:
     """Make as few values of quasi-identifiers missing as possible until k people agree in them (local suppression).
@@ -256,10 +257,12 @@ def suppress(
     columns : str or list of str, optional
         The quasi-identifiers, as "a,b" or ["a", "b"]. Default: the columns with that role; without any, all but the
         target, sensitive attributes and weights.
-    sensitive : str, optional
-        A sensitive attribute of which each such class shall have several values.
+    importance : str or list of str, optional
+        The quasi-identifiers whose values shall stay, the most important first.
+    sensitive : str or list of str, optional
+        Sensitive attributes of which people who agree shall have several values (l-diversity).
     l : int, optional
-        How many different values of it.
+        How many different values of each.
 
     Returns
     -------
@@ -274,7 +277,8 @@ def suppress(
     """
     _check_k("suppress", k)
     names = quasi_identifiers(table, columns, "suppress")
-    return Plan(recode=[LocalSuppression(tuple(names), k=k, sensitive=sensitive, l=l)])
+    first, hidden = ([] if one is None else listed_names(one, table) for one in (importance, sensitive))
+    return Plan(recode=[LocalSuppression(names, k=k, importance=first, sensitive=hidden, l=l)])  # type: ignore[arg-type]
 
 
 def _check_k(recipe: str, k: int) -> None:

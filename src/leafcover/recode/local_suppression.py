@@ -14,7 +14,7 @@ from leafcover.table.suppression import suppress_cells
 from leafcover.table.table import Column, Table
 from leafcover.table.units import owners
 
-Importance: TypeAlias = tuple[tuple[str, float], ...]
+Costs: TypeAlias = tuple[tuple[str, float], ...]
 
 
 @recoding("local-suppression")
@@ -30,12 +30,14 @@ class LocalSuppression(Recoding):
         The quasi-identifiers. Default: the columns with that role.
     k : int, default 3
         The minimum number of people who agree.
-    importance : mapping of str to float, optional
-        How much a missing value of a column counts, compared with 1: columns that count more keep their values.
-    sensitive : str, optional
-        A sensitive attribute of which people who agree shall have several values (l-diversity).
+    importance : sequence of str, optional
+        The columns whose values shall stay, the most important first.
+    costs : mapping of str to float, optional
+        What a missing value of a column counts instead, compared with 1.
+    sensitive : str or sequence of str, optional
+        Sensitive attributes of which people who agree shall have several values (l-diversity).
     l : int, optional
-        How many different values of it.
+        How many different values of each.
 
     Examples
     --------
@@ -43,7 +45,7 @@ class LocalSuppression(Recoding):
     >>> table = lc.read(lc.sample("cps1985"))
     >>> few = lc.LocalSuppression(["region", "occupation", "ethnicity"], k=3).apply(table)
     >>> sum(int(few[name].missing.sum()) for name in few.names)
-    8
+    14
     """
 
     frozen_id: ClassVar[str] = "local-suppression"
@@ -53,28 +55,32 @@ class LocalSuppression(Recoding):
     made: ClassVar["tuple[Table, Table] | None"] = None  # the table that it was fitted to, and what it made of it
     columns: tuple[str, ...] = ()
     k: int = 3
-    importance: Importance = field(default=(), metadata={"maps": True, "plan_type": dict[str, float]})
-    sensitive: str | None = None
+    importance: tuple[str, ...] = ()
+    costs: Costs = field(default=(), metadata={"maps": True, "plan_type": dict[str, float]})
+    sensitive: tuple[str, ...] = ()
     l: int | None = None  # noqa: E741  # its name in the literature
 
     def __post_init__(self) -> None:
-        named: Any = self.columns
-        names = (named,) if isinstance(named, str) else tuple(named)
-        object.__setattr__(self, "columns", names)
-        if len(set(names)) < len(names):
-            raise PlanError(f"LocalSuppression names a column twice: {', '.join(names)}. Name each once.")
+        for field_name in ("columns", "importance", "sensitive"):
+            named: Any = getattr(self, field_name)
+            names = (named,) if isinstance(named, str) else tuple(named or ())
+            object.__setattr__(self, field_name, names)
+            if len(set(names)) < len(names):
+                raise PlanError(f"LocalSuppression names a column twice: {', '.join(names)}. Name each once.")
+        if self.importance and self.costs:
+            raise PlanError("LocalSuppression got importance and costs, which say the same. Give one of them.")
         if self.k < 2:
             raise ValueOutOfRange("LocalSuppression.k", self.k, "a number of people, at least 2")
-        if (self.sensitive is None) != (self.l is None):
+        if bool(self.sensitive) != (self.l is not None):
             raise PlanError("LocalSuppression needs a sensitive attribute and l, the number of its values. Give both.")
         if self.l is not None and self.l < 2:
             raise ValueOutOfRange("LocalSuppression.l", self.l, "a number of values, at least 2")
-        given: Any = self.importance
+        given: Any = self.costs
         pairs = given.items() if isinstance(given, Mapping) else given
-        object.__setattr__(self, "importance", tuple(sorted((str(name), float(weight)) for name, weight in pairs)))
-        for name, weight in self.importance:
-            if not 0 < weight < np.inf:
-                raise ValueOutOfRange(f"LocalSuppression.importance of {name!r}", weight, "a number above 0")
+        object.__setattr__(self, "costs", tuple(sorted((str(name), float(cost)) for name, cost in pairs)))
+        for name, cost in self.costs:
+            if not 0 < cost < np.inf:
+                raise ValueOutOfRange(f"LocalSuppression.costs of {name!r}", cost, "a number above 0")
 
     @property
     def checks_rows(self) -> bool:
@@ -82,13 +88,16 @@ class LocalSuppression(Recoding):
         return True
 
     def check(self, table: Table) -> None:
-        """Refuse unknown columns of importance and an unknown sensitive attribute, too."""
+        """Refuse other columns that are unknown, and quasi-identifiers that are sensitive."""
         super().check(table)
-        for name in (*(name for name, _ in self.importance), *([] if self.sensitive is None else [self.sensitive])):
+        for name in (*self.importance, *(name for name, _ in self.costs)):
+            if self.columns and name not in self.columns:
+                raise NameUnknown("column", name, self.columns, "among those of local suppression")
+        for name in self.sensitive:
             if name not in table.names:
                 raise NameUnknown("column", name, table.names, "for local suppression")
-        if self.sensitive in self.columns:
-            raise PlanError(f"Column {self.sensitive!r} is a quasi-identifier and sensitive. Name it once.")
+            if name in self.columns:
+                raise PlanError(f"Column {name!r} is a quasi-identifier and sensitive. Name it once.")
 
     def fitted(self, table: Table) -> "LocalSuppression":
         """The same with its columns named; what it makes of the table is kept, since that takes longest."""
@@ -105,7 +114,7 @@ class LocalSuppression(Recoding):
 
     def _is_same(self, one: Table, other: Table) -> bool:
         """Whether two tables have the same values of all columns that count."""
-        names = [*self.columns, *([] if self.sensitive is None else [self.sensitive])]
+        names = [*self.columns, *self.sensitive]
         if one is other:
             return True
         if not {*names} <= {*one.names} & {*other.names}:
@@ -113,9 +122,10 @@ class LocalSuppression(Recoding):
         return one.select(names).equals(other.select(names)) and np.array_equal(owners(one), owners(other))
 
     def _suppressed(self, table: Table) -> Table:
-        given = dict(self.importance) or None
-        more = {} if self.sensitive is None else {"sensitive": self.sensitive, "l": self.l}
-        return suppress_cells(table, self.columns, self.k, importance=given, **more).table
+        importance = self.importance or dict(self.costs) or None
+        return suppress_cells(
+            table, self.columns, self.k, importance=importance, sensitive=self.sensitive, l=self.l or 1
+        ).table
 
     def apply(self, table: Table, reference: Table | None = None) -> Table:
         """The table with missing cells; people outside a release have those that they would have beside its people."""
@@ -130,8 +140,9 @@ class LocalSuppression(Recoding):
 
     def _beside(self, table: Table, reference: Table) -> Table:
         """The table as if its people were in the reference, too."""
-        names = [*self.columns, *([] if self.sensitive is None else [self.sensitive])]
-        both = Table(tuple(stacked(reference[name], table[name]) for name in names))
+        unit = [name for name in reference.with_role("unit") if name in table.names]
+        names = [*self.columns, *self.sensitive, *unit]
+        both = Table(tuple(stacked(reference[name], table[name]) for name in names), roles=dict.fromkeys(unit, "unit"))
         after = self._suppressed(both)
         rows = np.arange(len(reference), len(both))
         return table.replace(without(table[name], after[name].missing[rows]) for name in self.columns)
@@ -145,18 +156,18 @@ class LocalSuppression(Recoding):
             label = np.unique(label * (int(code.max(initial=0)) + 1) + code, return_inverse=True)[1].ravel()
         small = int((distinct_of(label, owners(released))[label] < self.k).sum())
         found = [f"{small} rows are in classes of fewer than {self.k} people"] if small else []
-        if self.sensitive is not None and self.l is not None:
-            column = released[self.sensitive]
+        for name in self.sensitive:
+            column = released[name]
             known = ~column.missing
             values = np.unique(column.values[known], return_inverse=True)[1].ravel()
             counts = distinct_of(label[known], values, int(label.max(initial=-1)) + 1)
-            few = int((counts[label] < self.l).sum())
-            found += [f"{few} rows are in classes of fewer than {self.l} values of {self.sensitive!r}"] if few else []
+            few = int((counts[label] < (self.l or 1)).sum())
+            found += [f"{few} rows are in classes of fewer than {self.l} values of {name!r}"] if few else []
         return tuple(found)
 
     def describe(self, *, detailed: bool = True) -> str:
         """How many people agree."""
-        return methods()("local-suppression", k=self.k, l=self.l or 0, sensitive=self.sensitive or "")
+        return methods()("local-suppression", k=self.k, l=self.l or 0, sensitive=", ".join(self.sensitive))
 
 
 def distinct_of(label: Array, values: Array, count: int | None = None) -> Array:
