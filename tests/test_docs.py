@@ -15,6 +15,7 @@ from leafcover.cli.main import application
 from leafcover.partition.base import PARTITIONS
 from leafcover.perturb.base import PERTURBATIONS
 from leafcover.recipes import RECIPES
+from leafcover.recode.base import RECODINGS
 from leafcover.survey.questionnaire import Question, Survey
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +39,7 @@ def test_every_command_and_option_is_documented():
 
 
 def test_every_parameter_of_a_plan_is_documented():
-    for name, kind in {**PARTITIONS, **PERTURBATIONS}.items():
+    for name, kind in {**PARTITIONS, **PERTURBATIONS, **RECODINGS}.items():
         line = next(line for line in PLAN_FILES.splitlines() if line.startswith(f"| `{name}`"))
         for field in fields(kind):
             assert f"`{field.name}`" in line, f"{name}.{field.name}"

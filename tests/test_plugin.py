@@ -56,7 +56,7 @@ WORDS = {
     "planned": ("release", "in.csv", "-o", "planned.csv", "--plan", "plan.toml", "--seed", "1"),
     "release": (
         "release", "in.csv", "-o", "out.csv", "--recipe", "rounded-grid", "--set", "base=10", "--target", "union",
-        "--report", "r.html", "--seed", "1",
+        "--recode", "sector: initials 2", "--report", "r.html", "--seed", "1",
     ),
     "sweep": (
         "sweep", "in.csv", "--target", "union", "--recipes", "rounded-grid", "--runs", 1, "--rows", 100, "--jobs", 1,

@@ -35,7 +35,7 @@ from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
-from leafcover.recipes.registry import RECIPES, Rare, plan_for, rewritten
+from leafcover.recipes.registry import RECIPES, Rare, chosen_plan_for
 from leafcover.recode.base import Recoding
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
@@ -262,7 +262,7 @@ def release(
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
     asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
     asked["recode"] = recode
-    chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
+    chosen_plan = chosen_plan_for(original, plan, target, asked, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
     made = run(
@@ -309,32 +309,6 @@ def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tupl
     if key_file is not None and Path(key_file).exists():
         return key_from_file(Path(key_file)), False
     return Key.fresh(), True
-
-
-def _plan_for(
-    table: Table,
-    plan: Plan | str,
-    target: str | None,
-    asked: Mapping[str, Any],
-    *,
-    rewrite: bool,
-) -> Plan:
-    """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
-    if isinstance(plan, str):
-        return plan_for(table, plan, target=target, **asked)
-    if target is not None and plan.target and target != plan.target:
-        raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
-    if asked["settings"]:
-        raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
-    if asked["rules"] or asked["find_rules"] is not None:
-        raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
-    if any(asked[name] is not None for name in ("sequence", "most_rows", "rare", "share")):
-        raise PlanError("sequence, most_rows, rare and share are for a recipe, and a plan was given. Change the plan.")
-    if asked["weights"] is not None or asked["keep_tables"]:
-        raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
-    if asked["recode"]:
-        raise PlanError("Recodings are for a recipe, and a plan was given. Write them into the plan.")
-    return rewritten(plan, table) if rewrite else plan
 
 
 @overload

@@ -1,4 +1,4 @@
-"""The interface for plugins: base classes and decorators of perturbations, partitions, recipes and measures.
+"""The interface for plugins: base classes and decorators of perturbations, partitions, recodings, recipes and measures.
 
 See ``docs/how-to/plugins.md``.
 """
@@ -9,17 +9,23 @@ from leafcover.metrics.registry import measure
 from leafcover.partition.base import Partition, PartitionMethod, partition
 from leafcover.perturb.base import Changed, Chunk, Perturbation, perturbation
 from leafcover.recipes.registry import recipe
+from leafcover.recode.base import ColumnRecoding, Recoding, recoding
+from leafcover.table.table import Column
 
 __all__ = [
     "Cells",
     "Changed",
     "Chunk",
+    "Column",
+    "ColumnRecoding",
     "Pair",
     "Partition",
     "PartitionMethod",
     "Perturbation",
+    "Recoding",
     "measure",
     "partition",
     "perturbation",
     "recipe",
+    "recoding",
 ]

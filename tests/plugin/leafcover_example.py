@@ -1,7 +1,7 @@
-"""A plugin with one of each: rounding, cells on a grid, a recipe that uses both, and the Hellinger distance."""
+"""A plugin with one of each: rounding, cells on a grid, a recipe that uses both, initials, and the Hellinger distance."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,12 +12,15 @@ from leafcover.extend import (
     Cells,
     Changed,
     Chunk,
+    Column,
+    ColumnRecoding,
     Partition,
     PartitionMethod,
     Perturbation,
     measure,
     partition,
     perturbation,
+    recoding,
 )
 
 
@@ -85,6 +88,29 @@ class GridCells(PartitionMethod):
     def describe(self, *, own: str | None = None) -> str:
         """Which rows share a cell."""
         return f"a grid of {self.parts} intervals of {', '.join(self.by)}"
+
+
+@recoding("initials")
+@dataclass(frozen=True)
+class Initials(ColumnRecoding):
+    """Replace every level by its first letters."""
+
+    frozen_id: ClassVar[str] = "example-initials"
+    kinds: ClassVar[frozenset] = frozenset({"category"})
+    main: ClassVar[str] = "letters"
+
+    letters: int = 1
+
+    def recoded(self, column: Column) -> Column:
+        """The first letters; levels that become equal are one."""
+        short = [level[: self.letters] for level in column.levels]
+        levels = tuple(sorted(set(short)))
+        codes = np.array([*(levels.index(one) for one in short), -1], np.int32)
+        return replace(column, values=codes[column.values], levels=levels, stored=None)
+
+    def describe(self, *, detailed: bool = True) -> str:
+        """What happens to a value."""
+        return f"cut to {self.letters} letters"
 
 
 @lc.recipe(

@@ -153,7 +153,9 @@ def test_k_anonymity_on_two_columns_beside_exact_ones_is_refused():
     assert made.plan.recode[0].violations(made.table) == ()
     linked = certain_linkage(table, made)
     with pytest.raises(lc.errors.RiskTooHigh, match="linkage"):
-        refuse_above(decisive_risks(linked=linked, inferred=(), informed=None, membership=None, copied=made.copies), 0.05)
+        refuse_above(
+            decisive_risks(linked=linked, inferred=(), informed=None, membership=None, copied=made.copies), 0.05
+        )
 
 
 @pytest.mark.parametrize(

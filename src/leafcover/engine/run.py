@@ -15,6 +15,7 @@ from leafcover.engine.statement import (
     RuleFact,
     Statement,
     less_kept,
+    recoding_sentences,
     refuse_broken,
     refuse_copied,
     rule_facts,
@@ -512,16 +513,6 @@ def _cell_fact(step: Step, partition: Partition) -> CellFact:
 
 # The text summary of a release; its sentences are in the catalogue ``release``.
 
-
-def recoding_sentences(plan: Plan) -> list[str]:
-    """What was recoded before anything else, recodings that do the same together; many without their parameters."""
-    say = catalogue("release")
-    same: dict[str, list[str]] = {}
-    for one in plan.recode:
-        same.setdefault(one.describe(detailed=len(plan.recode) <= LISTED), []).append(" + ".join(one.columns))
-    return [say("recoded", columns=", ".join(names), values=values) for values, names in same.items()]
-
-
 LISTED = 5  # maximum number of columns named
 
 
@@ -549,7 +540,7 @@ def summary(release: Release, informed: Informed | None = None) -> str:
     lines = [say("released", rows=rows, columns=columns, recipe=release.plan.recipe or "none", changed=share)]
     if release.sampled is not None:
         lines.append(say("sampled", share=f"{release.sampled:.0%}"))
-    lines += recoding_sentences(release.plan)
+    lines += recoding_sentences(release.plan, most=LISTED)
     if (units := release.plan.units) is not None:
         lines.append(say("units", unit=units.unit, count=len(release.step_table), most=units.most))
     if not release.descends:

@@ -204,3 +204,15 @@ def refuse_copied(plan: Plan, original: Table, released: Table) -> None:
                 "their values in its columns, so nothing is written. Share numbers (share=5), pool rare levels "
                 "(rare='pool'), or leave out the rule."
             )
+
+
+# What was recoded before anything else.
+
+
+def recoding_sentences(plan: Plan, *, most: int) -> list[str]:
+    """What was recoded, recodings that do the same together; more than ``most`` without their parameters."""
+    say = catalogue("release")
+    same: dict[str, list[str]] = {}
+    for one in plan.recode:
+        same.setdefault(one.describe(detailed=len(plan.recode) <= most), []).append(" + ".join(one.columns))
+    return [say("recoded", columns=", ".join(names), values=values) for values, names in same.items()]

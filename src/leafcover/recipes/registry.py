@@ -406,6 +406,32 @@ def rewritten(plan: Plan, table: Table) -> Plan:
     )
 
 
+def chosen_plan_for(
+    table: Table,
+    plan: Plan | str,
+    target: str | None,
+    asked: Mapping[str, Any],
+    *,
+    rewrite: bool,
+) -> Plan:
+    """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
+    if isinstance(plan, str):
+        return plan_for(table, plan, target=target, **asked)
+    if target is not None and plan.target and target != plan.target:
+        raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
+    if asked["settings"]:
+        raise PlanError("settings are for a recipe, and a plan was given. Change the plan, or name a recipe.")
+    if asked["rules"] or asked["find_rules"] is not None:
+        raise PlanError("rules and find_rules are for a recipe, and a plan was given. Write the rules into the plan.")
+    if any(asked[name] is not None for name in ("sequence", "most_rows", "rare", "share")):
+        raise PlanError("sequence, most_rows, rare and share are for a recipe, and a plan was given. Change the plan.")
+    if asked["weights"] is not None or asked["keep_tables"]:
+        raise PlanError("weights and keep_tables are for a recipe, and a plan was given. Write them into the plan.")
+    if asked["recode"]:
+        raise PlanError("Recodings are for a recipe, and a plan was given. Write them into the plan.")
+    return rewritten(plan, table) if rewrite else plan
+
+
 def _setting(recipe: Recipe, name: str, value: Any) -> Any:
     """A parameter's value, converted to the type that the recipe declares."""
     if name not in recipe.parameters:
