@@ -1,10 +1,12 @@
 """Interval disclosure by hand, against a twin that sorts and cuts, and at its two ends."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import leafcover as lc
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.disclosure.interval_disclosure import intervals, ranks_apart, within_deviations
 from leafcover.metrics.pair import pair_of
@@ -109,3 +111,26 @@ def test_samples_and_pairs_and_bounds():
     assert intervals(copy_of(original), most=50).how == "a sample of 50 of 400 rows"
     with pytest.raises(ValueOutOfRange, match="deviations"):
         intervals(copy_of(original), deviations=0.0)
+
+
+def test_a_recoded_number_is_confined_to_its_interval():
+    """By hand: 100 ages, intervals of 2, 8 and 90 rows, of which only the first is narrow at 1 % to either side."""
+    ages = np.concatenate([[1.0, 2.0], np.arange(10.0, 18.0), np.linspace(20, 199, 90)])
+    people = lc.from_frame(pa.table({"age": ages, "job": ["a", "b"] * 50}))
+    made = lc.release(people, lc.Plan(recode=[lc.Intervals("age", edges=[5, 19])]), seed=1)
+    found = lc.measure(people, made, only=["interval_disclosure"])["interval_disclosure"].columns
+    assert [one.column for one in found] == ["age"]
+    shares = np.repeat([0.01, 0.04, 0.45], [2, 8, 90])  # half of the rows of each interval
+    expected = np.mean([shares <= p / 100 + 1e-12 for p in range(1, 11)])
+    assert found[0].rank.value == pytest.approx(expected)
+    narrow = np.repeat([0.5, 3.5, 89.5], [2, 8, 90]) <= 0.05 * ages.std()
+    assert found[0].deviation.value == pytest.approx(narrow.mean())
+    assert found[0].rank_chance.value < found[0].rank.value
+
+
+def test_a_recoded_number_that_was_dealt_is_not_confined():
+    ages = np.random.default_rng(0).integers(0, 200, 200).astype(float)
+    people = lc.from_frame(pa.table({"age": ages, "job": ["a", "b"] * 100}))
+    step = lc.Step("age", within=lc.Whole(), perturb=lc.Shuffle())
+    made = lc.release(people, lc.Plan(step, recode=[lc.Intervals("age", width=20)]), seed=1)
+    assert lc.measure(people, made, only=["interval_disclosure"])["interval_disclosure"].columns == ()

@@ -1,4 +1,4 @@
-"""A plugin with one of each: rounding, cells on a grid, a recipe that uses both, initials, and the Hellinger distance."""
+"""A plugin with one of each: rounding, cells on a grid, initials, a recipe, and the Hellinger distance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

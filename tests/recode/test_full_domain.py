@@ -151,11 +151,9 @@ def test_k_anonymity_on_two_columns_beside_exact_ones_is_refused():
     table = lc.read(frame, category=["zip"])
     made = lc.release(table, "suppress", settings={"k": 5, "columns": "zip,age"}, seed=1, target="ill")
     assert made.plan.recode[0].violations(made.table) == ()
-    linked = certain_linkage(table, made)
+    given = {"linked": certain_linkage(table, made), "inferred": (), "informed": None, "membership": None}
     with pytest.raises(lc.errors.RiskTooHigh, match="linkage"):
-        refuse_above(
-            decisive_risks(linked=linked, inferred=(), informed=None, membership=None, copied=made.copies), 0.05
-        )
+        refuse_above(decisive_risks(**given, copied=made.copies), 0.05)
 
 
 @pytest.mark.parametrize(

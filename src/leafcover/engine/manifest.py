@@ -69,7 +69,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
             "rows are in their original order: an attacker who knows the order can link every row"
         )
     if publish_tree:
-        found["plan"] = plan_text(release.plan)
+        found["plan"] = plan_text(release.plan.published)
     return found
 
 

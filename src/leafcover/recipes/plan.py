@@ -221,8 +221,14 @@ class Plan:
         >>> plan.replaced(target="union").target
         'union'
         """
-        names = [one.name for one in fields(self) if one.name != "steps"]
-        return Plan(*self.steps, **{name: getattr(self, name) for name in names} | changes)
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "steps"}
+        return Plan(*self.steps, **given | changes)
+
+    @property
+    def published(self) -> "Plan":
+        """The same plan without the names of levels that the release does not have."""
+        recode = [one.published() for one in self.recode]
+        return self.replaced(recode=recode, pools=[Pooled(one.column, (), one.into) for one in self.pools])
 
     def fitted(self, table: Table) -> "Plan":
         """The same plan with its recodings fitted to a table; one whose recodings are fitted stays as it is.

@@ -37,7 +37,7 @@ from leafcover.reporting.components import (
 )
 from leafcover.reporting.context import ReportContext
 from leafcover.reporting.disclosure_rules import NONE, curled, started
-from leafcover.reporting.method import column_words, dealt_words
+from leafcover.reporting.method import column_words, dealt_words, recoded_words
 from leafcover.reporting.method import say as method_words
 from leafcover.table.table import Column
 
@@ -99,6 +99,8 @@ def _card(subject: ReportContext, name: str, drawn: bool, placed: bool) -> Card:
             words = dealt_words(subject.release, step, name) if detailed else ""
         else:
             words = column_words(step, name, own=own, detailed=detailed, placed=placed and detailed)
+        if recoded := recoded_words(subject.release, name):
+            words = f"{recoded} {words if step is not None else method_words('recoded-only')}"
     # matplotlib escapes every text
     picture: Any = Markup(chart(before, after, strict=not subject.internal) if drawn else "")
     return Card(name, _tag(subject, after), picture, tuple(_facts(subject, after)), words, name in subject.unprotected)

@@ -42,6 +42,7 @@ def made_section(subject: ReportContext) -> Section | None:
         say("heading"),
         *described(subject, release),
         *_trees(subject, release),
+        *_recodings(subject, release),
         *_promises(release),
         *_rules(subject, release),
         *_proved(release),
@@ -53,9 +54,23 @@ def made_section(subject: ReportContext) -> Section | None:
 
 def _plan(subject: ReportContext, release: Release) -> str:
     """The plan file; in an external report without the names of rare levels, which were pooled for that."""
-    pools = release.plan.pools
-    named = [one if subject.internal else replace(one, levels=(say("rare-levels"),)) for one in pools]
-    return plan_text(release.plan.replaced(pools=named))
+    if subject.internal:
+        return plan_text(release.plan)
+    plan = release.plan.published
+    return plan_text(plan.replaced(pools=[replace(one, levels=(say("rare-levels"),)) for one in plan.pools]))
+
+
+def _recodings(subject: ReportContext, release: Release) -> Iterator[Part | None]:
+    """What happened to values before any step, in this order."""
+    shown = release.plan.recode if subject.internal else release.plan.published.recode
+    rows: list[list[str | Cell]] = [[", ".join(one.columns), one.describe()] for one in shown]
+    yield listing(say("recode-table"), (say("recode-table-columns"), say("recode-table-values")), rows)
+
+
+def recoded_words(release: Release, name: str) -> str:
+    """How a column was recoded, in a sentence; nothing if it was not."""
+    ways = [one.describe(detailed=False) for one in release.plan.recode if name in one.columns]
+    return say("recoded", ways=say("and").join(ways)) if ways else ""
 
 
 def _steps(subject: ReportContext, release: Release) -> Iterator[Part | None]:

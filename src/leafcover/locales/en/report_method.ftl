@@ -68,6 +68,11 @@ rule-broken = { $rows ->
     [one] { $rows } row breaks it
    *[other] { $rows } rows break it
   }
+recode-table = What was recoded first, in this order
+recode-table-columns = Columns
+recode-table-values = Each value is
+recoded = First { $ways }.
+recoded-only = Each row keeps its own.
 promise-table = What holds of each column
 promise-table-columns = Columns
 promise-table-promise = Promise

@@ -5,6 +5,9 @@ Interval disclosure: how often an original number lies in a narrow interval arou
 share is averaged over p = 1 .. 10. By standard deviation (Mateo-Sanz, Sebé and Domingo-Ferrer 2004): the interval is a
 multiple of the released column's standard deviation to either side, and a record is at risk if every number of it is
 inside. Both apply to numbers (dates and times too), not to categories.
+
+Of a number that was recoded (rounded, put into an interval) and not changed otherwise, the interval is known: the
+values with the same recoded one. It counts as narrow if it holds no more rows, or is no wider, than those above.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from leafcover.arrays import Bools, Floats, Rows
+from leafcover.arrays import Bools, Codes, Floats, Rows
 from leafcover.errors import ValueOutOfRange
 from leafcover.metrics.estimates import Risk, risk_of, wilson
 from leafcover.metrics.pair import SEED, Pair, coverage_note, sample_rows
@@ -67,18 +70,26 @@ def intervals(
     dealt = np.random.default_rng(SEED).permutation(len(rows))
     found, met = [], np.zeros(len(rows), bool)
     ranks, inside = np.zeros(len(rows)), np.ones(len(rows), bool)
-    for name in columns or pair.numbers:
-        before, after = pair.original[name].values[rows], pair.released[name].values[rows]
-        apart, close = ranks_apart(before, after), within_deviations(before, after, deviations)
+    recoded = recoded_numbers(pair)
+    for name in columns or dict.fromkeys((*pair.numbers, *recoded)):
+        if name in recoded:
+            before, after = recoded[name][0][rows], np.where(recoded[name][1][rows] < 0, np.nan, 0.0)
+            (apart, close), chance = (
+                confined(*recoded[name], rows, other, deviations) for other in (rows, rows[dealt])
+            )
+        else:
+            before, after = pair.original[name].values[rows], pair.released[name].values[rows]
+            apart, close = ranks_apart(before, after), within_deviations(before, after, deviations)
+            chance = ranks_apart(before, after[dealt]), within_deviations(before, after[dealt], deviations)
         both = ~(np.isnan(before) | np.isnan(after))
         other = ~(np.isnan(before) | np.isnan(after[dealt]))
         found.append(
             ColumnInterval(
                 name,
                 risk_of(_disclosed(apart[both])),
-                risk_of(_disclosed(ranks_apart(before, after[dealt])[other])),
+                risk_of(_disclosed(chance[0][other])),
                 risk_of(close[both].astype(np.float64)),
-                risk_of(within_deviations(before, after[dealt], deviations)[other].astype(np.float64)),
+                risk_of(chance[1][other].astype(np.float64)),
             )
         )
         neither = np.isnan(before) & np.isnan(after)
@@ -93,6 +104,42 @@ def intervals(
         len(rows),
         len(pair.original),
     )
+
+
+def recoded_numbers(pair: Pair) -> dict[str, tuple[Floats, Codes]]:
+    """The numbers that were recoded and not changed otherwise: before, and a code for each value after; -1 if missing.
+
+    Of a released row that shows another value than the person's own, recoded, the interval is not known.
+    """
+    found: dict[str, tuple[Floats, Codes]] = {}
+    for before in () if pair.raw is None else pair.raw.original:
+        if before.is_category or before.name not in pair.names or before.name == pair.weight:
+            continue
+        after, shown = pair.original[before.name], pair.released[before.name]
+        is_coarser = after.is_category or len(np.unique(after.values)) < len(np.unique(before.values))
+        if is_coarser and np.array_equal(after.values, shown.values, equal_nan=not after.is_category):
+            code = np.unique(np.where(after.missing, np.inf, after.values), return_inverse=True)[1].ravel()
+            found[before.name] = before.values, np.where(after.missing, -1, code)
+    return found
+
+
+def confined(before: Floats, code: Codes, rows: Rows, shown: Rows, deviations: float) -> tuple[Floats, Bools]:
+    """For rows that other rows (or they themselves) show, half of the share of rows, and whether few deviations.
+
+    An interval that does not contain the number confines it to nothing.
+    """
+    known = (code >= 0) & ~np.isnan(before)
+    counts = np.bincount(code[known], minlength=int(code.max(initial=-1)) + 1)
+    low, high = np.full(len(counts), np.inf), np.full(len(counts), -np.inf)
+    np.minimum.at(low, code[known], before[known])
+    np.maximum.at(high, code[known], before[known])
+    inside = known[shown] & known[rows] & (code[shown] == code[rows])
+    at = np.where(inside, code[rows], 0)
+    scale = max(float(np.abs(before[known]).max(initial=0.0)), 1e-300)
+    spread = float(np.std(before[known] / scale)) if known.any() else 0.0
+    wide = high[at] / scale / 2 - low[at] / scale / 2
+    apart = np.where(inside, counts[at] / 2 / max(int(known.sum()), 1), np.inf)
+    return apart, inside & (wide <= deviations * spread)
 
 
 def ranks_apart(before: Floats, after: Floats) -> Floats:
