@@ -241,6 +241,22 @@ def test_a_text_table_keeps_its_tokens_of_missing_values(tmp_path):
     assert sorted(lines) == ["20 or more,a", "5-19,b", "?,b", "under 5,a"]
 
 
+def test_recodings_of_sdcmicro():
+    """Facts of its manual: intervals closed on the right, values above a limit replaced, levels joined under a name."""
+    ages = np.arange(2.0, 101.0)
+    breaks = [1, 9, 19, 29, 39, 49, 59, 69, 100]
+    theirs = [sum(age > one for one in breaks) for age in ages]  # the number of "(1,9]" is 1
+    after = lc.Intervals("x", edges=[one + 1 for one in breaks[1:-1]]).apply(numbers(ages))["x"]
+    assert after.levels[:2] == ("10-19", "20-29")
+    assert pd.crosstab(texts(after), np.array(theirs)).gt(0).sum().tolist() == [1] * 8
+    debts = np.array([12.0, 8999.0, 9001.0, 20_000.0])
+    above = np.where(debts > 9000, 9100, debts)
+    assert lc.TopCode("x", at=9000, to=9100).apply(numbers(debts))["x"].values.tolist() == above.tolist()
+    groups = Table((category("age", ["AGE4", "AGE5", "AGE6"]),))
+    joined = lc.Generalise("age", groups={"AGE5_6": ["AGE5", "AGE6"]}).apply(groups)["age"]
+    assert levels_of(joined) == ["AGE4", "AGE5_6", "AGE5_6"]
+
+
 # Levels and hierarchies.
 
 

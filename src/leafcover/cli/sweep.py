@@ -9,7 +9,7 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, refuse_unknown, warn, with_reading
 from leafcover.cli.main import stoppable
-from leafcover.cli.release import Bins, TableFile
+from leafcover.cli.release import Bins, Recodings, TableFile
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ def sweep(
         Names, typer.Option("--set", metavar="NAME=VALUE", help="A parameter with one value, such as cousins=2.")
     ] = [],  # noqa: B006
     bins: Bins = None,
+    recode: Recodings = [],  # noqa: B006
     max_risk: Annotated[
         float | None,
         typer.Option(
@@ -93,6 +94,7 @@ def sweep(
             grid=grid_of(grid),
             settings=_settings(settings),
             bins=bins,
+            recode=recode,
             max_risk=max_risk,
             runs=runs,
             rows=rows,

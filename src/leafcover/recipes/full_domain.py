@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
+from math import prod
 from typing import TypeAlias
 
 import numpy as np
@@ -27,6 +28,7 @@ FINEST = 16  # intervals of a number, which are then joined two by two
 RARE = (0.02, 0.1)  # shares below which levels without a hierarchy become "other", step by step
 OTHER = "other"
 CODE_LENGTHS = (3, 12)  # of levels that are cut character by character
+MOST_COMBINATIONS = 5_000_000  # of steps; with more the search is greedy from the beginning
 MOST_WORK = 1_000_000_000  # rows that are sorted, in all, before the search becomes greedy: about 20 seconds
 
 TIMES: tuple[Period, ...] = ("day", "month", "year")
@@ -169,6 +171,8 @@ class Search:
         failing = np.empty((0, len(start)), np.int64)
         each = sum(ladder.top for ladder in self.ladders) + len(start)  # combinations that are tried for a climb
         most = max(1, MOST_WORK // (each * max(len(self.ladders[0].codes[0]), 1)))
+        if prod(ladder.top + 1 for ladder in self.ladders) > MOST_COMBINATIONS:
+            most = 0
         while waiting:
             steps = heappop(waiting)[1]
             over = np.flatnonzero((failing >= steps).all(axis=1))

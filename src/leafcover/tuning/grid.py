@@ -10,6 +10,7 @@ from leafcover.errors import LeafcoverError, NameUnknown, ValueOutOfRange
 from leafcover.messages import catalogue
 from leafcover.metrics.pair import sample_rows
 from leafcover.recipes import RECIPES, Recipe, plan_for
+from leafcover.recode.base import Recoding
 from leafcover.table.table import Table
 
 Value: TypeAlias = int | float | str | bool | None
@@ -91,12 +92,14 @@ def candidates(
     recipes: Sequence[str] | None = None,
     grid: Mapping[str, Sequence[Any]] | None = None,
     settings: Mapping[str, Any] | None = None,
+    recode: Sequence[Recoding] = (),
 ) -> tuple[tuple[Candidate, ...], tuple[Skipped, ...]]:
     """Every recipe (or those named) at every strength of its grid, and the recipes that cannot run.
 
     A grid such as ``{"k": [5, 20]}`` applies to every recipe with that parameter, one such as
     ``{"framework:spread": [0.1]}`` to a single recipe; several parameters are combined. ``settings`` are parameters
-    with one value. A recipe or setting that was requested by name and cannot run is an error.
+    with one value, ``recode`` what is recoded before every recipe. A recipe or setting that was requested by name and
+    cannot run is an error.
     """
     chosen = [RECIPES.named(name) for name in dict.fromkeys(RECIPES if recipes is None else recipes)]
     if not chosen:
@@ -109,7 +112,7 @@ def candidates(
     for recipe in chosen:
         requested = recipes is not None or any(_fits(name, recipe) for name in (*(grid or ()), *(settings or ())))
         try:
-            found += _of_recipe(recipe, sample, table, target, grid or {}, settings or {})
+            found += _of_recipe(recipe, sample, table, target, grid or {}, settings or {}, recode)
         except LeafcoverError as error:
             if requested:
                 raise
@@ -160,6 +163,7 @@ def _of_recipe(
     target: str,
     grid: Mapping[str, Sequence[Any]],
     settings: Mapping[str, Any],
+    recode: Sequence[Recoding] = (),
 ) -> Iterator[Candidate]:
     axes = {_parameter(name): values for name, values in _specific_last(grid) if _fits(name, recipe)}
     fixed = {_parameter(name): value for name, value in _specific_last(settings) if _fits(name, recipe)}
@@ -171,7 +175,7 @@ def _of_recipe(
     varied = dict.fromkeys(name for strength in strengths for name in strength)
     same = {name: fixed.pop(name) for name in varied if name in fixed}  # one strength: part of the name
     for strength in _unique([{**strength, **same} for strength in strengths]):
-        known = _parsed(recipe, sample, table, target, {**strength, **fixed})
+        known = _parsed(recipe, sample, table, target, {**strength, **fixed}, recode)
         yield Candidate(
             recipe.name, tuple((name, known[name]) for name in strength), tuple((name, known[name]) for name in fixed)
         )
@@ -187,9 +191,12 @@ def _check_listed(name: str, values: Any) -> None:
         raise ValueOutOfRange(f"The grid of {name}", values, "a list of at least one value")
 
 
-def _parsed(recipe: Recipe, sample: Table, table: Table, target: str, given: Mapping[str, Any]) -> dict[str, Value]:
+def _parsed(
+    recipe: Recipe, sample: Table, table: Table, target: str, given: Mapping[str, Any], recode: Sequence[Recoding]
+) -> dict[str, Value]:
     """Settings as the recipe reads them, from a plan for a sample of the rows, or for all if the sample fails."""
     asked: dict[str, Any] = {"target": target, "settings": given, "find_rules": False, "rare": "allow"}
+    asked["recode"] = recode
     try:
         plan = plan_for(sample, recipe.name, **asked)
     except LeafcoverError:

@@ -27,6 +27,7 @@ from leafcover.metrics.summary import DecisiveRisk, attempts, exceeds, strongest
 from leafcover.metrics.utility.prediction import Agreement, Agreements, agreement
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.registry import plan_for
+from leafcover.recode.base import Recoding
 from leafcover.table.table import Table
 from leafcover.tree.tree import attribute_names
 from leafcover.tuning.grid import Candidate, Value
@@ -51,6 +52,7 @@ class Task:
     other_targets: tuple[str, ...]  # further columns that trees predict
     bins: int | None  # of equal size, for a numeric target
     draws: Draws
+    recode: tuple[Recoding, ...] = ()  # before every recipe
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def score(task: Task, candidate: Candidate, run: int) -> Score:
     """Release all but one fold by a recipe, then measure."""
 
     def write(rows: Table) -> Plan:
-        return plan_for(rows, candidate.recipe, target=task.target, settings=candidate.settings)
+        given = {"target": task.target, "settings": candidate.settings, "recode": task.recode}
+        return plan_for(rows, candidate.recipe, **given)  # type: ignore[arg-type]
 
     made = release_some(task.table, write, released_rows(task, run), seed=_seed(task, candidate, run))
     pair = made.pair

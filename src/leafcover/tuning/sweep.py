@@ -23,6 +23,10 @@ from leafcover.metrics.models import scikit_learn
 from leafcover.metrics.pair import sample_rows
 from leafcover.metrics.suite import plain
 from leafcover.recipes import RECIPES
+from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan_file import plan_text
+from leafcover.recode.base import Recoding
+from leafcover.recode.recoding_text import parse_recodings
 from leafcover.table.atomic import atomic_write
 from leafcover.table.frames import from_frame
 from leafcover.table.table import IntoTable, Table, target_of
@@ -69,6 +73,7 @@ class Identity:
     roles: Mapping[str, str]
     rows: int  # the most that are used
     bins: int | None
+    recode: str = ""  # what is recoded before every recipe, as a plan file says it
 
 
 @dataclass(frozen=True)
@@ -111,6 +116,7 @@ def sweep(
     grid: Mapping[str, Sequence[Any]] | None = None,
     settings: Mapping[str, Any] | None = None,
     bins: int | None = None,
+    recode: Sequence[str | Recoding] = (),
     max_risk: float | None = None,
     runs: int = RUNS,
     rows: int = ROWS,
@@ -137,6 +143,8 @@ def sweep(
     bins : int, optional
         Group a numeric target into this many classes of about equal size. Required if it has more than 10 distinct
         values.
+    recode : sequence of Recoding or str, optional
+        How values become coarser or missing before every recipe, as in `leafcover.release`.
     max_risk : float, optional
         The limit on every risk that ``release`` refuses by, within which ``recommended`` chooses; a share from 0 to 1.
     runs : int, default 3
@@ -180,15 +188,16 @@ def sweep(
     sample = original.take(sample_rows(len(original), rows))
     progress(say("progress-candidates"), 0.0)
     fixed = {**(settings or {}), **_bins(bins, recipes)}
-    allowed, unfit = candidates(sample, target=target, recipes=recipes, grid=grid, settings=fixed)
+    coarser = parse_recodings(recode, original.names)
+    allowed, unfit = candidates(sample, target=target, recipes=recipes, grid=grid, settings=fixed, recode=coarser)
     tried, too_large = feasible(allowed, rows=released_count(sample), of=len(sample), table=len(original))
     skipped = (*unfit, *too_large)
     if not tried:
         raise LeafcoverError(skipped[0].reason)
     file = None if scores is None else Path(scores)
-    saved = _saved_scores(original, target, bins, rows, seed, file)
+    saved = _saved_scores(original, target, bins, rows, seed, file, coarser)
     others = other_targets(sample, target)
-    task = Task(sample, target, others, bins, Draws(saved.key.secret).sub("sweep"))
+    task = Task(sample, target, others, bins, Draws(saved.key.secret).sub("sweep"), coarser)
     found, refused = _all_scores(task, tried, runs, jobs, saved, file, progress)
     points = _points([candidate for candidate in tried if candidate not in refused], runs, found)
     if not points:
@@ -244,7 +253,13 @@ def _bins(bins: int | None, recipes: Sequence[str] | None) -> dict[str, int]:
 
 
 def _saved_scores(
-    table: Table, target: str, bins: int | None, rows: int, seed: int | None, file: Path | None
+    table: Table,
+    target: str,
+    bins: int | None,
+    rows: int,
+    seed: int | None,
+    file: Path | None,
+    recode: Sequence[Recoding],
 ) -> SavedScores:
     """The scores in the file, or none and a new key."""
     wanted = None if seed is None else Key.from_seed(seed)
@@ -253,7 +268,8 @@ def _saved_scores(
         raise LeafcoverError(f"The scores in '{file}' were made with another seed. Choose another file.")
     key = held.key if held is not None else wanted or Key.fresh()
     roles = {name: str(role) for name, role in table.roles.items()}
-    identity = Identity(fingerprint(table, key), target, roles, rows, bins)
+    recoded = plan_text(Plan(recode=recode)) if recode else ""
+    identity = Identity(fingerprint(table, key), target, roles, rows, bins, recoded)
     if file is not None and held is not None:
         check_identity(held.identity, identity, file)
     return SavedScores(key, identity, {} if held is None else held.scores)
@@ -450,6 +466,7 @@ def check_identity(saved: Identity, wanted: Identity, path: Path) -> None:
         ("choice of roles", dict(saved.roles), dict(wanted.roles)),
         ("choice of rows=...", saved.rows, wanted.rows),
         ("choice of bins=...", saved.bins, wanted.bins),
+        ("choice of recodings", saved.recode, wanted.recode),
     ):
         if old != new:
             raise LeafcoverError(f"The scores in '{path}' belong to another {what}. Choose another file.")
