@@ -65,6 +65,37 @@ CONTENDERS: tuple[Contender, ...] = (
         works.ours("additive"),
     ),
     Contender(
+        "round, 1 digit",
+        "ours",
+        "Numbers rounded to one significant digit; categories are unchanged.",
+        works.ours("round", digits=1),
+    ),
+    Contender(
+        "top-code, 5 %",
+        "ours",
+        "The largest and smallest 5 % of each number become their mean; categories are unchanged.",
+        works.ours("top-code", share=0.05),
+    ),
+    Contender(
+        "intervals, 5",
+        "ours",
+        "Numbers become one of five intervals; categories are unchanged.",
+        works.ours("intervals", count=5),
+    ),
+    Contender(
+        "generalise, k = 20",
+        "ours",
+        "Full-domain generalisation: all columns but the target become coarser until 20 rows are equal in them, "
+        "but for 5 % of the rows, in which cells are suppressed.",
+        works.ours("generalise", k=20),
+    ),
+    Contender(
+        "suppress, k = 5",
+        "ours",
+        "Local suppression: 5 people agree in age, education, sex, race and native country; other columns are unchanged.",
+        works.ours("suppress", k=5, columns="age,education,sex,race,native_country"),
+    ),
+    Contender(
         "pram",
         "installed",
         "PyPI `pram`, its defaults (least diagonal 0.8, alpha 0.5), on the nine categories; it "

@@ -24,6 +24,7 @@ from leafcover.metrics.disclosure.record_linkage import informed
 from leafcover.metrics.estimates import Risk
 from leafcover.metrics.models import ClassLabels, Features, Prepared, answers, classes_for, features_of, prepared
 from leafcover.metrics.pair import Pair, pair_of
+from leafcover.metrics.utility.prediction import agreement
 from leafcover.table.table import Table
 
 OTHERS = ("sex", "marital_status", "education", "occupation", "relationship", "workclass")
@@ -72,6 +73,10 @@ class Judge:
             given = _recoded(self.split.train, outcome.answers)
             return self._utility(outcome, {name: found.of(given[name]) for name, found in self.classes.items()})
         compared = _compared(self.split, outcome)
+        if compared.pair.raw is not None:
+            return _attacked(
+                _recoded_utility(outcome, compared.pair), replace(compared, pair=compared.pair.for_attacks)
+            )
         utility = self._utility(outcome, self.of(compared.pair.released))
         return _attacked(utility, compared) if outcome.attacked else utility
 
@@ -80,6 +85,13 @@ class Judge:
         right = given[TARGET] == self.classes[TARGET].of(self.split.test[TARGET])
         others = float(np.mean([alike[name] for name in OTHERS]))
         return Score(float(right.mean()), alike[TARGET], others, outcome.cpu, outcome.gigabytes)
+
+
+def _recoded_utility(outcome: Outcome, pair: Pair) -> Score:
+    """The same of a recoded table: its trees predict recoded rows, those of the original the rows as they were."""
+    found = agreement([pair], targets=[TARGET, *OTHERS], min_leaf=MIN_LEAF, floors=0)
+    own = found.target
+    return Score(own.released.value, own.agreement.value, found.mean.value, outcome.cpu, outcome.gigabytes)
 
 
 def _recoded(like: Table, table: Table) -> Table:
