@@ -92,7 +92,8 @@ CONTENDERS: tuple[Contender, ...] = (
     Contender(
         "suppress, k = 5",
         "ours",
-        "Local suppression: 5 people agree in age, education, sex, race and native country; other columns are unchanged.",
+        "Local suppression: 5 people agree in age, education, sex, race and native country; other columns are "
+        "unchanged.",
         works.ours("suppress", k=5, columns="age,education,sex,race,native_country"),
     ),
     Contender(
