@@ -107,7 +107,7 @@ class Suppress(ColumnRecoding):
 
     def published(self) -> "Suppress":
         """The same without what became missing."""
-        return self if self.values is None else replace(self, values=())
+        return self if self.every else replace(self, values=(), where=None)
 
     def violations(self, released: Table) -> tuple[str, ...]:
         """Values that should be missing."""

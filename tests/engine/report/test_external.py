@@ -7,13 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import leafcover as lc
 from leafcover.engine.evaluate import pair_from
 from leafcover.engine.manifest import external
+from leafcover.engine.run import run
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import Estimate, Risk
 from leafcover.reporting.disclosure_rules import FEWEST
 from leafcover.reporting.html_page import report
-from tests.engine.report.pages import RARE, RECIPES, context_of, measured, page, planted, released, text_of
+from tests.engine.report.pages import KEY, RARE, RECIPES, context_of, measured, page, planted, released, text_of
 from tests.tables import category, mixed, table
 
 say = catalogue("report_details")
@@ -34,6 +36,25 @@ def test_no_planted_value_reaches_an_external_artefact(planted_release, publish_
     for outward in pages:
         for secret in SECRETS:
             assert secret not in outward, secret
+
+
+def test_no_value_that_recoding_hid_reaches_an_external_artefact():
+    """Suppressed and generalised levels, and extremes that were coded; the plan is published, too."""
+    original = planted()
+    ways = [
+        [lc.Suppress("job", values=[RARE])],
+        [lc.Generalise("job", groups={"other": [RARE, "smith"]})],
+        [lc.Suppress("age", where=f"job == '{RARE}'"), lc.Suppress("job", values=[RARE])],
+    ]
+    for way in ways:
+        coded = [lc.TopCode("pay", share=0.05), lc.TopCode("age", share=0.05), lc.Round("pay", to=0.1)]
+        release = run(original, lc.Plan(recode=[*way, *coded], target="good"), key=KEY)
+        outward = [page(original, release, "external", publish_tree=True)]
+        outward.append(json.dumps(external(release, file="out.csv", sha256="0" * 64, publish_tree=True)))
+        for text in outward:
+            for secret in SECRETS:
+                assert secret not in text, secret
+        assert RARE in page(original, release)
 
 
 def test_the_planted_rare_value_is_seen_where_it_may_be():
