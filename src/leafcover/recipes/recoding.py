@@ -31,7 +31,7 @@ def _columns(table: Table, columns: Names | None, recipe: str, kinds: Sequence[s
     return [table[name] for name in chosen_columns(table, columns, recipe, tuple(kinds))]
 
 
-@recipe("round")
+@recipe("round", recodes=True)
 def round(  # noqa: A001  # the recipe is called so
     table: Table, *, digits: int = 2, to: float | None = None, period: Period = "month", columns: Names | None = None
 ) -> Plan:
@@ -70,7 +70,7 @@ def round(  # noqa: A001  # the recipe is called so
     return Plan(recode=found)
 
 
-@recipe("top-code")
+@recipe("top-code", recodes=True)
 def top_code(
     table: Table,
     *,
@@ -121,7 +121,7 @@ def top_code(
     return Plan(recode=found)
 
 
-@recipe("intervals")
+@recipe("intervals", recodes=True)
 def intervals(table: Table, *, count: int = 5, to: Shown = "label", columns: Names | None = None) -> Plan:
     """Replace numbers and dates by intervals that hold about equally many rows.
 
@@ -165,7 +165,7 @@ def quasi_identifiers(table: Table, columns: Names | None, recipe: str) -> list[
     return list(table.with_role("quasi-identifier")) or [n for n in table.names if table.roles.get(n) not in roles]
 
 
-@recipe("generalise")
+@recipe("generalise", recodes=True)
 def generalise(
     table: Table,
     *,
@@ -236,7 +236,7 @@ def _hierarchies(given: Hierarchies | None, names: Sequence[str]) -> dict[str, H
     return found
 
 
-@recipe("suppress")
+@recipe("suppress", recodes=True)
 def suppress(
     table: Table,
     *,

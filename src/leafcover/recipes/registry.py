@@ -53,6 +53,8 @@ class Recipe:
         Whether it looks for rules between columns and keeps them, unless the user decides.
     rare : {"allow", "pool", "refuse"}, default "allow"
         What it does to levels that fewer than 5 people have, unless the user decides.
+    recodes : bool, default False
+        Whether its plan has recodings alone, and no steps.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Recipe:
     takes_units: bool = False
     find_rules: bool = False
     rare: Rare = "allow"
+    recodes: bool = False
 
     @property
     def source(self) -> str:
@@ -120,6 +123,7 @@ def recipe(
     units: bool = False,
     find_rules: bool = False,
     rare: Rare = "allow",
+    recodes: bool = False,
 ) -> Callable[[Callable[..., Plan]], Callable[..., Plan]]:
     """Register a function that writes a plan, as a recipe.
 
@@ -140,6 +144,8 @@ def recipe(
         does what its authors describe.
     rare : {"allow", "pool", "refuse"}, default "allow"
         What it does to levels that fewer than 5 people have, unless the user decides.
+    recodes : bool, default False
+        Whether its plan has recodings alone: it is then given every column, those that rules compute from others, too.
 
     Returns
     -------
@@ -157,7 +163,7 @@ def recipe(
 
     def register(make: Callable[..., Plan]) -> Callable[..., Plan]:
         known = signature(make).parameters
-        own = Recipe(name, make, source, keeps, hides, units, find_rules, rare)
+        own = Recipe(name, make, source, keeps, hides, units, find_rules, rare, recodes)
         write = blamed(make, f"{make.__name__}, the recipe {name!r},") if is_plugin(make) else make
 
         @wraps(make)
@@ -215,7 +221,7 @@ def recipe(
             untied = share_numbers(untied, least)
             if "keep_tables" in known:
                 given["keep_tables"] = tables if layout is None else ()
-            plan = write(untied, **given)
+            plan = write(unpooled if recodes else untied, **given)
             if not isinstance(plan, Plan):
                 raise PluginError(f"The recipe {name!r} must return a Plan. Got {type(plan).__name__}.")
             chosen = {n: v for n, v in given.items() if n not in UNCHECKED and v != known[n].default}
