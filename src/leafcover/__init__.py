@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from leafcover.perturb.deal import Deal
     from leafcover.perturb.redraw import Redraw
     from leafcover.perturb.shuffle import Shuffle
+    from leafcover.project import Project, init
     from leafcover.recipes.plan import Plan, Step
     from leafcover.recipes.plan_file import parse_plan, plan_text, read_plan
     from leafcover.recipes.registry import recipe
@@ -65,6 +66,7 @@ _HOMES = {
     "Measures": "leafcover.metrics.suite",
     "Multiplicative": "leafcover.perturb.additive",
     "Plan": "leafcover.recipes.plan",
+    "Project": "leafcover.project",
     "Redraw": "leafcover.perturb.redraw",
     "Refine": "leafcover.partition.forest",
     "Released": "leafcover.released",
@@ -77,6 +79,7 @@ _HOMES = {
     "errors": "leafcover.errors:",
     "from_frame": "leafcover.table.frames",
     "grow": "leafcover.tree.c45",
+    "init": "leafcover.project",
     "inspect": "leafcover.api",
     "load": "leafcover.api",
     "measure": "leafcover.api",
@@ -115,6 +118,7 @@ __all__ = [
     "Measures",
     "Multiplicative",
     "Plan",
+    "Project",
     "Redraw",
     "Refine",
     "Released",
@@ -127,6 +131,7 @@ __all__ = [
     "errors",
     "from_frame",
     "grow",
+    "init",
     "inspect",
     "load",
     "measure",

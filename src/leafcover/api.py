@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from leafcover.engine.attacker import Known
+from leafcover.engine.audience import AudienceName, Thresholds, audience_named, limits_of, plan_within
 from leafcover.engine.evaluate import (
     Comparison,
     check_limit,
@@ -18,6 +19,8 @@ from leafcover.engine.evaluate import (
     measure_some,
     refuse_same_people,
     refuse_singletons,
+    refuse_with_a_release,
+    released_rows,
 )
 from leafcover.engine.evaluate import (
     hold_out as split_rows,
@@ -30,12 +33,12 @@ from leafcover.engine.manifest import Record, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
-from leafcover.errors import PlanError, TableError, ValueOutOfRange
+from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.keyed_random import Key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
-from leafcover.recipes.registry import RECIPES, Rare, plan_for, rewritten
+from leafcover.recipes.registry import RECIPES, Rare, rewritten
 from leafcover.released import SILENT, Loaded, Released
 from leafcover.table.column_rules import ColumnRule
 from leafcover.table.frames import from_frame
@@ -148,6 +151,7 @@ def release(
     hold_out: float | None = None,
     max_risk: float | None = None,
     max_singletons: float | None = None,
+    audience: AudienceName | None = None,
     project: str | Path | None = None,
     again: bool = False,
     progress: Progress | None = None,
@@ -200,6 +204,8 @@ def release(
         Raise `RiskTooHigh` if a limited risk is above this.
     max_singletons : float, optional
         Raise `RiskTooHigh` if more than this share of the rows are singletons, alone in their cell.
+    audience : {"public", "researchers"}, optional
+        For whom the release is made: sets k, share, rare, max_risk and max_singletons, unless they are given.
     project : str or Path, optional
         A folder with a ledger of releases: raise `RepeatedRelease` if 5% of the people are in an earlier one.
     again : bool, default False
@@ -224,6 +230,11 @@ def release(
         RECIPES.named(plan)
     else:
         _check_plan(plan)
+    within = None if audience is None else audience_named(audience)
+    if within is not None:
+        max_risk = within.max_risk if max_risk is None else max_risk
+        max_singletons = within.max_singletons if max_singletons is None else max_singletons
+        rare = rare if rare is not None or isinstance(plan, Plan) else within.rare
     if max_risk is not None:
         check_limit(max_risk)
         if keep_order:
@@ -245,7 +256,7 @@ def release(
     tell("writing the plan", 0.0)
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
     asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}
-    chosen_plan = _plan_for(original, plan, target, asked, rewrite=bool(len(held)))
+    chosen_plan = _plan_for(original, plan, target, asked, within, rewrite=bool(len(held)))
     if not unit_numbers:
         chosen_plan = _without_numbers(chosen_plan)
     made = run(
@@ -255,6 +266,9 @@ def release(
         keep_order=keep_order,
         progress=progress,
     )
+    if audience is not None:
+        figures: dict[str, Any] = {"max_risk": max_risk, "max_singletons": max_singletons, "rare": rare}
+        made = replace(made, limits=limits_of(audience, chosen_plan, **figures))
     found = Released(
         **made.__dict__,
         repeats=None if repeats is None else confirmed(repeats, made),
@@ -299,12 +313,13 @@ def _plan_for(
     plan: Plan | str,
     target: str | None,
     asked: Mapping[str, Any],
+    within: Thresholds | None,
     *,
     rewrite: bool,
 ) -> Plan:
     """The plan to execute. If rows were held out, a recipe rewrites its plan without them."""
     if isinstance(plan, str):
-        return plan_for(table, plan, target=target, **asked)
+        return plan_within(table, plan, within, {"target": target, **asked})
     if target is not None and plan.target and target != plan.target:
         raise PlanError(f"The target is {target!r}, but the plan was written for {plan.target!r}. Use one of them.")
     if asked["settings"]:
@@ -410,9 +425,9 @@ def measure(
     tell = progress or SILENT
     if isinstance(released, Release):
         given = {"pairs": pairs, "plan": plan, "quasi_identifiers": quasi_identifiers, "sensitive": sensitive}
-        _refuse_with_a_release(released, {**given, "weight": weight, "target": target})
+        refuse_with_a_release(released, {**given, "weight": weight, "target": target})
         aside = aside if aside is not None else getattr(released, "held_out", None)
-        compared = compared_to(_released_rows(before, released), released, aside)
+        compared = compared_to(released_rows(before, released), released, aside)
         if aside is not None:
             refuse_same_people(compared.pair)
         return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
@@ -434,30 +449,6 @@ def measure(
     known = None if plan is None else Known.rebuilt(pair.original, plan)
     compared = Comparison(pair, known)
     return measure_all(compared, tell=tell) if only is None else measure_some(compared, only, tell=tell)
-
-
-def _refuse_with_a_release(released: Release, given: Mapping[str, Any]) -> None:
-    """A release knows its plan, pairs and roles; others would be ignored."""
-    for name, value in given.items():
-        absent = value is None or (not isinstance(value, Plan) and len(value) == 0)
-        if not absent and not (name == "target" and value == released.plan.target):
-            raise PlanError(
-                f"{name} cannot be given for a release, which has its own. Name roles when you read the original, "
-                f"or measure release.table with pairs=release.source."
-            )
-
-
-def _released_rows(table: Table, released: Release) -> Table:
-    """The rows of the original that were released."""
-    rows = released.source if (given := getattr(released, "rows", None)) is None else given
-    if len(rows) == len(table):
-        return table
-    if len(rows) and rows.max() >= len(table):
-        raise TableError(
-            f"The release was made from a table with at least {int(rows.max()) + 1} rows, but the original has "
-            f"{len(table)}. Give the table that was released."
-        )
-    return table if given is None else without_unused_levels(table, rows)
 
 
 def load(

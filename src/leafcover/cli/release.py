@@ -17,10 +17,10 @@ from leafcover.cli.app import (
     app,
     guarded,
     progress,
-    refuse_unknown,
     warn,
     with_reading,
 )
+from leafcover.cli.project import AudienceOption, Given, read_original, with_project
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
@@ -30,7 +30,12 @@ if TYPE_CHECKING:
 
 
 TableFile = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data", readable=False)
+    Path | None,
+    typer.Argument(
+        metavar="[TABLE]",
+        help="A table: .csv .tsv (.gz) .parquet .arrow .arff .data [that of the project]",
+        readable=False,
+    ),
 ]
 Target = Annotated[
     str | None, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
@@ -99,6 +104,12 @@ KeepTables = Annotated[
         help="A table whose numbers of rows and weighted totals are kept, such as 'sex x region'.",
     ),
 ]
+PublishTree = Annotated[
+    bool,
+    typer.Option(
+        "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
+    ),
+]
 Bins = Annotated[
     int | None, typer.Option("--bins", metavar="N", help="Divide a numeric target into N classes of about equal size.")
 ]
@@ -106,9 +117,10 @@ Bins = Annotated[
 
 @app.command()
 @guarded
+@with_project()
 @with_reading
 def release(
-    table: TableFile,
+    table: TableFile = None,
     *,
     out: Annotated[
         Path | None,
@@ -166,24 +178,12 @@ def release(
             help="Write nothing and exit with code 3 if a disclosure risk is above R, a share such as 0.05.",
         ),
     ] = None,
-    project: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep a ledger in this folder, and exit with code 3 if 5% of the people were released before.",
-            readable=False,
-        ),
-    ] = None,
+    audience: AudienceOption = None,
     again: Annotated[
         bool,
         typer.Option("--again", help="Release people again, and say what averaging all their releases gains."),
     ] = False,
-    publish_tree: Annotated[
-        bool,
-        typer.Option(
-            "--publish-tree", help="Show plan and tree in the external report; their thresholds are original values."
-        ),
-    ] = False,
+    publish_tree: PublishTree = False,
     force: Annotated[
         bool,
         typer.Option(
@@ -193,76 +193,71 @@ def release(
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
+    given: Given,
 ) -> None:
-    """Release TABLE: perturb its values by a recipe or a plan, and summarise the result."""
+    """Release TABLE, or the table of the project: perturb its values, and summarise the result."""
     from leafcover.api import release as release_table
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
+    from leafcover.project import beside
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
-    original = reading.read(table, target=target)
-    refuse_unknown(original, reading, target)
-    paths = ReleasePaths(out if out is not None else _beside(table))
-    check_outputs(table, paths, report=report, key_file=key_file, held_out=hold_out is not None, force=force)
+    source = read_original(given, table, reading, target)
+    original, project = source.table, source.project
+    if project is None:
+        arguments: dict[str, Any] = {
+            "plan": chosen.plan,
+            "target": target,
+            "settings": chosen.settings,
+            "rules": rules,
+            "find_rules": find_rules,
+            "sequence": sequence,
+            "most_rows": most_rows,
+            "unit_numbers": not no_unit_numbers,
+            "rare": rare,
+            "share": share,
+            "weights": weights,
+            "keep_tables": keep_tables,
+            "key_file": key_file,
+            "hold_out": hold_out,
+            "max_risk": max_risk,
+            "audience": audience,
+            "max_singletons": MOST_SINGLETONS if audience is None else None,
+            "project": given.folder,
+        }
+        outputs: dict[str, Any] = {"path": out or beside(source.path, "released"), "report": report, "title": title}
+        outputs |= {"date": date, "key_file": key_file, "publish_tree": publish_tree}
+    else:
+        project.refuse_undecided()
+        arguments, outputs = project.arguments, project.outputs
+    paths, report = ReleasePaths(outputs["path"]), outputs["report"]
+    arguments |= {"seed": seed, **({"key_file": None} if seed is not None and project is not None else {})}
+    arguments |= {"max_singletons": 1.0} if force else {}
+    files = {"report": report, "key_file": arguments["key_file"], "held_out": arguments["hold_out"] is not None}
+    check_outputs(source.path, paths, **files, force=force)
     if report is not None:
         from leafcover.reporting.html_page import require_report
 
         require_report()
     _warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:
-        made = release_table(
-            original,
-            chosen.plan,
-            target=target,
-            settings=chosen.settings,
-            rules=rules,
-            find_rules=find_rules,
-            sequence=sequence,
-            most_rows=most_rows,
-            unit_numbers=not no_unit_numbers,
-            rare=rare,  # type: ignore[arg-type]  # checked there
-            share=share,
-            weights=weights,  # type: ignore[arg-type]
-            keep_tables=keep_tables,
-            key_file=key_file,
-            seed=seed,
-            keep_order=keep_order,
-            hold_out=hold_out,
-            max_risk=max_risk,
-            max_singletons=None if force else MOST_SINGLETONS,
-            project=project,
-            again=again,
-            progress=tell,
-        )
+        made = release_table(original, **arguments, keep_order=keep_order, again=again, progress=tell)
         if made.singletons > MOST_SINGLETONS:
             warn(
                 f"{made.singletons:.1%} of the rows are singletons (alone in their cell), released because of --force."
             )
-        manifest = made.save(
-            paths.table,
-            report=report,
-            title=title,
-            date=date,
-            key_file=key_file,
-            publish_tree=publish_tree,
-            force=force,
-            progress=tell,
-        )
+        manifest = made.save(**{**outputs, "key_file": arguments["key_file"]}, force=force, progress=tell)
     if as_json:
         typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
-        _print(made, paths, report, max_risk)
-
-
-def _beside(table: Path) -> Path:
-    """The default path of a release: TABLE.released.csv."""
-    stem, *endings = table.name.split(".")
-    return table.with_name(".".join([stem, "released", *endings]))
+        _print(made, paths, report, arguments["max_risk"])
+    given.keep(project)
 
 
 def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_risk: float | None) -> None:
+    max_risk = max_risk if max_risk is not None or made.limits is None else made.limits.used.max_risk
     typer.echo(str(made))
     if report is not None:
         typer.echo(f"\n{made.measure()}")
@@ -343,10 +338,13 @@ def chosen_recipe(recipe: str, settings: list[str], bins: int | None) -> _Chosen
 
 @app.command()
 @guarded
+@with_project("key_file")
 def verify(
     released: Annotated[
-        Path, typer.Argument(metavar="OUT", help="A table that `leafcover release` wrote.", readable=False)
-    ],
+        Path | None,
+        typer.Argument(metavar="[OUT]", help="A table that `leafcover release` wrote.", readable=False),
+    ] = None,
+    *,
     original: Annotated[
         Path | None, typer.Option(metavar="TABLE", help="The original: check every guarantee.", readable=False)
     ] = None,
@@ -359,10 +357,15 @@ def verify(
     ] = None,
     quiet: Quiet = False,
     as_json: Json = False,
+    given: Given,
 ) -> None:
     """Check hash and schema; with the original, all guarantees; with the key, every byte. Exit code 1 if one fails."""
     from leafcover.api import verify as verify_table
 
+    project = given.project(released)
+    if project is not None:
+        released, original, key_file = project.paths.table, original or project.input, key_file or project.key_file
+    assert released is not None
     checks = verify_table(released, original=original, key_file=key_file, manifest=manifest)
     if as_json:
         typer.echo(json.dumps([asdict(check) for check in checks], ensure_ascii=False))
@@ -404,9 +407,10 @@ def recipes(as_json: Json = False) -> None:
 
 @app.command()
 @guarded
+@with_project()
 @with_reading
 def plan(
-    table: TableFile,
+    table: TableFile = None,
     *,
     target: Target = None,
     recipe: Annotated[str, typer.Option(help="The recipe; see `leafcover recipes`.")] = "cover",
@@ -420,32 +424,34 @@ def plan(
     share: Share = None,
     weights: LeaveWeights = None,
     keep_tables: KeepTables = [],  # noqa: B006
+    audience: AudienceOption = None,
     reading: Reading,
+    given: Given,
 ) -> None:
     """Print the plan that a recipe writes for TABLE, as TOML to edit and use with `release --plan`."""
+    from leafcover.engine.audience import audience_named, plan_within
     from leafcover.recipes.plan_file import plan_text
-    from leafcover.recipes.registry import plan_for
 
-    data = reading.read(table, target=target)
-    refuse_unknown(data, reading, target)
-    for words in data.warnings:
+    source = read_original(given, table, reading, target)
+    for words in source.table.warnings:
         warn(words)
-    chosen = chosen_recipe(recipe, settings, bins)
-    written = plan_for(
-        data,
-        recipe,
-        target=target,
-        settings=chosen.settings,
-        rules=rules,
-        find_rules=find_rules,
-        sequence=sequence,
-        most_rows=most_rows,
-        rare=rare,  # type: ignore[arg-type]  # checked there
-        share=share,
-        weights=weights,  # type: ignore[arg-type]
-        keep_tables=keep_tables,
-    )
+    if source.project is not None:
+        written = source.project.plan(source.table)
+    else:
+        chosen = chosen_recipe(recipe, settings, bins)
+        asked: dict[str, Any] = {"target": target, "settings": chosen.settings, "rules": rules}
+        asked |= {
+            "find_rules": find_rules,
+            "sequence": sequence,
+            "most_rows": most_rows,
+            "rare": rare,
+            "share": share,
+            "weights": weights,
+        }
+        within = None if audience is None else audience_named(audience)
+        written = plan_within(source.table, recipe, within, {**asked, "keep_tables": keep_tables})
     typer.echo(plan_text(written), nl=False)
+    given.keep(source.project)
 
 
 # ``leafcover demo``

@@ -3,16 +3,18 @@
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, refuse_unknown, warn, with_reading
+from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, warn, with_reading
 from leafcover.cli.main import stoppable
-from leafcover.cli.release import Bins, TableFile
+from leafcover.cli.project import Given, Original, read_original, with_project
+from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
 if TYPE_CHECKING:
+    from leafcover.project import Project
     from leafcover.tuning.sweep import Sweep
 
 Names = list[str]
@@ -22,13 +24,12 @@ LABEL = 10  # width of a label, in characters
 
 @app.command()
 @guarded
+@with_project("report", "settings")
 @with_reading
 def sweep(
-    table: TableFile,
+    table: TableFile = None,
     *,
-    target: Annotated[
-        str, typer.Option("--target", metavar="COL", help="The column whose classification rules are preserved.")
-    ],
+    target: Target = None,
     recipes: Annotated[
         Names, typer.Option("--recipes", metavar="NAME,NAME", help="Recipes to compare. [default: all that can run]")
     ] = [],  # noqa: B006  # typer reads it, nobody writes it
@@ -66,6 +67,7 @@ def sweep(
     quiet: Quiet = False,
     as_json: Json = False,
     reading: Reading,
+    given: Given,
 ) -> None:
     """Compare recipes and strengths on TABLE: a risk-utility map and a recommendation."""
     from leafcover.metrics.suite import plain
@@ -75,14 +77,16 @@ def sweep(
     from leafcover.tuning.report import report as page
     from leafcover.tuning.sweep import sweep as run_sweep
 
-    _check_files(table, report, scores)
+    source = read_original(given, table, reading, target)
+    original, project, target = source.table, source.project, source.needed_target(given)
+    bins = source.bins(bins)
+    max_risk = max_risk if project is None else project.max_risk
+    _check_files(source.path, report, scores)
     if report is not None:
         check_output_path(report, force=force)
         report_tools()
     if scores is not None:
         check_output_path(scores, force=True)
-    original = reading.read(table, target=target)
-    refuse_unknown(original, reading, target)
     for message in () if quiet else original.warnings:
         warn(message)
     with stoppable(lambda: _stopped(scores)), progress(quiet or as_json) as show_progress:
@@ -108,9 +112,19 @@ def sweep(
         typer.echo(json.dumps(plain(found), ensure_ascii=False))
     elif not quiet:
         _show(found)
-        _show_files(found, table, reading, report, scores)
+        _show_files(found, source, reading, report, scores)
     if max_risk is not None and found.recommended is None:
         raise RiskTooHigh(f"{recommendation(found)} {advice(found)}")
+    if found.recommended is not None:
+        given.keep(project, **{"method": _as_method(found, project)} if project is not None else {})
+
+
+def _as_method(found: "Sweep", project: "Project") -> dict[str, Any]:
+    """The recommended recipe and its settings, in place of those of the project file."""
+    chosen = found.recommended
+    assert chosen is not None
+    settings = {**dict.fromkeys(project.settings.method.settings), **chosen.settings}
+    return {"recipe": chosen.recipe, "plan": None, "settings": settings}
 
 
 def _stopped(scores: Path | None) -> str:
@@ -220,23 +234,25 @@ def _show(found: "Sweep") -> None:
         typer.echo("\n" + "\n".join([recommendation(found), *reasons(found)]))
 
 
-def _show_files(found: "Sweep", table: Path, reading: Reading, report: Path | None, scores: Path | None) -> None:
+def _show_files(found: "Sweep", source: Original, reading: Reading, report: Path | None, scores: Path | None) -> None:
     """The command that makes the recommended release, and the files that were written."""
     from leafcover.messages import catalogue
 
     say = catalogue("sweep")
     if found.recommended is not None:
-        typer.echo(f"\n{say('text-next'):<{LABEL}}{_release_command(found, table, reading)}")
+        typer.echo(f"\n{say('text-next'):<{LABEL}}{_release_command(found, source, reading)}")
     if report is not None:
         typer.echo(f"{say('text-report'):<{LABEL}}{report}")
     if scores is not None:
         typer.echo(f"{say('text-private'):<{LABEL}}{say('text-private-scores', file=str(scores))}")
 
 
-def _release_command(found: "Sweep", table: Path, reading: Reading) -> str:
+def _release_command(found: "Sweep", source: Original, reading: Reading) -> str:
     """The command that makes the recommended release, quoted for a shell, with every reading option that was given."""
     chosen = found.recommended
     assert chosen is not None
     settings = [part for name, value in chosen.settings.items() for part in ("--set", f"{name}={value}")]
-    command = ["leafcover", "release", str(table), "-o", "OUT", "--target", found.target, *reading.options()]
+    command = ["leafcover", "release"]
+    if source.project is None:
+        command += [str(source.path), "-o", "OUT", "--target", found.target, *reading.options()]
     return shlex.join([*command, "--recipe", chosen.recipe, *settings])

@@ -12,6 +12,7 @@ import numpy as np
 
 from leafcover.arrays import Rows
 from leafcover.engine.attacker import Known
+from leafcover.engine.audience import limits_from
 from leafcover.engine.evaluate import refuse_same_people
 from leafcover.engine.manifest import Record, ReleasePaths, external, internal
 from leafcover.engine.run import CellFact, ColumnFact, Release, TreeFact, is_dealt, not_reached
@@ -335,6 +336,7 @@ def _release(internal_facts: Mapping[str, Any], known: Known, released: Table, s
         rules=tuple(_fact(RuleFact, fact) for fact in internal_facts.get("rules", [])),
         kept=tuple(_fact(KeptFact, {**f, "columns": tuple(f["columns"])}) for f in internal_facts.get("kept", [])),
         unit_table=None if known.plan.units is None else step_table(known.plan, released),
+        limits=limits_from(internal_facts.get("limits")),
     )
 
 

@@ -14,7 +14,7 @@ import secrets
 from base64 import b64decode, b64encode
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import sqrt
@@ -30,6 +30,7 @@ from leafcover.errors import LedgerError, RepeatedRelease
 from leafcover.keyed_random import KEY_BYTES, Draws, Key
 from leafcover.messages import catalogue
 from leafcover.metrics.estimates import wilson
+from leafcover.table.atomic import locked
 from leafcover.table.table import Column, Table
 
 FORMAT = 1
@@ -583,18 +584,10 @@ def _with_newer(repeats: Repeats, marked: MarkedTable, ledger: Ledger) -> Repeat
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Let one process at a time write the files of a folder."""
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        handle = os.open(folder, os.O_RDONLY) if os.name == "posix" else None
-    except OSError as error:
-        raise LedgerError(f"The folder '{folder}' of the ledger cannot be used: {error.strerror}.") from None
-    try:
-        if handle is not None:
-            from fcntl import LOCK_EX, flock
-
-            with suppress(OSError):  # a file system without locks: files are replaced as a whole, as everywhere
-                flock(handle, LOCK_EX)
+    with ExitStack() as held:
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            held.enter_context(locked(folder))
+        except OSError as error:
+            raise LedgerError(f"The folder '{folder}' of the ledger cannot be used: {error.strerror}.") from None
         yield
-    finally:
-        if handle is not None:
-            os.close(handle)

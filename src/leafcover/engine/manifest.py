@@ -49,6 +49,7 @@ def external(release: Release, *, file: str, sha256: str, publish_tree: bool = F
         "guarantees": _guarantees(release),
         "rules": [{"rule": r.text, "kept": _coarse(r.after, r.rows)} for r in release.rules if r.is_public],
         **_weights(release),
+        **({} if release.limits is None else {"limits": release.limits.facts}),
         "versions": versions(),
     }
     if release.statement is not None:

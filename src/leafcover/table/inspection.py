@@ -74,6 +74,8 @@ class Suspect:
     message: str
     by_pattern: bool = False  # its values have the pattern of an identifier: refused as a target too
     is_sure: bool = False  # by a pattern, or by a name that leaves no doubt
+    reason: str = ""  # why, as a part of the message
+    is_unit: bool = False  # perhaps of a person or household with several rows
 
 
 def identifiers(table: Table) -> tuple[Suspect, ...]:
@@ -273,7 +275,7 @@ def _check_integers(column: Column, known: Array) -> Suspect | None:
         f"Column {column.name!r} may be an identifier: {reason}, with as many digits each. "
         f"If so, read the table with drop=[{column.name!r}]."
     )
-    return Suspect(column.name, "warn", message)
+    return Suspect(column.name, "warn", message, reason=f"{reason}, with as many digits each")
 
 
 def _refusal(
@@ -288,7 +290,7 @@ def _refusal(
     said = f"Read the table with {', with '.join(ways[:-1])}, or with {ways[-1]}."
     what = "a person or household id" if unit else "an identifier"
     message = f"Column {name} looks like {what}: {reason}. {said}"
-    return Suspect(column.name, "refuse", message, by_pattern, is_sure=by_pattern or sure)
+    return Suspect(column.name, "refuse", message, by_pattern, by_pattern or sure, reason, unit)
 
 
 def _percent(share: float) -> str:

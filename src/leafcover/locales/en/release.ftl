@@ -106,3 +106,34 @@ proved-known = The attacker may have any expectation about the people, and may k
 proved-weights = The weighted totals that calibrated weights keep count as known: the total, and those of the groups that were declared.
 proved-average = The number of other rows that the attacker knows is any number from none to all but one, each equally likely. An attacker who knows a particular number of rows may gain more than the average.
 proved-open = Nothing is proved for a single person, for what the values of one column disclose by themselves, for different spellings of one value, for reports and measures, or for two releases of the same people.
+
+# For whom a release is made: a sentence for each threshold, with its source. The bibliography has the sources.
+
+audience = { $audience ->
+    [public] For the public: anybody may get the table. Thresholds, and where they come from:
+   *[researchers] For researchers, who are known and bound by an agreement. Thresholds, and where they come from:
+}
+audience-threshold = { $threshold ->
+    [max_risk] { $audience ->
+        [public] max_risk = { $figure }: no risk that decides is above one in twenty, as for public files of patients (El Emam 2013). The source limits re-identification; here inference above control and members found count, too.
+       *[researchers] max_risk = { $figure }: no risk that decides is above one in five, the most common limit of data custodians (El Emam 2013). The source limits re-identification; here inference above control and members found count, too.
+    }
+    [max_singletons] { $audience ->
+        [public] max_singletons = { $figure }: no row is alone among those that its values are changed with (our own threshold).
+       *[researchers] max_singletons = { $figure }: at most one row in twenty is alone among those that its values are changed with (our own threshold).
+    }
+    [k] { $audience ->
+        [public] k = { $figure }: values are changed among at least { $figure } rows, the size of cells in public files of patients (El Emam 2013).
+       *[researchers] k = { $figure }: values are changed among at least { $figure } rows, the most common size of a cell (El Emam 2013).
+    }
+    [share] { $audience ->
+        [public] share = { $figure }: a released number is held by at least { $figure } rows, since no count from 1 to 10 is shown (CMS 2020).
+       *[researchers] share = { $figure }: a released number is held by at least { $figure } rows, a usual threshold of statistical offices (Hundepool and others 2005).
+    }
+   *[rare] rare = { $figure }: levels that fewer than 5 people have are pooled, a usual threshold of statistical offices (Hundepool and others 2005).
+}
+audience-other = { $threshold } = { $used }, which the steward set; for { $audience ->
+    [public] the public
+   *[researchers] researchers
+} it would be { $usual }.
+audience-not-used = { $threshold }: the method has no such threshold.

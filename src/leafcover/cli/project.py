@@ -1,0 +1,309 @@
+"""``leafcover init``, and what lets commands read a project file instead of arguments.
+
+A command that is given no table takes everything that its options do not say from the project file in the current
+folder. With --save, options that the file can hold are written into it.
+"""
+
+import inspect
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from leafcover.cli.app import (
+    Force,
+    Quiet,
+    Reading,
+    app,
+    guarded,
+    refuse_unknown,
+    warn,
+    with_reading,
+)
+
+if TYPE_CHECKING:
+    from leafcover.project import Project
+    from leafcover.table.table import Table
+
+Predicted = Annotated[str | None, typer.Option("--target", metavar="COL", help="The column to predict.")]
+AudienceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--audience",
+        metavar="public|researchers",
+        help="Who gets the release: sets --max-risk, --share, --rare, k and singletons, with a source for each.",
+    ),
+]
+
+# Where each option stands in a project file. Lists are added to, roles and settings replaced one by one.
+KEYS = {
+    **{name: (name,) for name in ("title", "date", "target", "audience")},
+    **{name: ("input", name) for name in ("encoding", "delimiter")},
+    **{name: ("method", name) for name in ("recipe", "bins", "plan", "find_rules", "sequence", "most_rows")},
+    **{name: ("method", name) for name in ("rare", "share", "weights", "hold_out", "rules", "keep_tables")},
+    "max_risk": ("limits", "max_risk"),
+    "out": ("output", "table"),
+    **{name: ("output", name) for name in ("report", "key_file", "publish_tree")},
+}
+ROLES = ("drop", "unchanged", "quasi_identifier", "sensitive", "unit", "weight")
+LISTS = ("rules", "keep_tables")
+OF_A_RECIPE = (
+    "recipe",
+    "bins",
+    "rules",
+    "find_rules",
+    "rare",
+    "share",
+    "sequence",
+    "most_rows",
+    "weights",
+    "keep_tables",
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What was given on the command line: which options, which project, and whether to save them."""
+
+    context: typer.Context
+    folder: Path | None
+    save: bool
+    own: frozenset[str]  # options that mean something else in this command
+
+    def project(self, *tables: Path | None) -> "Project | None":
+        """The project with the options of the command line, if no table was given."""
+        from leafcover.engine.project_file import find_project
+        from leafcover.project import Project
+
+        if any(one is not None for one in tables):
+            if self.save:
+                self.fail("--save writes options into a project file, but a table was given. Leave one of them out.")
+            if self.folder is None and find_project(Path()) is not None:
+                warn("The project file of this folder is not used, because a table was given.")
+            if any(one is None for one in tables):
+                self.fail("Missing argument: give both tables, or none in the folder of a project.")
+            return None
+        if self.folder is None and find_project(Path()) is None:
+            self.fail(
+                "Missing argument: there is no project file here. Give a table, or make one: leafcover init TABLE"
+            )
+        project = Project.read(Path() if self.folder is None else self.folder)
+        return project.changed(**self.changes(project))
+
+    def changes(self, project: "Project") -> dict[str, Any]:
+        """The options as changes of the project file."""
+        given = {name: value for name, value in self.context.params.items() if self._is_given(name)}
+        found = _changes(given, project)
+        for name in ROLES:
+            for column in given.get(name, ()):
+                found.setdefault("columns", {})[column] = name.replace("_", "-")
+        return found
+
+    def _is_given(self, name: str) -> bool:
+        source = self.context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE" and name not in self.own
+
+    def keep(self, project: "Project | None", **chosen: Any) -> None:
+        """Write the options, and what the command chose, into the project file, if that was asked for."""
+        from leafcover.engine.project_file import update_project
+
+        if project is not None and self.save:
+            changes = self.changes(project)
+            for name, value in chosen.items():
+                changes[name] = {**changes.get(name, {}), **value}
+            update_project(project.path, changes)
+            typer.echo(f"saved     {project.path}", err=True)
+
+    def fail(self, words: str) -> NoReturn:
+        """End the command as one that was called wrongly."""
+        self.context.fail(words)
+
+
+def _changes(given: Mapping[str, Any], project: "Project") -> dict[str, Any]:
+    """Options as nested changes of a project file."""
+    found: dict[str, Any] = {}
+    method = project.settings.method
+
+    def put(place: tuple[str, ...], value: Any) -> None:
+        table = found
+        for name in place[:-1]:
+            table = table.setdefault(name, {})
+        table[place[-1]] = value
+
+    if "plan" in given:
+        for name in (*OF_A_RECIPE, "settings"):
+            put(("method", name), None)
+    elif "recipe" in given:
+        put(("method", "plan"), None)
+        if given["recipe"] != method.recipe:
+            put(("method", "settings"), dict.fromkeys(method.settings))
+    for name, place in KEYS.items():
+        if name in given:
+            value = given[name]
+            value = _from_folder(value, project.folder) if isinstance(value, Path) else value
+            put(place, [*getattr(method, name), *value] if name in LISTS else value)
+    if "no_unit_numbers" in given:
+        put(("method", "unit_numbers"), False)
+    if "settings" in given:
+        from leafcover.cli.release import chosen_recipe
+
+        chosen = chosen_recipe(given.get("recipe") or method.recipe or "cover", given["settings"], None)
+        for name, text in (chosen.settings or {}).items():
+            put(("method", "settings", name), _typed(text))
+    if "category" in given:
+        put(("input", "category"), [*dict.fromkeys([*project.settings.input.category, *given["category"]])])
+    if "missing" in given:
+        for name, tokens in Reading(missing=tuple(given["missing"])).missing_tokens().items():
+            put(("input", "missing", name), tokens)
+    return found
+
+
+def _from_folder(path: Path, folder: Path) -> str:
+    """A path of the command line as a project file names it."""
+    from leafcover.project import relative
+
+    return relative(path, folder)
+
+
+def _typed(text: str) -> Any:
+    """A setting as TOML writes it: a number without quotes."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def with_project(*own: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Let a command read a project file: it receives ``given``. ``own`` names options that the file does not take."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(command)
+
+        @wraps(command)
+        def run(**arguments: Any) -> None:
+            context, folder, save = (arguments.pop(name, None) for name in ("context", "project", "save"))
+            command(**arguments, given=Given(context, folder, bool(save), frozenset(own)))
+
+        parameters = [p for p in signature.parameters.values() if p.name != "given"]
+        only = inspect.Parameter.KEYWORD_ONLY
+        parameters += [
+            inspect.Parameter("project", only, annotation=PROJECT, default=None),
+            inspect.Parameter("save", only, annotation=SAVE, default=False),
+            inspect.Parameter("context", only, annotation=typer.Context),
+        ]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # read by typer
+        run.__annotations__ = {p.name: p.annotation for p in parameters}
+        return run
+
+    return decorated
+
+
+PROJECT = Annotated[
+    Path | None,
+    typer.Option(
+        "--project",
+        metavar="DIR",
+        help="The folder of a project: its leafcover.toml, if no table is given, and its ledger of releases.",
+        readable=False,
+        rich_help_panel="Project",
+    ),
+]
+SAVE = Annotated[
+    bool,
+    typer.Option("--save", help="Write these options into the project file.", rich_help_panel="Project"),
+]
+
+
+@dataclass(frozen=True)
+class Original:
+    """The table of a command, and the project it belongs to, if any."""
+
+    table: "Table"
+    path: Path
+    target: str | None
+    project: "Project | None"
+
+    def needed_target(self, given: Given) -> str:
+        """The target of a command that needs one."""
+        if self.target is None:
+            given.fail("Missing option '--target'.")
+        return self.target
+
+    def bins(self, given: int | None) -> int | None:
+        """The classes of a numeric target."""
+        return given if self.project is None else self.project.settings.method.bins
+
+    def read_alike(self, path: Path, reading: Reading) -> "Table":
+        """Another table, read in the same way."""
+        if self.project is None:
+            return reading.read(path, target=self.target)
+        from leafcover.api import read
+
+        return read(path, **self.project.reading)
+
+
+def read_original(given: Given, table: Path | None, reading: Reading, target: str | None) -> Original:
+    """Read the table that was given, or that of the project."""
+    project = given.project(table)
+    if project is not None:
+        return Original(project.table(), project.input, project.settings.chosen_target, project)
+    assert table is not None
+    data = reading.read(table, target=target)
+    refuse_unknown(data, reading, target)
+    return Original(data, table, target, None)
+
+
+# leafcover init
+
+
+@app.command()
+@guarded
+@with_reading
+def init(
+    table: Annotated[Path, typer.Argument(metavar="TABLE", help="The table to release.", readable=False)],
+    *,
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE", help="The project file, or its folder.", readable=False)
+    ] = Path("leafcover.toml"),
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COL", help="The column that readers will predict.")
+    ] = None,
+    audience: AudienceOption = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    reading: Reading,
+) -> None:
+    """Make a project file for TABLE: what can be decided is, with a comment that says why; "?" marks the rest."""
+    from leafcover.messages import catalogue
+    from leafcover.project import init as init_project
+
+    say = catalogue("project")
+    project = init_project(
+        table,
+        out,
+        target=target,
+        audience=audience,  # type: ignore[arg-type]  # checked there
+        roles=reading.roles(None),
+        drop=reading.drop,
+        category=reading.category,
+        missing=reading.missing_tokens(),
+        encoding=None if reading.encoding == "utf-8" else reading.encoding,
+        delimiter=reading.delimiter,
+        force=force,
+    )
+    if quiet:
+        return
+    typer.echo(say("made", file=str(project.path)))
+    for one in project.findings:
+        if one.kind != "undecided":
+            typer.echo(f"  {one.name or one.kind}: {one.message}")
+    if project.settings.undecided:
+        typer.echo(say("made-undecided"))
+        for one in project.findings:
+            if one.kind == "undecided":
+                typer.echo(f"  {one.name}: {one.message}")
+    typer.echo(say("made-next"))

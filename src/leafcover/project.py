@@ -1,0 +1,468 @@
+"""A project: a table, everything that was decided about its release, and its files, as ``leafcover.toml`` says.
+
+project = lc.init("people.csv", target="income", audience="researchers")
+release = project.release()
+project.save(release)
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from leafcover.api import load, read, release, verify
+from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
+from leafcover.engine.manifest import ReleasePaths
+from leafcover.engine.project_draft import DraftOptions, Finding, draft
+from leafcover.engine.project_file import (
+    FILE_NAME,
+    ProjectFile,
+    edited,
+    find_project,
+    parse_project,
+    project_path,
+    read_text,
+    write_project,
+)
+from leafcover.engine.run import Progress
+from leafcover.engine.verify import Check
+from leafcover.errors import NameUnknown, ProjectError
+from leafcover.recipes.plan import Plan
+from leafcover.recipes.plan_file import read_plan
+from leafcover.released import Loaded, Released
+from leafcover.table.atomic import atomic_write, check_output_path
+from leafcover.table.table import Role, Table
+from leafcover.tuning.sweep import Sweep, sweep
+
+DEFAULT_RECIPE = "cover"
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project file, and what its commands do.
+
+    Attributes
+    ----------
+    path : Path
+        The project file. Paths in it are relative to its folder.
+    text : str
+        Its text, with the changes that were made by `changed`.
+    base : str
+        Its text when it was read, by which `write` sees changes of others.
+    findings : tuple of Finding
+        What `init` decided about the table, and why; empty for a project that was read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import leafcover as lc
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = Path(directory) / "leafcover.toml"
+    ...     project = lc.init(lc.sample("cps1985"), path, target="union")
+    ...     release = project.release(seed=7)
+    >>> len(release.table)
+    534
+    """
+
+    path: Path
+    text: str = field(repr=False)
+    base: str = field(repr=False)
+    findings: tuple[Finding, ...] = field(default=(), repr=False)
+
+    @staticmethod
+    def read(place: str | Path = ".") -> "Project":
+        """Read a project file.
+
+        Parameters
+        ----------
+        place : str or Path, default "."
+            The file, or its folder. From the current folder it is looked for in the folders above, too.
+
+        Returns
+        -------
+        Project
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import leafcover as lc
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     _ = lc.init(lc.sample("wine"), Path(directory) / "leafcover.toml")
+        ...     lc.Project.read(directory).settings.undecided
+        ('audience', 'target')
+        """
+        path = find_project(Path()) if Path(place) == Path() else None
+        path = project_path(place) if path is None else path
+        text = read_text(path)
+        project = Project(path, text, text)
+        _ = project.settings  # checked now
+        return project
+
+    @cached_property
+    def settings(self) -> ProjectFile:
+        """Every key of the file, checked."""
+        return parse_project(self.text, str(self.path))
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the project, which paths in the file start from."""
+        return self.path.parent
+
+    @property
+    def paths(self) -> ReleasePaths:
+        """The files of the release."""
+        given = self.settings.output.table
+        return ReleasePaths(self.folder / given if given else beside(self.input, "released"))
+
+    @property
+    def input(self) -> Path:
+        """The original."""
+        return self.folder / self.settings.input.file
+
+    @property
+    def report_path(self) -> Path:
+        """The steward's report; the public one is written beside it."""
+        given = self.settings.output.report
+        return self.folder / given if given else beside(self.paths.table, "report", ".html")
+
+    @property
+    def target(self) -> str | None:
+        """The column that readers will predict, once it is decided."""
+        return self.settings.chosen_target
+
+    @property
+    def key_file(self) -> Path | None:
+        """The file of the secret key, if the release can be repeated."""
+        given = self.settings.output.key_file
+        return None if given is None else self.folder / given
+
+    def changed(self, **changes: Any) -> "Project":
+        """The project with some keys of its file changed; comments and layout stay. `write` saves it.
+
+        Parameters
+        ----------
+        **changes : any
+            New values by key. A mapping changes the keys of a table; None turns the line of a key into a comment.
+
+        Returns
+        -------
+        Project
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import leafcover as lc
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     project = lc.init(lc.sample("wine"), Path(directory) / "leafcover.toml")
+        ...     project = project.changed(target="class", limits={"max_risk": 0.1})
+        >>> project.settings.target, project.settings.limits.max_risk
+        ('class', 0.1)
+        """
+        project = replace(self, text=edited(self.text, changes))
+        _ = project.settings
+        return project
+
+    def write(self) -> "Project":
+        """Save the changes, unless the file has changed since it was read.
+
+        Returns
+        -------
+        Project
+            The project as it is now on disk.
+        """
+        write_project(self.path, self.text, base=self.base)
+        return replace(self, base=self.text)
+
+    def table(self) -> Table:
+        """Read the original, with the roles that are decided.
+
+        Returns
+        -------
+        Table
+        """
+        return read(self.input, **self.reading)
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the original is read, as arguments of `leafcover.read`."""
+        settings, roles = self.settings, dict[str, Role]()
+        for name, role in settings.columns.items():
+            if role not in {"", "drop", "?"}:
+                roles[name] = role  # type: ignore[assignment]  # one of the others
+        target = settings.chosen_target
+        if target is not None and roles.get(target) not in ("unchanged", "sensitive", "quasi-identifier"):
+            roles[target] = "target"
+        given = settings.input
+        text = {"encoding": given.encoding or "utf-8", "delimiter": given.delimiter}
+        drop = list(settings.with_role("drop"))
+        return {"roles": roles, "drop": drop, "category": list(given.category), "missing": dict(given.missing), **text}
+
+    def refuse_undecided(self) -> None:
+        """Raise an error for what the steward has not decided yet.
+
+        Returns
+        -------
+        None
+            If everything is decided.
+        """
+        if marked := self.settings.undecided:
+            raise ProjectError(
+                f"'{self.path}' leaves open: {', '.join(marked)}. Replace each \"?\"; the comment "
+                "beside it says by what."
+            )
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What a recipe is asked for, as arguments of `leafcover.recipes.plan_for`."""
+        method = self.settings.method
+        settings = dict(method.settings) | ({} if method.bins is None else {"bins": method.bins})
+        names = ("rules", "find_rules", "sequence", "most_rows", "rare", "share", "weights", "keep_tables")
+        return {"target": self.target, "settings": settings, **{n: getattr(method, n) for n in names}}
+
+    def plan(self, table: Table | None = None) -> Plan:
+        """The plan of the release: the plan file, or what the recipe writes for the table.
+
+        Parameters
+        ----------
+        table : Table, optional
+            The original, if it was read before.
+
+        Returns
+        -------
+        Plan
+        """
+        method, audience = self.settings.method, self.settings.chosen_audience
+        if method.plan is not None:
+            return read_plan(self.folder / method.plan)
+        original = self.table() if table is None else table
+        within = None if audience is None else AUDIENCES[audience]
+        return plan_within(original, method.recipe or DEFAULT_RECIPE, within, self.asked)
+
+    def release(
+        self,
+        *,
+        table: Table | None = None,
+        seed: int | None = None,
+        again: bool = False,
+        progress: Progress | None = None,
+    ) -> Released:
+        """Release the table as the file says; nothing is written before `save`.
+
+        Parameters
+        ----------
+        table : Table, optional
+            The original, if it was read before.
+        seed : int, optional
+            A fixed seed instead of the secret key, for experiments only.
+        again : bool, default False
+            Release people again whom the ledger of the project knows.
+        progress : callable, optional
+            Called with the current task and the share that is done.
+
+        Returns
+        -------
+        Released
+        """
+        self.refuse_undecided()
+        given = self.arguments if seed is None else {**self.arguments, "key_file": None, "seed": seed}
+        return release(self.table() if table is None else table, **given, again=again, progress=progress)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """How the table is released, as arguments of `leafcover.release`."""
+        settings, method = self.settings, self.settings.method
+        planned = method.plan is not None
+        return {
+            "plan": self.plan() if planned else method.recipe or DEFAULT_RECIPE,
+            **({"target": settings.chosen_target} if planned else self.asked),
+            "unit_numbers": method.unit_numbers,
+            "hold_out": method.hold_out,
+            "key_file": self.key_file,
+            "max_risk": settings.limits.max_risk,
+            "max_singletons": settings.limits.max_singletons,
+            "audience": settings.chosen_audience,
+            "project": self.folder if settings.output.ledger else None,
+        }
+
+    @property
+    def outputs(self) -> dict[str, Any]:
+        """The files of a release, as arguments of `Released.save`."""
+        settings = self.settings
+        return {
+            "path": self.paths.table,
+            "report": None if settings.output.report is None else self.report_path,
+            "title": settings.title,
+            "date": settings.date,
+            "key_file": self.key_file,
+            "publish_tree": settings.output.publish_tree,
+        }
+
+    def save(self, release: Released, *, force: bool = False, progress: Progress | None = None) -> dict[str, Any]:
+        """Write a release, its report and all other files to the places that the project file names.
+
+        Parameters
+        ----------
+        release : Released
+            What `release` returned.
+        force : bool, default False
+            Overwrite files that exist.
+        progress : callable, optional
+            Called with the current task and the share that is done.
+
+        Returns
+        -------
+        dict
+            The manifest that may be published.
+        """
+        return release.save(**self.outputs, force=force, progress=progress)
+
+    def load(self) -> Loaded:
+        """The saved release with its original, to be measured and reported.
+
+        Returns
+        -------
+        Loaded
+        """
+        return load(self.paths.table, original=self.table(), target=self.target)
+
+    def verify(self) -> list[Check]:
+        """Check the saved release: its hash, every guarantee, and with a key file every byte.
+
+        Returns
+        -------
+        list of Check
+        """
+        return verify(self.paths.table, original=self.input, key_file=self.key_file)
+
+    def sweep(self, **options: Any) -> Sweep:
+        """Compare recipes and strengths on the table, within the limit of the project.
+
+        Parameters
+        ----------
+        **options : any
+            Further arguments of `leafcover.sweep`.
+
+        Returns
+        -------
+        leafcover.tuning.sweep.Sweep
+        """
+        given = {"target": self.target, "bins": self.settings.method.bins, "max_risk": self.max_risk}
+        return sweep(self.table(), **{**given, **options})
+
+    @property
+    def max_risk(self) -> float | None:
+        """The limit of risk: that of the file, or of the audience."""
+        audience, given = self.settings.chosen_audience, self.settings.limits.max_risk
+        return given if given is not None or audience is None else AUDIENCES[audience].max_risk
+
+
+def beside(table: Path, word: str, suffix: str = "") -> Path:
+    """A path beside a table with a word before its suffix, such as people.released.csv; a suffix replaces its own.
+
+    >>> beside(Path("people.csv.gz"), "released").name, beside(Path("people.csv"), "report", ".html").name
+    ('people.released.csv.gz', 'people.report.html')
+    """
+    stem, *endings = table.name.split(".")
+    kept = [suffix.removeprefix(".")] if suffix else endings
+    return table.with_name(".".join([stem, word, *kept]))
+
+
+def init(
+    table: str | Path,
+    path: str | Path = FILE_NAME,
+    *,
+    target: str | None = None,
+    audience: AudienceName | None = None,
+    roles: Mapping[str, Role] | None = None,
+    drop: Sequence[str] = (),
+    category: Sequence[str] = (),
+    missing: Mapping[str, Sequence[str]] | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    force: bool = False,
+) -> Project:
+    """Make a project file for a table: what can be decided is, with a comment that says why; "?" marks the rest.
+
+    Parameters
+    ----------
+    table : str or Path
+        The table, a file.
+    path : str or Path, default "leafcover.toml"
+        The project file, or its folder.
+    target : str, optional
+        The column that readers will predict.
+    audience : {"public", "researchers"}, optional
+        Who gets the release.
+    roles : mapping of str to str, optional
+        Roles of columns that are known already.
+    drop, category : sequence of str, optional
+        Columns to leave out, and to read as categories.
+    missing : mapping of str to sequence of str, optional
+        For each column, the texts that mean a missing value.
+    encoding, delimiter : str, optional
+        How a text file is read.
+    force : bool, default False
+        Overwrite a project file that exists.
+
+    Returns
+    -------
+    Project
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import leafcover as lc
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = Path(directory) / "leafcover.toml"
+    ...     project = lc.init(lc.sample("adult"), path, target="income")
+    >>> project.settings.columns["fnlwgt"], project.settings.undecided
+    ('weight', ('audience',))
+    """
+    place, source = project_path(path), Path(table)
+    check_output_path(place, force=force)
+    if audience is not None:
+        audience_named(audience)
+    text: dict[str, Any] = {"missing": missing, "encoding": encoding or "utf-8", "delimiter": delimiter}
+    data = read(source, category=category, **text)
+    coded = [c.name for c in data if c.text_format is not None and c.text_format.width and c.name not in category]
+    if coded:
+        data = read(source, category=[*category, *coded], **text)
+    given = {**{name: str(role) for name, role in (roles or {}).items()}, **dict.fromkeys(drop, "drop")}
+    for name in (*given, *(() if target is None else (target,))):
+        if name not in data.names:
+            raise NameUnknown("column", name, data.names)
+    chosen = {name: role for name, role in given.items() if role != "target"}
+    target = next((name for name, role in given.items() if role == "target"), target)
+    released = beside(source, "released")
+    options = DraftOptions(
+        file=relative(source, place.parent),
+        output=relative(place.parent / released.name, place.parent),
+        report=beside(released, "report", ".html").name,
+        title=source.name.split(".")[0],
+        target=target,
+        audience=audience,
+        roles=chosen,
+        category=[*category, *coded],
+        missing={name: [str(one) for one in tokens] for name, tokens in (missing or {}).items()},
+        encoding=encoding,
+        delimiter=delimiter,
+    )
+    made = draft(data, options)
+    parse_project(made.text, str(place))
+    with atomic_write(place, force=force) as part:
+        part.write_text(made.text, "utf-8")
+    return Project(place, made.text, made.text, made.findings)
+
+
+def relative(path: Path, folder: Path) -> str:
+    """A path as a project file in the folder names it."""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:  # on another drive of Windows
+        return path.absolute().as_posix()
