@@ -15,7 +15,7 @@ from typing import Any
 from leafcover.api import load, read, release, verify
 from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
 from leafcover.engine.manifest import ReleasePaths
-from leafcover.engine.project_draft import DraftOptions, Finding, draft
+from leafcover.engine.project_draft import DraftOptions, Finding, draft, missing_texts
 from leafcover.engine.project_file import (
     FILE_NAME,
     ProjectFile,
@@ -33,6 +33,7 @@ from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import read_plan
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
+from leafcover.table.infer import MISSING_TOKENS
 from leafcover.table.table import Role, Table
 from leafcover.tuning.sweep import Sweep, sweep
 
@@ -428,11 +429,17 @@ def init(
     check_output_path(place, force=force)
     if audience is not None:
         audience_named(audience)
-    text: dict[str, Any] = {"missing": missing, "encoding": encoding or "utf-8", "delimiter": delimiter}
-    data = read(source, category=category, **text)
+    text: dict[str, Any] = {"encoding": encoding or "utf-8", "delimiter": delimiter}
+    tokens = {name: [str(one) for one in texts] for name, texts in (missing or {}).items()}
+    data = read(source, category=category, missing=tokens, **text)
     coded = [c.name for c in data if c.text_format is not None and c.text_format.width and c.name not in category]
-    if coded:
-        data = read(source, category=[*category, *coded], **text)
+    found = {c.name: missing_texts(c) for c in data if c.name not in (*tokens, *category)}
+    tokens |= {
+        name: [*(MISSING_TOKENS if data[name].missing.any() else ()), *texts] for name, texts in found.items() if texts
+    }
+    coded = [*category, *coded]
+    if len(coded) > len(category) or any(found.values()):
+        data = read(source, category=coded, missing=tokens, **text)
     given = {**{name: str(role) for name, role in (roles or {}).items()}, **dict.fromkeys(drop, "drop")}
     for name in (*given, *(() if target is None else (target,))):
         if name not in data.names:
@@ -448,8 +455,8 @@ def init(
         target=target,
         audience=audience,
         roles=chosen,
-        category=[*category, *coded],
-        missing={name: [str(one) for one in tokens] for name, tokens in (missing or {}).items()},
+        category=coded,
+        missing=tokens,
         encoding=encoding,
         delimiter=delimiter,
     )

@@ -92,6 +92,8 @@ class Given:
                 "Missing argument: there is no project file here. Give a table, or make one: leafcover init TABLE"
             )
         project = Project.read(Path() if self.folder is None else self.folder)
+        if len(project.path.parts) > 1 and not self.context.params.get("quiet"):
+            typer.echo(f"project   {project.path}", err=True)
         return project.changed(**self.changes(project))
 
     def changes(self, project: "Project") -> dict[str, Any]:

@@ -37,8 +37,8 @@ class Thresholds:
 
 
 # max_risk and k: El Emam (2013) lists cell sizes as precedents: 5 is the most common among data custodians, 20 was used
-# for public files of patients. share: CMS (2020) shows no count from 1 to 10; Hundepool and others (2005) name 3 and 5
-# as usual thresholds, as do the levels that are pooled. max_singletons: our own; a public file has none.
+# for public files of patients, and a cell of n rows means a risk of 1/n. share: CMS (2020) shows no count from 1 to 10;
+# UNECE and Eurostat (2005) name 3 and 5 as usual thresholds, which also holds for levels. max_singletons: our own.
 AUDIENCES: Mapping[AudienceName, Thresholds] = {
     "public": Thresholds(max_risk=0.05, max_singletons=0.0, k=20, share=11, rare="pool"),
     "researchers": Thresholds(max_risk=0.2, max_singletons=0.05, k=5, share=5, rare="pool"),
@@ -114,11 +114,12 @@ def _sentences(limits: Limits) -> Iterator[str]:
     for name, usual in asdict(own).items():
         used = getattr(limits.used, name)
         if used is None:
-            yield say("audience-not-used", threshold=name, audience=limits.audience)
+            yield say("audience-not-used", threshold=name)
         elif used != usual and not (name in ("k", "share") and used > usual):
-            yield say("audience-other", threshold=name, used=f"{used}", usual=f"{usual}", audience=limits.audience)
+            yield say("audience-other", threshold=name, used=str(used), usual=str(usual))
         else:
             yield threshold_sentence(limits.audience, name)
+    yield say("audience-caveat")
 
 
 def threshold_sentence(audience: AudienceName, name: str) -> str:

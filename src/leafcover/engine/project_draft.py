@@ -11,14 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from leafcover.engine.audience import AUDIENCES, AudienceName, threshold_sentence
 from leafcover.engine.project_file import UNDECIDED, VERSION
-from leafcover.engine.statement import names_no_level
 from leafcover.errors import LeafcoverError
 from leafcover.messages import catalogue
 from leafcover.recipes.plan_file import toml_value
-from leafcover.table.inspection import Suspect, identifiers, name_words
+from leafcover.table.formatting import PLAIN
+from leafcover.table.inspection import Suspect, identifiers, name_words, possible_units
 from leafcover.table.recoding import rare_levels
 from leafcover.table.rule_search import find_rules
 from leafcover.table.table import Column, Role, Table
@@ -33,8 +35,10 @@ WEIGHT_NAMES = ("survey weight", "sampling weight", "sample weight", "design wei
 BARE_WEIGHTS = frozenset({"weight", "weights", "wt", "gewicht", "poids", "peso"})  # or of a body, or a parcel
 ROWS_OF_ONE = 1.5  # rows that a person or household has at least, on average, if a column is a unit
 FEW, MANY = 2, 10  # distinct values of a column that may be a target
-MOST_TARGETS, MOST_RULES = 8, 5  # that a comment lists
+MOST_LISTED = 5  # names or warnings
 CLASSES = 4  # of a numeric target
+MANY_NUMBERS = 50  # distinct values from which a column of numbers and one or two texts is no column of codes
+MOST_MISSING_TEXTS = 2
 
 say = catalogue("project")
 
@@ -46,7 +50,7 @@ class Finding:
     Attributes
     ----------
     kind : str
-        What it is about: "drop", "unit", "weight", "category", "bins", "rules", "rare" or "undecided".
+        What it is about: "drop", "unit", "weight", "category", "missing", "bins", "rules", "rare" or "undecided".
     name : str
         The column, or the key of the file.
     message : str
@@ -96,7 +100,7 @@ class _Left:
     """The table as it would be released, and what was found in it."""
 
     table: Table
-    rules: tuple[str, ...]
+    rules: int  # between columns, that were found
     rare: Mapping[str, int]  # levels that few people have, by column
     bins: int | None  # the classes of a numeric target
 
@@ -105,12 +109,12 @@ def draft(table: Table, options: DraftOptions) -> Draft:
     """The draft for a table that was read without roles."""
     decided = _roles(table, options)
     kept = _with_roles(table, decided.roles, options.target)
-    rules = tuple(found.rule.text for found in find_rules(kept))
+    rules = len(find_rules(kept))
     rare = {one.column: len(one.levels) for one in rare_levels(kept)}
     left = _Left(kept, rules, rare, _bins(kept, options.target))
     undecided = tuple(_undecided(left, options))
     lines = [
-        *_head(options, undecided),
+        *_head(left, options),
         *_input(table, options),
         *_columns(table, decided),
         *_method(left),
@@ -136,11 +140,18 @@ def _roles(table: Table, options: DraftOptions) -> _Decided:
             roles[suspect.column] = kind
             why = say("why-unit", reason=suspect.reason) if kind == "unit" else say("why-drop", reason=suspect.reason)
             reasons[suspect.column] = Finding(kind, suspect.column, why)
+    for suspect in possible_units(_with_roles(table, roles, options.target)):
+        roles[suspect.column] = UNDECIDED
+        reasons[suspect.column] = _perhaps_a_unit(suspect.column, say("doubt-unit", reason=suspect.reason))
     if not _fits(table, roles, options.target):  # two columns that are no people of households, for instance
         for name in [name for name, role in roles.items() if role == "unit" and name in reasons]:
             roles[name] = UNDECIDED
-            reasons[name] = Finding("undecided", f"columns.{name}", say("decide-unit", reason=reasons[name].message))
+            reasons[name] = _perhaps_a_unit(name, reasons[name].message)
     return _Decided(roles, reasons)
+
+
+def _perhaps_a_unit(name: str, reason: str) -> Finding:
+    return Finding("undecided", f"columns.{name}", say("decide-unit", reason=reason))
 
 
 def _refused(table: Table, roles: Mapping[str, str], target: str | None) -> list[Suspect]:
@@ -188,30 +199,46 @@ def _is_weight(column: Column) -> bool:
     return (named or coded) and column.kind == "number" and not bool((column.values < 0).any())
 
 
+def missing_texts(column: Column) -> list[str]:
+    """Texts that mean a missing value, in a column that is otherwise of many different numbers.
+
+    >>> numbers = [str(number) for number in range(60)]
+    >>> missing_texts(Column("pay", "category", np.arange(61), levels=tuple(sorted([*numbers, "N"]))))
+    ['N']
+    """
+    if not column.is_category or len(column.levels) <= MANY_NUMBERS:
+        return []
+    numbers = pc.match_substring_regex(pa.array(column.levels, pa.string()), PLAIN)
+    texts = [level for level, is_number in zip(column.levels, numbers.to_pylist(), strict=True) if not is_number]
+    return texts if len(texts) <= MOST_MISSING_TEXTS else []
+
+
 # What is left to the steward.
 
 
 def _undecided(left: _Left, options: DraftOptions) -> Iterator[Finding]:
     if options.audience is None:
-        yield Finding("undecided", "audience", say("decide-audience"))
+        yield Finding("undecided", "audience", say("about-audience"))
     if options.target is None:
-        columns = _listed(_targets(left.table), MOST_TARGETS)
-        yield Finding("undecided", "target", say("decide-target", columns=columns or "none"))
+        yield Finding("undecided", "target", _about_target(left))
 
 
-def _targets(kept: Table) -> list[str]:
-    """The columns with few distinct values, which may be a target."""
-    free = [column for column in kept if kept.roles.get(column.name) not in ("unit", "weight", "unchanged")]
-    return [column.name for column in free if FEW <= _distinct(column) <= MANY]
+def _about_target(left: _Left) -> str:
+    """What a target is, and the columns with few distinct values; often it is one of the last."""
+    free = [column for column in left.table if left.table.roles.get(column.name) not in ("unit", "weight", "unchanged")]
+    few = [column.name for column in reversed(free) if FEW <= _distinct(column) <= MANY]
+    return say("about-target", columns=_listed(few, MOST_LISTED) or "none")
 
 
 def _found(left: _Left, options: DraftOptions) -> Iterator[Finding]:
     for name in options.category:
         yield Finding("category", name, say("why-category"))
+    for name, tokens in options.missing.items():
+        yield Finding("missing", name, say("why-missing", tokens=", ".join(tokens)))
     if left.bins is not None:
         yield Finding("bins", options.target or "", say("why-bins", classes=left.bins))
     if left.rules:
-        yield Finding("rules", "", say("found-rules", count=len(left.rules)))
+        yield Finding("rules", "", say("found-rules", count=left.rules))
     for name, count in left.rare.items():
         yield Finding("rare", name, say("found-rare", count=count))
 
@@ -234,14 +261,13 @@ def _line(key: str, value: object, comment: str = "") -> str:
     return f"{key} = {toml_value(value)}" + (f"  # {comment}" if comment else "")
 
 
-def _head(options: DraftOptions, undecided: Sequence[Finding]) -> Iterator[str]:
-    marked = {one.name: one.message for one in undecided}
-    for number in range(1, 6):
+def _head(left: _Left, options: DraftOptions) -> Iterator[str]:
+    for number in range(1, 5):
         yield f"# {say(f'head-{number}', file=options.file)}"
     yield from ("", _line("version", VERSION), _line("title", options.title, say("about-title")))
-    audience = marked.get("audience") or say("about-audience")
-    yield _line("audience", options.audience or UNDECIDED, audience)
-    yield _line("target", options.target or UNDECIDED, marked.get("target") or say("about-target"))
+    yield _line("audience", options.audience or UNDECIDED, say("about-audience"))
+    about = _about_target(left) if options.target is None else say("about-target", columns="none")
+    yield _line("target", options.target or UNDECIDED, about)
 
 
 def _input(table: Table, options: DraftOptions) -> Iterator[str]:
@@ -256,14 +282,17 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
     if options.category:
         yield _line("category", list(options.category), say("about-category"))
     if options.missing:
-        yield _line("missing", {toml_key(name): list(tokens) for name, tokens in options.missing.items()})
-    for warning in table.warnings:
+        tokens = {toml_key(name): list(texts) for name, texts in options.missing.items()}
+        yield _line("missing", tokens, say("about-missing"))
+    for warning in table.warnings[:MOST_LISTED]:
         yield f"# {say('read-warning', warning=warning)}"
+    if more := table.warnings[MOST_LISTED:]:
+        yield f"# {say('read-warning', warning=say('and-more', count=len(more)))}"
 
 
 def _columns(table: Table, decided: _Decided) -> Iterator[str]:
     yield from ("", "[columns]")
-    for number in range(1, 5):
+    for number in range(1, 4):
         yield f"# {say(f'columns-{number}')}"
     suspects = {one.column: one for one in identifiers(table)}
     rows = [(toml_key(column.name), toml_value(decided.roles.get(column.name, "")), column) for column in table]
@@ -273,7 +302,8 @@ def _columns(table: Table, decided: _Decided) -> Iterator[str]:
         why = decided.reasons[column.name].message if column.name in decided.reasons else ""
         if not why and column.name not in decided.roles:
             why = _doubt(column, suspects.get(column.name))
-        yield f"{key} = {role}{' ' * (width - len(key) - len(role))}  # {about}{f'; {why}' if why else ''}"
+        gap = " " * (width - len(key) - len(role))
+        yield f"{key} = {role}{gap}  # {about}{f'. {why[0].upper()}{why[1:]}' if why else ''}"
 
 
 def _doubt(column: Column, suspect: Suspect | None) -> str:
@@ -288,10 +318,8 @@ def _method(left: _Left) -> Iterator[str]:
     yield f"# settings = {{ k = 100 }}  # {say('about-settings')}"
     if left.bins is not None:
         yield _line("bins", left.bins, say("why-bins", classes=left.bins))
-    rules = [text for text in left.rules if names_no_level(text)][:MOST_RULES]
-    more = len(left.rules) - len(rules)
-    yield _line("find_rules", True, say("about-rules", rules="; ".join(rules) or "none", more=more))
-    rare = _listed([*left.rare], MOST_TARGETS) or "none"
+    yield _line("find_rules", True, say("about-rules", count=left.rules))
+    rare = _listed([*left.rare], MOST_LISTED) or "none"
     yield _line("rare", "pool", say("about-rare", columns=rare))
     if left.table.with_role("unit"):
         yield _line("unit_numbers", True, say("about-unit-numbers"))

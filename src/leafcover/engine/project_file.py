@@ -152,12 +152,13 @@ class ProjectFile(_Part):
 
 def find_project(start: Path) -> Path | None:
     """The project file in a folder, or in the nearest folder above it that belongs to the same user."""
-    start = start.absolute()
-    for folder in (start, *start.parents):
-        if folder != start and not _same_owner(folder, start):
+    folder = start
+    for above in (start.absolute(), *start.absolute().parents):
+        if not _same_owner(above, start):
             return None
         if (folder / FILE_NAME).is_file():
             return folder / FILE_NAME
+        folder = folder / ".."
     return None
 
 

@@ -146,23 +146,58 @@ def _check_rows(column: Column, table: Table) -> Suspect | None:
         return None
     if {*words} & (PLACES if person else PLACES | INNOCENT_WORDS):
         return None
-    known = np.flatnonzero(~column.missing)
-    values = column.values[known]
-    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
-    distinct = len(np.unique(values)) if whole else 0
-    if distinct <= MANY_VALUES or not ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]:
+    known, distinct = np.flatnonzero(~column.missing), _few_rows_each(column)
+    if not distinct:
         return None
+    values = column.values[known]
     if person and not column.is_category and bool((values[1:] >= values[:-1]).all()):
         return _refusal(column, f"its {distinct:,} distinct values increase, each over several rows", unit=True)
-    others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
-    order = np.argsort(values, kind="stable")
-    same = values[order][1:] == values[order][:-1]  # a row and the one before it have the same value
-    constant = [one for one in others if _is_constant(one, known[order], same)]
+    constant = _constant_within(column, table)
     if not constant or (not person and not _unrelated(constant)):
         return None
+    return _refusal(column, _same_within(column, distinct, constant), unit=True)
+
+
+def possible_units(table: Table) -> tuple[Suspect, ...]:
+    """The columns that may say whose the rows are, whatever their name.
+
+    The rows of each value follow each other in the table, and agree in at least two unrelated columns.
+    """
+    found = []
+    for column in table:
+        distinct = 0 if table.roles.get(column.name) in EXEMPT_ROLES | ATTRIBUTE_ROLES else _few_rows_each(column)
+        values = column.values[~column.missing]
+        if distinct and np.count_nonzero(values[1:] != values[:-1]) + 1 == distinct:
+            constant = _constant_within(column, table)
+            if len(constant) > 1 and _unrelated(constant):
+                reason = _same_within(column, distinct, constant)
+                message = f"Column {column.name!r} may say whose the rows are: {reason}."
+                found.append(Suspect(column.name, "warn", message, reason=reason, is_unit=True))
+    return tuple(found)
+
+
+def _few_rows_each(column: Column) -> int:
+    """The number of distinct values, if several rows, but not many, have each of them; otherwise 0."""
+    known = column.values[~column.missing]
+    whole = column.is_category or column.kind == "time" or (column.kind == "number" and _is_whole(column))
+    distinct = len(np.unique(known)) if whole else 0
+    fits = distinct > MANY_VALUES and ROWS_OF_ONE[0] <= len(known) / distinct <= ROWS_OF_ONE[1]
+    return distinct if fits else 0
+
+
+def _constant_within(column: Column, table: Table) -> list[Column]:
+    """The other columns that agree in rows with the same value."""
+    others = [one for one in table if one.name != column.name and table.roles.get(one.name) not in EXEMPT_ROLES]
+    known = np.flatnonzero(~column.missing)
+    order = np.argsort(column.values[known], kind="stable")
+    values = column.values[known][order]
+    return [one for one in others if _is_constant(one, known[order], values[1:] == values[:-1])]
+
+
+def _same_within(column: Column, distinct: int, constant: Sequence[Column]) -> str:
+    rows = np.count_nonzero(~column.missing) / distinct
     names = " and ".join(repr(one.name) for one in constant[:2])
-    reason = f"{len(known) / distinct:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
-    return _refusal(column, reason, unit=True)
+    return f"{rows:.1f} rows have each of its {distinct:,} distinct values, with the same {names}"
 
 
 def _names_person(words: list[str]) -> bool:

@@ -1,13 +1,15 @@
 # The comments of a project file as `leafcover init` writes it, and what the command says.
 
-head-1 = The release of { $file }: what is released, how, and for whom. Change what you like; commands keep your comments.
-head-2 =   leafcover inspect   looks at the table            leafcover release   writes the released table and its report
-head-3 =   leafcover sweep     compares other methods        leafcover verify    checks the files before you give them away
-head-4 = "?" marks what only you can decide; nothing is released before. The page “A project file” of the documentation has every key.
-head-5 = Paths start from the folder of this file. A key, a seed or a password never belongs here.
+head-1 = How { $file } is released: what, for whom and how. Change what you like; commands keep your comments.
+head-2 = leafcover inspect: look at the table. leafcover release: write the released table and its report. leafcover verify: check the files.
+head-3 = "?" marks what only you can decide: nothing is released before. Paths start from the folder of this file.
+head-4 = A key, a seed or a password never belongs here. The page “A project file” of the documentation explains every key.
 about-title = the table’s name in the report
-about-audience = who gets the release: "public" (anybody) or "researchers" (known, and bound by an agreement); it sets the limits below
-about-target = the column that readers will predict: its rules are kept best
+about-audience = "public" (anybody may get the table) or "researchers" (known, and bound by an agreement): sets the limits below
+about-target = the column that readers will predict: its rules are kept best{ $columns ->
+    [none] {""}
+   *[other] . With few values: { $columns }
+}
 about-file = { $rows ->
     [one] { $rows } row
    *[other] { $rows } rows
@@ -15,30 +17,27 @@ about-file = { $rows ->
     [one] { $columns } column
    *[other] { $columns } columns
 } when this file was made
-about-category = read as categories: their numbers have leading zeros, as codes have, or you asked for it
+about-category = read as categories: codes with leading zeros, or named by you
+about-missing = texts that mean a missing value, in columns of numbers
 read-warning = When it was read: { $warning }
 
-columns-1 = "" is released and protected. Or "drop"; "unit": whose the rows are; "weight": of a survey; "unchanged": not protected;
-columns-2 = "sensitive": must not be inferred; "quasi-identifier": an attacker may know it.
-columns-3 = No quasi-identifier and no sensitive column was guessed: without them, attackers know every column but the one they infer,
-columns-4 = and no column may be inferred. That is the strictest assumption; naming some makes the measured attacks weaker.
+columns-1 = "" is released and protected. Others: "drop"; "unit" (whose the rows are); "weight" (of a survey); "unchanged" (not protected);
+columns-2 = "sensitive" (must not be inferred); "quasi-identifier" (an attacker may know it). Of these two none was guessed: then attackers
+columns-3 = know every column but the one they infer, and no column may be inferred. That is the strictest assumption.
 about-column = { $kind }, { $values ->
     [one] { $values } value
    *[other] { $values } values
 }
-why-drop = looks like an identifier: { $reason }; or "unchanged", or "sensitive" if it says something about people
-why-unit = looks like the id of a person or household: { $reason }; released as new numbers; or "drop"
-why-weight = named like a survey weight; or "" if it is something else
+why-drop = looks like an identifier: { $reason }. Or "unchanged", or "sensitive" if it describes people
+why-unit = looks like the id of a person or household: { $reason }. Leaves as new numbers; or "drop"
+why-weight = named like a survey weight; or ""
+why-missing = { $tokens } means a missing value, and the others are numbers; if they are codes, name the column under category
 why-category = has leading zeros, as codes have: read as a category
-why-bins = grouped into { $classes } classes of equal size for the trees; it is still released as a number
-doubt-identifier = may be an identifier: { $reason }; then "drop"
-doubt-weight = if this is a survey weight: "weight"
-decide-audience = decide: "public" (anybody may get it) or "researchers" (known, and bound by an agreement); it sets the limits below
-decide-target = decide: the column that readers will predict, whose rules are kept best{ $columns ->
-    [none] .
-   *[other] ; with few values: { $columns }
-}
-decide-unit = decide: "unit" or "drop"; { $reason }; together with another unit it makes no people of households
+why-bins = { $classes } classes of equal size guide the trees; it leaves as a number
+doubt-identifier = may be an identifier: { $reason }. Then "drop"
+doubt-weight = if it is a survey weight: "weight"
+doubt-unit = may say whose the rows are, because { $reason } and follow each other
+decide-unit = "unit", "drop" or "": { $reason }
 found-rules = { $count ->
     [one] one rule between columns was found
    *[other] { $count } rules between columns were found
@@ -49,35 +48,30 @@ found-rare = { $count ->
 } will be pooled
 and-more = and { $count } more
 
-about-recipe = Leafcover’s own; `leafcover recipes` lists others, `leafcover sweep --save` compares them and chooses
-about-settings = larger leaves than the default: protects more, keeps less; `leafcover recipes` lists all settings
-about-rules = { $rules ->
-    [none] none was found now{ $more ->
-        [0] {""}
-       *[other] {""} that names no level, { $more } that do
-    }
-   *[other] keeps what was found now: { $rules }{ $more ->
-        [0] {""}
-       *[other] {""}; and { $more } more
-    }
-}; rules = ["a <= b"] demands more
+about-recipe = our own; `leafcover recipes` lists others, `leafcover sweep --save` compares them and chooses
+about-settings = larger leaves protect more and keep less; `leafcover recipes` lists all settings
+about-rules = keeps relations between columns: { $count ->
+    [0] none is found now
+    [one] one is found now, and leafcover inspect shows it
+   *[other] { $count } are found now, and leafcover inspect shows them
+}. rules = ["a <= b"] demands more
 about-rare = levels that fewer than 5 people have become one{ $columns ->
     [none] ; there is none now
-   *[other] , now in { $columns }
-}; or "allow", "refuse"
+   *[other] : now in { $columns }
+}. Or "allow", "refuse"
 about-unit-numbers = new numbers say which rows belong together; or false
-about-weights = totals are kept; or "classes" (less exact, nothing computed), "drop"
-about-hold-out = releases a secret sample only, measured on the people left out: better against those who know nearly all rows
-about-limits = The audience sets these thresholds; a line here (share under [method], k under settings) sets another.
-about-table = .csv, .parquet and other suffixes; its manifests are written beside it
-about-report = yours; the one to publish beside it ends in .external.html. Without this line the release is faster: `leafcover report` writes it later
-about-ledger = .leafcover beside this file remembers, by marks that only its key can make, who was released, and refuses to release them again
+about-weights = keeps totals; or "classes", "drop"
+about-hold-out = releases a secret sample, measured on those left out: better against attackers who know nearly everybody
+about-limits = The audience sets these; a line of your own overrides it (max_risk, max_singletons here; share under [method]; k under settings).
+about-table = the suffix decides the format; its manifests are written beside it
+about-report = yours; the one to publish ends in .external.html. Without this line a release is faster: leafcover report writes it later
+about-ledger = .leafcover beside this file remembers who was released, by keyed marks, and refuses to release them again; or false
 about-key-file = keeps the secret key, to repeat the release byte for byte; guard it like the original
 about-publish-tree = shows plan and tree in the public report; their cuts are values of the original
 
-# What `leafcover init` prints.
+# What `leafcover init` and other commands print.
 
-made = Made { $file }. What was found, and decided:
+made = Made { $file }.
 made-undecided = Decide in that file, where "?" stands:
-made-next = Then: leafcover inspect looks at the table, leafcover release writes the released table and its report.
+made-next = Next: leafcover inspect, then leafcover release.
 report-exists = The report of this release was written already; --force writes it again.

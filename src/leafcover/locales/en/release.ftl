@@ -110,30 +110,28 @@ proved-open = Nothing is proved for a single person, for what the values of one 
 # For whom a release is made: a sentence for each threshold, with its source. The bibliography has the sources.
 
 audience = { $audience ->
-    [public] For the public: anybody may get the table. Thresholds, and where they come from:
-   *[researchers] For researchers, who are known and bound by an agreement. Thresholds, and where they come from:
+    [public] For the public: anybody may get the table.
+   *[researchers] For researchers, who are known and bound by an agreement.
 }
 audience-threshold = { $threshold ->
-    [max_risk] { $audience ->
-        [public] max_risk = { $figure }: no risk that decides is above one in twenty, as for public files of patients (El Emam 2013). The source limits re-identification; here inference above control and members found count, too.
-       *[researchers] max_risk = { $figure }: no risk that decides is above one in five, the most common limit of data custodians (El Emam 2013). The source limits re-identification; here inference above control and members found count, too.
+    [max_risk] No risk is above max_risk = { $figure }, { $audience ->
+        [public] one in twenty, as in public files of patients (El Emam 2013).
+       *[researchers] one in five, the most common limit of data custodians (El Emam 2013).
     }
     [max_singletons] { $audience ->
-        [public] max_singletons = { $figure }: no row is alone among those that its values are changed with (our own threshold).
-       *[researchers] max_singletons = { $figure }: at most one row in twenty is alone among those that its values are changed with (our own threshold).
+        [public] No row is alone in its cell (max_singletons = { $figure }); this threshold is our own.
+       *[researchers] At most max_singletons = { $figure } of the rows are alone in their cell; this threshold is our own.
     }
-    [k] { $audience ->
-        [public] k = { $figure }: values are changed among at least { $figure } rows, the size of cells in public files of patients (El Emam 2013).
-       *[researchers] k = { $figure }: values are changed among at least { $figure } rows, the most common size of a cell (El Emam 2013).
+    [k] Values change among at least k = { $figure } rows, { $audience ->
+        [public] as in public files of patients (El Emam 2013).
+       *[researchers] the most common size of a cell (El Emam 2013).
     }
-    [share] { $audience ->
-        [public] share = { $figure }: a released number is held by at least { $figure } rows, since no count from 1 to 10 is shown (CMS 2020).
-       *[researchers] share = { $figure }: a released number is held by at least { $figure } rows, a usual threshold of statistical offices (Hundepool and others 2005).
+    [share] At least share = { $figure } rows hold each released number: { $audience ->
+        [public] US Medicare shows no count from 1 to 10 (CMS 2020).
+       *[researchers] many statistical offices require five (UNECE and Eurostat 2005).
     }
-   *[rare] rare = { $figure }: levels that fewer than 5 people have are pooled, a usual threshold of statistical offices (Hundepool and others 2005).
+   *[rare] Levels that fewer than 5 people have are pooled (rare = { $figure }): many statistical offices require five (UNECE and Eurostat 2005).
 }
-audience-other = { $threshold } = { $used }, which the steward set; for { $audience ->
-    [public] the public
-   *[researchers] researchers
-} it would be { $usual }.
-audience-not-used = { $threshold }: the method has no such threshold.
+audience-other = The steward set { $threshold } = { $used } instead of { $usual }.
+audience-not-used = The method has no { $threshold }.
+audience-caveat = These sources limit re-identification and counts in tables; max_risk also limits inference above control and members found, of which they do not speak.
