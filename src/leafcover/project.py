@@ -14,8 +14,8 @@ from typing import Any
 
 from leafcover.api import load, read, release, verify
 from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
-from leafcover.engine.manifest import ReleasePaths
-from leafcover.engine.project_draft import DraftOptions, Finding, draft, missing_texts
+from leafcover.engine.manifest import ReleasePaths, beside
+from leafcover.engine.project_draft import DraftNote, DraftOptions, draft, missing_texts
 from leafcover.engine.project_file import (
     FILE_NAME,
     ProjectFile,
@@ -52,7 +52,7 @@ class Project:
         Its text, with the changes that were made by `changed`.
     base : str
         Its text when it was read, by which `write` sees changes of others.
-    findings : tuple of Finding
+    notes : tuple of DraftNote
         What `init` decided about the table, and why; empty for a project that was read.
 
     Examples
@@ -71,7 +71,7 @@ class Project:
     path: Path
     text: str = field(repr=False)
     base: str = field(repr=False)
-    findings: tuple[Finding, ...] = field(default=(), repr=False)
+    notes: tuple[DraftNote, ...] = field(default=(), repr=False)
 
     @staticmethod
     def read(place: str | Path = ".") -> "Project":
@@ -362,17 +362,6 @@ class Project:
         return given if given is not None or audience is None else AUDIENCES[audience].max_risk
 
 
-def beside(table: Path, word: str, suffix: str = "") -> Path:
-    """A path beside a table with a word before its suffix, such as people.released.csv; a suffix replaces its own.
-
-    >>> beside(Path("people.csv.gz"), "released").name, beside(Path("people.csv"), "report", ".html").name
-    ('people.released.csv.gz', 'people.report.html')
-    """
-    stem, *endings = table.name.split(".")
-    kept = [suffix.removeprefix(".")] if suffix else endings
-    return table.with_name(".".join([stem, word, *kept]))
-
-
 def init(
     table: str | Path,
     path: str | Path = FILE_NAME,
@@ -464,7 +453,7 @@ def init(
     parse_project(made.text, str(place))
     with atomic_write(place, force=force) as part:
         part.write_text(made.text, "utf-8")
-    return Project(place, made.text, made.text, made.findings)
+    return Project(place, made.text, made.text, made.notes)
 
 
 def relative(path: Path, folder: Path) -> str:

@@ -112,7 +112,7 @@ FIRST = (
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    *("test_share", "weights"),
+    *("test_share", "weights", "audience"),
 )
 ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
 OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}

@@ -14,6 +14,7 @@ from leafcover.cli.app import (
     Reading,
     Title,
     app,
+    as_options,
     guarded,
     progress,
     refuse_unknown,
@@ -165,7 +166,6 @@ def measure(
             typer.echo(f"\nfigures   {json_file}  (for you alone)")
         if report:
             _print_report(report)
-    given.keep(project)
 
 
 def _is_newer(report: Path, released: Path) -> bool:
@@ -204,9 +204,8 @@ def report(
 ) -> None:
     """Measure RELEASED against ORIGINAL, and write the report for you and the one to publish."""
     from leafcover.api import load
-    from leafcover.engine.manifest import load_record
+    from leafcover.engine.manifest import beside, load_record
     from leafcover.messages import catalogue
-    from leafcover.project import beside
     from leafcover.reporting.html_page import require_report
 
     project = given.project(original, released)
@@ -222,7 +221,8 @@ def report(
         before = reading.read(original, target=target)
         refuse_unknown(before, reading, target)
     if project is not None and not force and _is_newer(out, released):
-        typer.echo(catalogue("project")("report-exists"))
+        say = catalogue("project")
+        typer.echo(as_options(say("report-exists")))
         _print_report(out)
         return
     _check_files(original, released, None, None, out, force)
@@ -234,7 +234,6 @@ def report(
     if not quiet:
         typer.echo(str(measures))
         _print_report(out)
-    given.keep(project)
 
 
 def _check_risk(found: "Loaded", limit: float, tell: "Progress", measures: "Measures | None") -> None:

@@ -7,7 +7,7 @@ folder. With --save, options that the file can hold are written into it.
 import inspect
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
@@ -24,6 +24,7 @@ from leafcover.cli.app import (
     warn,
     with_reading,
 )
+from leafcover.errors import LeafcoverError
 
 if TYPE_CHECKING:
     from leafcover.project import Project
@@ -38,6 +39,8 @@ AudienceOption = Annotated[
         help="Who gets the release: sets --max-risk, --share, --rare, k and singletons, with a source for each.",
     ),
 ]
+
+FILE = Path("leafcover.toml")
 
 # Where each option stands in a project file. Lists are added to, roles and settings replaced one by one.
 KEYS = {
@@ -65,7 +68,10 @@ OF_A_RECIPE = (
 )
 
 
-@dataclass(frozen=True)
+REFUSED = 3  # the exit code of a release that is possible, but not wanted
+
+
+@dataclass
 class Given:
     """What was given on the command line: which options, which project, and whether to save them."""
 
@@ -73,20 +79,23 @@ class Given:
     folder: Path | None
     save: bool
     own: frozenset[str]  # options that mean something else in this command
+    opened: "Project | None" = None  # the project, once it was read
+    changes: dict[str, Any] = field(default_factory=dict)  # the options, as changes of the file
+    chosen: dict[str, Any] = field(default_factory=dict)  # what the command chose, in the same way
 
     def project(self, *tables: Path | None) -> "Project | None":
         """The project with the options of the command line, if no table was given."""
-        from leafcover.engine.project_file import find_project
-        from leafcover.project import Project
-
         if any(one is not None for one in tables):
             if self.save:
                 self.fail("--save writes options into a project file, but a table was given. Leave one of them out.")
-            if self.folder is None and find_project(Path()) is not None:
+            if self.folder is None and FILE.is_file():
                 warn("The project file of this folder is not used, because a table was given.")
             if any(one is None for one in tables):
                 self.fail("Missing argument: give both tables, or none in the folder of a project.")
             return None
+        from leafcover.engine.project_file import find_project
+        from leafcover.project import Project
+
         if self.folder is None and find_project(Path()) is None:
             self.fail(
                 "Missing argument: there is no project file here. Give a table, or make one: leafcover init TABLE"
@@ -94,9 +103,11 @@ class Given:
         project = Project.read(Path() if self.folder is None else self.folder)
         if len(project.path.parts) > 1 and not self.context.params.get("quiet"):
             typer.echo(f"project   {project.path}", err=True)
-        return project.changed(**self.changes(project))
+        self.changes = self._options(project)
+        self.opened = project.changed(**self.changes)
+        return self.opened
 
-    def changes(self, project: "Project") -> dict[str, Any]:
+    def _options(self, project: "Project") -> dict[str, Any]:
         """The options as changes of the project file."""
         given = {name: value for name, value in self.context.params.items() if self._is_given(name)}
         found = _changes(given, project)
@@ -109,16 +120,15 @@ class Given:
         source = self.context.get_parameter_source(name)
         return source is not None and source.name == "COMMANDLINE" and name not in self.own
 
-    def keep(self, project: "Project | None", **chosen: Any) -> None:
+    def keep(self) -> None:
         """Write the options, and what the command chose, into the project file, if that was asked for."""
         from leafcover.engine.project_file import update_project
 
-        if project is not None and self.save:
-            changes = self.changes(project)
-            for name, value in chosen.items():
-                changes[name] = {**changes.get(name, {}), **value}
-            update_project(project.path, changes)
-            typer.echo(f"saved     {project.path}", err=True)
+        if self.opened is not None and self.save:
+            for name, value in self.chosen.items():
+                self.changes[name] = {**self.changes.get(name, {}), **value}
+            update_project(self.opened.path, self.changes)
+            typer.echo(f"saved     {self.opened.path}", err=True)
 
     def fail(self, words: str) -> NoReturn:
         """End the command as one that was called wrongly."""
@@ -188,7 +198,14 @@ def with_project(*own: str) -> Callable[[Callable[..., None]], Callable[..., Non
         @wraps(command)
         def run(**arguments: Any) -> None:
             context, folder, save = (arguments.pop(name, None) for name in ("context", "project", "save"))
-            command(**arguments, given=Given(context, folder, bool(save), frozenset(own)))
+            given = Given(context, folder, bool(save), frozenset(own))
+            try:
+                command(**arguments, given=given)
+            except LeafcoverError as error:
+                if error.exit_code == REFUSED:  # the options are right, though the release is refused
+                    given.keep()
+                raise
+            given.keep()
 
         parameters = [p for p in signature.parameters.values() if p.name != "given"]
         only = inspect.Parameter.KEYWORD_ONLY
@@ -270,7 +287,7 @@ def init(
     *,
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE", help="The project file, or its folder.", readable=False)
-    ] = Path("leafcover.toml"),
+    ] = FILE,
     target: Annotated[
         str | None, typer.Option("--target", metavar="COL", help="The column that readers will predict.")
     ] = None,
@@ -300,12 +317,12 @@ def init(
     if quiet:
         return
     typer.echo(say("made", file=str(project.path)))
-    for one in project.findings:
+    for one in project.notes:
         if one.kind != "undecided":
             typer.echo(f"  {one.name or one.kind}: {one.message}")
     if project.settings.undecided:
         typer.echo(say("made-undecided"))
-        for one in project.findings:
+        for one in project.notes:
             if one.kind == "undecided":
                 typer.echo(f"  {one.name}: {one.message}")
     typer.echo(say("made-next"))

@@ -24,7 +24,7 @@ from leafcover.cli.project import AudienceOption, Given, read_original, with_pro
 from leafcover.errors import OutputError, PlanError, ValueOutOfRange
 
 if TYPE_CHECKING:
-    from leafcover.engine.manifest import ReleasePaths
+    from leafcover.engine.manifest import ReleasePaths, beside
     from leafcover.recipes.plan import Plan
     from leafcover.released import Released
 
@@ -200,7 +200,6 @@ def release(
     from leafcover.engine.evaluate import MOST_SINGLETONS
     from leafcover.engine.files import check_outputs
     from leafcover.engine.manifest import ReleasePaths
-    from leafcover.project import beside
 
     chosen = _plan(plan, recipe, settings, bins, has_rules=bool(rules) or find_rules is not None)
     source = read_original(given, table, reading, target)
@@ -253,7 +252,6 @@ def release(
     elif not quiet:
         _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
         _print(made, paths, report, arguments["max_risk"])
-    given.keep(project)
 
 
 def _print(made: "Released", paths: "ReleasePaths", report: Path | None, max_risk: float | None) -> None:
@@ -451,7 +449,6 @@ def plan(
         within = None if audience is None else audience_named(audience)
         written = plan_within(source.table, recipe, within, {**asked, "keep_tables": keep_tables})
     typer.echo(plan_text(written), nl=False)
-    given.keep(source.project)
 
 
 # ``leafcover demo``

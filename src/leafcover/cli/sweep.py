@@ -115,8 +115,8 @@ def sweep(
         _show_files(found, source, reading, report, scores)
     if max_risk is not None and found.recommended is None:
         raise RiskTooHigh(f"{recommendation(found)} {advice(found)}")
-    if found.recommended is not None:
-        given.keep(project, **{"method": _as_method(found, project)} if project is not None else {})
+    if found.recommended is not None and project is not None:
+        given.chosen["method"] = _as_method(found, project)
 
 
 def _as_method(found: "Sweep", project: "Project") -> dict[str, Any]:

@@ -186,4 +186,3 @@ def inspect(
     facts = {name: content for name, content in asdict(found).items() if name not in ("identifiers", "rules")}
     facts["rules"] = [{"rule": one.rule.text, "rows": one.rows, "kept": one.kept} for one in found.rules]
     typer.echo(json.dumps(facts, ensure_ascii=False) if as_json else str(found))
-    given.keep(source.project)

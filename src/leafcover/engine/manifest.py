@@ -334,6 +334,17 @@ class ReleasePaths:
         return self.table.with_name(".".join([stem, "held-out", *endings]))
 
 
+def beside(table: Path, word: str, suffix: str = "") -> Path:
+    """A path beside a table with a word before its suffix, such as people.released.csv; a suffix replaces its own.
+
+    >>> beside(Path("people.csv.gz"), "released").name, beside(Path("people.csv"), "report", ".html").name
+    ('people.released.csv.gz', 'people.report.html')
+    """
+    stem, *endings = table.name.split(".")
+    kept = [suffix.removeprefix(".")] if suffix else endings
+    return table.with_name(".".join([stem, word, *kept]))
+
+
 def manifest_of(path: Path) -> dict[str, Any]:
     """Read a manifest, or raise a one-line error."""
     try:

@@ -44,7 +44,7 @@ say = catalogue("project")
 
 
 @dataclass(frozen=True)
-class Finding:
+class DraftNote:
     """Something that was decided about the table, or that the steward must decide.
 
     Attributes
@@ -84,15 +84,15 @@ class Draft:
     """The text of a project file, and what was decided in it."""
 
     text: str
-    findings: tuple[Finding, ...]
+    notes: tuple[DraftNote, ...]
 
 
 @dataclass(frozen=True)
-class _Decided:
+class _DraftRoles:
     """The role of each column that has one, and why."""
 
     roles: Mapping[str, str]
-    reasons: Mapping[str, Finding]
+    reasons: Mapping[str, DraftNote]
 
 
 @dataclass(frozen=True)
@@ -127,19 +127,19 @@ def draft(table: Table, options: DraftOptions) -> Draft:
 # Roles.
 
 
-def _roles(table: Table, options: DraftOptions) -> _Decided:
+def _roles(table: Table, options: DraftOptions) -> _DraftRoles:
     """What was given, then identifiers and units, then weights."""
-    roles, reasons = dict(options.roles), dict[str, Finding]()
+    roles, reasons = dict(options.roles), dict[str, DraftNote]()
     for column in table:
         if column.name not in roles and column.name != options.target and _is_weight(column):
             roles[column.name] = "weight"
-            reasons[column.name] = Finding("weight", column.name, say("why-weight"))
+            reasons[column.name] = DraftNote("weight", column.name, say("why-weight"))
     while found := _refused(table, roles, options.target):
         for suspect in found:
             kind = "unit" if _has_units(table, suspect) else "drop"
             roles[suspect.column] = kind
             why = say("why-unit", reason=suspect.reason) if kind == "unit" else say("why-drop", reason=suspect.reason)
-            reasons[suspect.column] = Finding(kind, suspect.column, why)
+            reasons[suspect.column] = DraftNote(kind, suspect.column, why)
     for suspect in possible_units(_with_roles(table, roles, options.target)):
         roles[suspect.column] = UNDECIDED
         reasons[suspect.column] = _perhaps_a_unit(suspect.column, say("doubt-unit", reason=suspect.reason))
@@ -147,11 +147,11 @@ def _roles(table: Table, options: DraftOptions) -> _Decided:
         for name in [name for name, role in roles.items() if role == "unit" and name in reasons]:
             roles[name] = UNDECIDED
             reasons[name] = _perhaps_a_unit(name, reasons[name].message)
-    return _Decided(roles, reasons)
+    return _DraftRoles(roles, reasons)
 
 
-def _perhaps_a_unit(name: str, reason: str) -> Finding:
-    return Finding("undecided", f"columns.{name}", say("decide-unit", reason=reason))
+def _perhaps_a_unit(name: str, reason: str) -> DraftNote:
+    return DraftNote("undecided", f"columns.{name}", say("decide-unit", reason=reason))
 
 
 def _refused(table: Table, roles: Mapping[str, str], target: str | None) -> list[Suspect]:
@@ -216,11 +216,11 @@ def missing_texts(column: Column) -> list[str]:
 # What is left to the steward.
 
 
-def _undecided(left: _Left, options: DraftOptions) -> Iterator[Finding]:
+def _undecided(left: _Left, options: DraftOptions) -> Iterator[DraftNote]:
     if options.audience is None:
-        yield Finding("undecided", "audience", say("about-audience"))
+        yield DraftNote("undecided", "audience", say("about-audience"))
     if options.target is None:
-        yield Finding("undecided", "target", _about_target(left))
+        yield DraftNote("undecided", "target", _about_target(left))
 
 
 def _about_target(left: _Left) -> str:
@@ -230,17 +230,17 @@ def _about_target(left: _Left) -> str:
     return say("about-target", columns=_listed(few, MOST_LISTED) or "none")
 
 
-def _found(left: _Left, options: DraftOptions) -> Iterator[Finding]:
+def _found(left: _Left, options: DraftOptions) -> Iterator[DraftNote]:
     for name in options.category:
-        yield Finding("category", name, say("why-category"))
+        yield DraftNote("category", name, say("why-category"))
     for name, tokens in options.missing.items():
-        yield Finding("missing", name, say("why-missing", tokens=", ".join(tokens)))
+        yield DraftNote("missing", name, say("why-missing", tokens=", ".join(tokens)))
     if left.bins is not None:
-        yield Finding("bins", options.target or "", say("why-bins", classes=left.bins))
+        yield DraftNote("bins", options.target or "", say("why-bins", classes=left.bins))
     if left.rules:
-        yield Finding("rules", "", say("found-rules", count=left.rules))
+        yield DraftNote("rules", "", say("found-rules", count=left.rules))
     for name, count in left.rare.items():
-        yield Finding("rare", name, say("found-rare", count=count))
+        yield DraftNote("rare", name, say("found-rare", count=count))
 
 
 def _bins(kept: Table, target: str | None) -> int | None:
@@ -262,8 +262,8 @@ def _line(key: str, value: object, comment: str = "") -> str:
 
 
 def _head(left: _Left, options: DraftOptions) -> Iterator[str]:
-    for number in range(1, 5):
-        yield f"# {say(f'head-{number}', file=options.file)}"
+    for sentence in (say("head-1", file=options.file), say("head-2"), say("head-3"), say("head-4")):
+        yield f"# {sentence}"
     yield from ("", _line("version", VERSION), _line("title", options.title, say("about-title")))
     yield _line("audience", options.audience or UNDECIDED, say("about-audience"))
     about = _about_target(left) if options.target is None else say("about-target", columns="none")
@@ -290,10 +290,10 @@ def _input(table: Table, options: DraftOptions) -> Iterator[str]:
         yield f"# {say('read-warning', warning=say('and-more', count=len(more)))}"
 
 
-def _columns(table: Table, decided: _Decided) -> Iterator[str]:
+def _columns(table: Table, decided: _DraftRoles) -> Iterator[str]:
     yield from ("", "[columns]")
-    for number in range(1, 4):
-        yield f"# {say(f'columns-{number}')}"
+    for sentence in (say("columns-1"), say("columns-2"), say("columns-3")):
+        yield f"# {sentence}"
     suspects = {one.column: one for one in identifiers(table)}
     rows = [(toml_key(column.name), toml_value(decided.roles.get(column.name, "")), column) for column in table]
     width = max(len(key) + len(role) for key, role, _ in rows)

@@ -51,13 +51,13 @@ MISTAKES = {
 }
 
 
-class _Part(BaseModel):
+class _FileTable(BaseModel):
     """A table of the file: unknown keys are refused, text is no number, values cannot be changed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class ProjectInput(_Part):
+class ProjectInput(_FileTable):
     """The table ``[input]``: the original, and how its file is read."""
 
     file: Text
@@ -67,7 +67,7 @@ class ProjectInput(_Part):
     missing: dict[str, Annotated[tuple[Token, ...], Field(strict=False)] | Token] = Field(default_factory=dict)
 
 
-class ProjectMethod(_Part):
+class ProjectMethod(_FileTable):
     """The table ``[method]``: a recipe with its settings, or a plan file."""
 
     recipe: Text | None = None
@@ -95,14 +95,14 @@ class ProjectMethod(_Part):
         return self
 
 
-class ProjectLimits(_Part):
+class ProjectLimits(_FileTable):
     """The table ``[limits]``: what refuses a release; both override the audience's."""
 
     max_risk: Share | None = None
     max_singletons: Share | None = None
 
 
-class ProjectOutput(_Part):
+class ProjectOutput(_FileTable):
     """The table ``[output]``: the files that are written."""
 
     table: Text | None = None
@@ -112,7 +112,7 @@ class ProjectOutput(_Part):
     ledger: bool = False
 
 
-class ProjectFile(_Part):
+class ProjectFile(_FileTable):
     """A whole project file."""
 
     version: Literal[1]
@@ -288,8 +288,23 @@ def _change(table: Any, changes: Mapping[str, Any]) -> None:
             if name not in table:
                 table[name] = tomlkit.table() if isinstance(table, tomlkit.TOMLDocument) else tomlkit.inline_table()
             _change(table[name], value)
-        elif name not in table or tomlkit.item(table[name]).unwrap() != value:
+        elif name not in table:
             table[name] = list(value) if isinstance(value, tuple) else value
+        elif isinstance(table[name], tomlkit.items.Array) and isinstance(value, list | tuple):
+            _change_list(table[name], list(value))
+        elif tomlkit.item(table[name]).unwrap() != value:
+            table[name] = value
+
+
+def _change_list(array: Any, value: list[Any]) -> None:
+    """Change a list one by one, so that the comments beside other elements stay."""
+    for one in [one for one in array.unwrap() if one not in value]:
+        array.remove(one)
+    for one in [one for one in value if one not in array.unwrap()]:
+        array.append(one)
+    if array.unwrap() != value:  # in another order
+        array.clear()
+        array.extend(value)
 
 
 def _comment_out(table: Any, name: str) -> None:

@@ -74,4 +74,4 @@ about-publish-tree = shows plan and tree in the public report; their cuts are va
 made = Made { $file }.
 made-undecided = Decide in that file, where "?" stands:
 made-next = Next: leafcover inspect, then leafcover release.
-report-exists = The report of this release was written already; --force writes it again.
+report-exists = The report of this release was written already. Write it again with force=True.
