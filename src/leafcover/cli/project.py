@@ -246,12 +246,6 @@ class Original:
     target: str | None
     project: "Project | None"
 
-    def needed_target(self, given: Given) -> str:
-        """The target of a command that needs one."""
-        if self.target is None:
-            given.fail("Missing option '--target'.")
-        return self.target
-
     def bins(self, given: int | None) -> int | None:
         """The classes of a numeric target."""
         return given if self.project is None else self.project.settings.method.bins
@@ -269,11 +263,21 @@ def read_original(given: Given, table: Path | None, reading: Reading, target: st
     """Read the table that was given, or that of the project."""
     project = given.project(table)
     if project is not None:
-        return Original(project.table(), project.input, project.settings.chosen_target, project)
+        return Original(project.table(), project.input, project.target, project)
     assert table is not None
     data = reading.read(table, target=target)
     refuse_unknown(data, reading, target)
     return Original(data, table, target, None)
+
+
+def read_with_target(given: Given, table: Path | None, reading: Reading, target: str | None) -> tuple[Original, str]:
+    """The same for a command that needs a target, and the target."""
+    if table is not None and target is None:
+        given.fail("Missing option '--target'.")
+    source = read_original(given, table, reading, target)
+    if source.target is None:
+        given.fail("Missing option '--target': the project has no target yet.")
+    return source, source.target
 
 
 # leafcover init

@@ -9,7 +9,7 @@ import typer
 
 from leafcover.cli.app import Force, Json, Quiet, Reading, app, guarded, progress, warn, with_reading
 from leafcover.cli.main import stoppable
-from leafcover.cli.project import Given, Original, read_original, with_project
+from leafcover.cli.project import Given, Original, read_with_target, with_project
 from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import OutputError, PlanError, RiskTooHigh, ValueOutOfRange
 
@@ -77,8 +77,8 @@ def sweep(
     from leafcover.tuning.report import report as page
     from leafcover.tuning.sweep import sweep as run_sweep
 
-    source = read_original(given, table, reading, target)
-    original, project, target = source.table, source.project, source.needed_target(given)
+    source, target = read_with_target(given, table, reading, target)
+    original, project = source.table, source.project
     bins = source.bins(bins)
     max_risk = max_risk if project is None else project.max_risk
     _check_files(source.path, report, scores)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from leafcover.cli.app import Json, Quiet, Reading, app, guarded, warn, with_reading
-from leafcover.cli.project import Given, Predicted, read_original, with_project
+from leafcover.cli.project import Given, Predicted, read_original, read_with_target, with_project
 from leafcover.cli.release import Bins, TableFile, Target
 from leafcover.errors import ValueOutOfRange
 
@@ -62,8 +62,8 @@ def tree(
     from leafcover.tree.predict import errors_on
     from leafcover.tree.tree import training
 
-    source = read_original(given, table, reading, target)
-    data, target = source.table, source.needed_target(given)
+    source, target = read_with_target(given, table, reading, target)
+    data = source.table
     rows = training(data, target, bins=source.bins(bins))
     if not quiet:
         for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
@@ -143,8 +143,8 @@ def forest(
 
     if bins is not None and test is not None:
         raise ValueOutOfRange("--test", test.name, "omitted with --bins, because the bins belong to the training table")
-    source = read_original(given, table, reading, target)
-    data, target = source.table, source.needed_target(given)
+    source, target = read_with_target(given, table, reading, target)
+    data = source.table
     rows = training(data, target, bins=source.bins(bins))
     if not quiet:
         for message in (*data.warnings, *(suspect.message for suspect in identifiers(data))):
