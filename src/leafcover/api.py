@@ -154,6 +154,7 @@ def release(
     audience: AudienceName | None = None,
     project: str | Path | None = None,
     again: bool = False,
+    replaces: str | None = None,
     progress: Progress | None = None,
 ) -> Released:
     """Release a table by a plan or a recipe.
@@ -210,6 +211,8 @@ def release(
         A folder with a ledger of releases: raise `RepeatedRelease` if 5% of the people are in an earlier one.
     again : bool, default False
         Release people again, and say what averaging all their releases gains.
+    replaces : str, optional
+        The file of an earlier release in the ledger that was never given away: it is taken out.
     progress : callable, optional
         Called with the current task and the share that is done.
 
@@ -243,8 +246,9 @@ def release(
             )
     if hold_out is not None and not 0 < hold_out < 1:
         raise ValueOutOfRange("hold_out", hold_out, "a share above 0 and below 1")
-    if again and project is None:
-        raise PlanError("again=True needs the ledger of a project. Name its folder with project=..., or leave it out.")
+    if project is None and (again or replaces is not None):
+        given = "again=True" if again else "replaces=..."
+        raise PlanError(f"{given} needs the ledger of a project. Name its folder with project=..., or leave it out.")
     whole = from_frame(table)
     kept, held = split_rows(whole, hold_out, chosen)
     original = without_unused_levels(whole, kept) if len(held) else whole
@@ -252,7 +256,8 @@ def release(
     if project is not None:
         from leafcover.engine.ledger import confirmed, find_repeats
 
-        repeats = find_repeats(original, project, again=again, key=None if new_key else chosen)
+        key_used = None if new_key else chosen
+        repeats = find_repeats(original, project, again=again, key=key_used, replaces=replaces)
     tell("writing the plan", 0.0)
     asked: dict[str, Any] = {"settings": settings, "rules": rules, "find_rules": find_rules, "sequence": sequence}
     asked |= {"most_rows": most_rows, "rare": rare, "share": share, "weights": weights, "keep_tables": keep_tables}

@@ -6,7 +6,7 @@ project.save(release)
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from leafcover.api import load, read, release, verify
 from leafcover.engine.audience import AUDIENCES, AudienceName, audience_named, plan_within
+from leafcover.engine.evaluate import MOST_SINGLETONS
 from leafcover.engine.manifest import ReleasePaths, beside
 from leafcover.engine.project_draft import DraftNote, DraftOptions, draft, missing_texts
 from leafcover.engine.project_file import (
@@ -31,6 +32,7 @@ from leafcover.engine.verify import Check
 from leafcover.errors import NameUnknown, ProjectError
 from leafcover.recipes.plan import Plan
 from leafcover.recipes.plan_file import read_plan
+from leafcover.recipes.registry import RECIPES
 from leafcover.released import Loaded, Released
 from leafcover.table.atomic import atomic_write, check_output_path
 from leafcover.table.infer import MISSING_TOKENS
@@ -186,7 +188,21 @@ class Project:
         -------
         Table
         """
-        return read(self.input, **self.reading)
+        if not self.input.exists():
+            raise ProjectError(f"'{self.path}': there is no file '{self.input}', which input.file names. Correct it.")
+        try:
+            return read(self.input, **self.reading)
+        except NameUnknown as error:
+            keys = [key for key, names in self._columns_named.items() if error.name in names]
+            where = f"named by {keys[0] if keys else 'a key'} in '{self.path}'"
+            raise NameUnknown(error.what, error.name, error.known, where) from None
+
+    @property
+    def _columns_named(self) -> dict[str, Collection[str]]:
+        """The columns that each key of the file names."""
+        settings, given = self.settings, self.settings.input
+        found = {"columns": settings.columns, "category": given.category, "missing": given.missing}
+        return {**found, "target": () if self.target is None else (self.target,)}
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -225,6 +241,19 @@ class Project:
         names = ("rules", "find_rules", "sequence", "most_rows", "rare", "share", "weights", "keep_tables")
         return {"target": self.target, "settings": settings, **{n: getattr(method, n) for n in names}}
 
+    @property
+    def recipe(self) -> str:
+        """The recipe, if there is no plan file; a name that does not exist is an error."""
+        method = self.settings.method
+        name = method.recipe or DEFAULT_RECIPE
+        if name not in RECIPES:
+            raise NameUnknown("recipe", name, RECIPES, f"named by method.recipe in '{self.path}'")
+        for one in method.settings:
+            if one not in (known := RECIPES[name].parameters):
+                where = f"of recipe {name!r}, named by method.settings in '{self.path}'"
+                raise NameUnknown("parameter", one, known, where)
+        return name
+
     def plan(self, table: Table | None = None) -> Plan:
         """The plan of the release: the plan file, or what the recipe writes for the table.
 
@@ -242,7 +271,7 @@ class Project:
             return read_plan(self.folder / method.plan)
         original = self.table() if table is None else table
         within = None if audience is None else AUDIENCES[audience]
-        return plan_within(original, method.recipe or DEFAULT_RECIPE, within, self.asked)
+        return plan_within(original, self.recipe, within, self.asked)
 
     def release(
         self,
@@ -250,6 +279,7 @@ class Project:
         table: Table | None = None,
         seed: int | None = None,
         again: bool = False,
+        replaces: bool = False,
         progress: Progress | None = None,
     ) -> Released:
         """Release the table as the file says; nothing is written before `save`.
@@ -262,6 +292,8 @@ class Project:
             A fixed seed instead of the secret key, for experiments only.
         again : bool, default False
             Release people again whom the ledger of the project knows.
+        replaces : bool, default False
+            The release that was saved before was never given away: take it out of the ledger.
         progress : callable, optional
             Called with the current task and the share that is done.
 
@@ -270,8 +302,13 @@ class Project:
         Released
         """
         self.refuse_undecided()
-        given = self.arguments if seed is None else {**self.arguments, "key_file": None, "seed": seed}
-        return release(self.table() if table is None else table, **given, again=again, progress=progress)
+        given = self.arguments if seed is None else {**self.arguments, **self.experiment(seed)}
+        given |= {"again": again, "replaces": self.paths.table.name if replaces else None}
+        return release(self.table() if table is None else table, **given, progress=progress)
+
+    def experiment(self, seed: int) -> dict[str, Any]:
+        """What is different for a release with a seed: it has no key, and as it is not to be given away, no ledger."""
+        return {"seed": seed, "key_file": None, "project": None}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -279,13 +316,13 @@ class Project:
         settings, method = self.settings, self.settings.method
         planned = method.plan is not None
         return {
-            "plan": self.plan() if planned else method.recipe or DEFAULT_RECIPE,
+            "plan": self.plan() if planned else self.recipe,
             **({"target": settings.chosen_target} if planned else self.asked),
             "unit_numbers": method.unit_numbers,
             "hold_out": method.hold_out,
             "key_file": self.key_file,
             "max_risk": settings.limits.max_risk,
-            "max_singletons": settings.limits.max_singletons,
+            "max_singletons": self.max_singletons,
             "audience": settings.chosen_audience,
             "project": self.folder if settings.output.ledger else None,
         }
@@ -354,6 +391,12 @@ class Project:
         """
         given = {"target": self.target, "bins": self.settings.method.bins, "max_risk": self.max_risk}
         return sweep(self.table(), **{**given, **options})
+
+    @property
+    def max_singletons(self) -> float | None:
+        """The limit of rows that are alone in their cell: the file's, or the usual one; None is the audience's."""
+        given = self.settings.limits.max_singletons
+        return MOST_SINGLETONS if given is None and self.settings.chosen_audience is None else given
 
     @property
     def max_risk(self) -> float | None:

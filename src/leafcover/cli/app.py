@@ -92,6 +92,7 @@ GIVEN = (
         "rare",
         "project",
         "again",
+        "replaces",
         "weights",
         "share",
         "most_rows",
@@ -115,7 +116,12 @@ FIRST = (
     *("test_share", "weights", "audience"),
 )
 ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
-OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}
+OTHER_NAMES = {
+    "n_trees": "--trees",
+    "max_singletons": "--force",
+    "keep_tables": "--keep-table",
+    "replaces": "--replace",
+}
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
 _VALUE = rf"(?:\.\.\.|True|\d+|[A-Z]+\b|\[{_TEXT}\]|\{{{_TEXT}: {_TEXT}\}}|{_TEXT})"

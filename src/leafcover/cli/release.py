@@ -183,6 +183,13 @@ def release(
         bool,
         typer.Option("--again", help="Release people again, and say what averaging all their releases gains."),
     ] = False,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace",
+            help="Overwrite an earlier release that was never given away, in the ledger of the project too.",
+        ),
+    ] = False,
     publish_tree: PublishTree = False,
     force: Annotated[
         bool,
@@ -231,8 +238,10 @@ def release(
         project.refuse_undecided()
         arguments, outputs = project.arguments, project.outputs
     paths, report = ReleasePaths(outputs["path"]), outputs["report"]
-    arguments |= {"seed": seed, **({"key_file": None} if seed is not None and project is not None else {})}
+    arguments |= {"seed": seed} if project is None or seed is None else project.experiment(seed)
     arguments |= {"max_singletons": 1.0} if force else {}
+    arguments |= {"again": again, "replaces": paths.table.name if replace else None}
+    force = force or replace
     files = {"report": report, "key_file": arguments["key_file"], "held_out": arguments["hold_out"] is not None}
     check_outputs(source.path, paths, **files, force=force)
     if report is not None:
@@ -241,7 +250,7 @@ def release(
         require_report()
     _warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:
-        made = release_table(original, **arguments, keep_order=keep_order, again=again, progress=tell)
+        made = release_table(original, **arguments, keep_order=keep_order, progress=tell)
         if made.singletons > MOST_SINGLETONS:
             warn(
                 f"{made.singletons:.1%} of the rows are singletons (alone in their cell), released because of --force."
