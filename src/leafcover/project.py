@@ -40,6 +40,7 @@ from leafcover.table.table import Role, Table
 from leafcover.tuning.sweep import Sweep, sweep
 
 DEFAULT_RECIPE = "cover"
+EXPERIMENT = {"key_file": None, "project": None}  # a release with a seed has no key, and no place in the ledger
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ class Project:
     >>> with tempfile.TemporaryDirectory() as directory:
     ...     path = Path(directory) / "leafcover.toml"
     ...     project = lc.init(lc.sample("cps1985"), path, target="union")
-    ...     release = project.release(seed=7)
-    >>> len(release.table)
-    534
+    ...     table = project.table()
+    >>> table.roles, project.settings.undecided
+    ({'union': 'target'}, ('audience',))
     """
 
     path: Path
@@ -265,6 +266,18 @@ class Project:
         Returns
         -------
         Plan
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import leafcover as lc
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     project = lc.init(lc.sample("wine"), Path(directory) / "leafcover.toml", target="class")
+        ...     project = project.changed(audience=None)
+        ...     plan = project.plan()
+        >>> plan.recipe, plan.target
+        ('cover', 'class')
         """
         method, audience = self.settings.method, self.settings.chosen_audience
         if method.plan is not None:
@@ -300,15 +313,24 @@ class Project:
         Returns
         -------
         Released
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import leafcover as lc
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     project = lc.init(lc.sample("wine"), Path(directory) / "leafcover.toml", target="class")
+        ...     project = project.changed(audience=None)
+        ...     project = project.changed(method={"recipe": "additive"})
+        ...     release = project.release(seed=7)
+        >>> release.plan.recipe, release.publishable
+        ('additive', False)
         """
         self.refuse_undecided()
-        given = self.arguments if seed is None else {**self.arguments, **self.experiment(seed)}
+        given = self.arguments if seed is None else {**self.arguments, **EXPERIMENT, "seed": seed}
         given |= {"again": again, "replaces": self.paths.table.name if replaces else None}
         return release(self.table() if table is None else table, **given, progress=progress)
-
-    def experiment(self, seed: int) -> dict[str, Any]:
-        """What is different for a release with a seed: it has no key, and as it is not to be given away, no ledger."""
-        return {"seed": seed, "key_file": None, "project": None}
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -356,6 +378,19 @@ class Project:
         -------
         dict
             The manifest that may be published.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import leafcover as lc
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     project = lc.init(lc.sample("wine"), Path(directory) / "leafcover.toml", target="class")
+        ...     project = project.changed(audience=None)
+        ...     project = project.changed(method={"recipe": "additive"}, output={"report": None, "table": "out.csv"})
+        ...     manifest = project.save(project.release(seed=7))
+        >>> manifest["output"]["file"], manifest["recipe"]
+        ('out.csv', 'additive')
         """
         return release.save(**self.outputs, force=force, progress=progress)
 
@@ -388,6 +423,18 @@ class Project:
         Returns
         -------
         leafcover.tuning.sweep.Sweep
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import leafcover as lc
+        >>> with tempfile.TemporaryDirectory() as directory:
+        ...     project = lc.init(lc.sample("wine"), Path(directory) / "leafcover.toml", target="class")
+        ...     project = project.changed(audience=None)
+        ...     found = project.sweep(recipes=["additive"], grid={"spread": [1]}, runs=1, seed=7)
+        >>> [point.name for point in found.points]
+        ['additive spread=1']
         """
         given = {"target": self.target, "bins": self.settings.method.bins, "max_risk": self.max_risk}
         return sweep(self.table(), **{**given, **options})

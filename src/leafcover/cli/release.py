@@ -235,10 +235,13 @@ def release(
         outputs: dict[str, Any] = {"path": out or beside(source.path, "released"), "report": report, "title": title}
         outputs |= {"date": date, "key_file": key_file, "publish_tree": publish_tree}
     else:
+        from leafcover.project import EXPERIMENT
+
         project.refuse_undecided()
         arguments, outputs = project.arguments, project.outputs
+        arguments |= EXPERIMENT if seed is not None else {}
     paths, report = ReleasePaths(outputs["path"]), outputs["report"]
-    arguments |= {"seed": seed} if project is None or seed is None else project.experiment(seed)
+    arguments |= {"seed": seed}
     arguments |= {"max_singletons": 1.0} if force else {}
     arguments |= {"again": again, "replaces": paths.table.name if replace else None}
     force = force or replace

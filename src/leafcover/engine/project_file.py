@@ -262,7 +262,7 @@ def edited(text: str, changes: Mapping[str, Any]) -> str:
 
     >>> print(edited('target = "?"  # decide', {"target": "income"}))
     target = "income"  # decide
-    >>> print(edited("[limits]\\nmax_risk = 0.1  # agreed", {"limits": {"max_risk": None}}))
+    >>> print(edited("[limits]\\nmax_risk = 0.1  # agreed\\n", {"limits": {"max_risk": None}}), end="")
     [limits]
     # max_risk = 0.1  # agreed
     """
@@ -313,7 +313,7 @@ def _comment_out(table: Any, name: str) -> None:
 
     if name not in table:
         return
-    body = getattr(table, "value", table).body
+    body = table.body if isinstance(table, tomlkit.TOMLDocument) else table.value.body
     at = next(at for at, (key, _) in enumerate(body) if key is not None and key.key == name)
     key, item = body[at]
     line = f"{key.as_string()}{key.sep}{item.as_string()}{item.trivia.comment_ws}{item.trivia.comment}"

@@ -51,12 +51,12 @@ and-more = and { $count } more
 about-recipe = our own; `leafcover recipes` lists others, `leafcover sweep --save` compares them and chooses
 about-settings = larger leaves protect more and keep less; `leafcover recipes` lists all settings
 about-rules = keeps relations between columns: { $count ->
-    [0] none is found now
-    [one] one is found now, and leafcover inspect shows it
-   *[other] { $count } are found now, and leafcover inspect shows them
+    [0] none was found
+    [one] one was found, and leafcover inspect shows it
+   *[other] { $count } were found, and leafcover inspect shows them
 }. rules = ["a <= b"] demands more
 about-rare = levels that fewer than 5 people have become one{ $columns ->
-    [none] ; there is none now
+    [none] ; no column has any now
    *[other] : now in { $columns }
 }. Or "allow", "refuse"
 about-unit-numbers = new numbers say which rows belong together; or false
