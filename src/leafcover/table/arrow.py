@@ -35,6 +35,7 @@ from leafcover.table.infer import (
     is_missing,
     large_integer_warning,
     no_values_warning,
+    odd_values_warnings,
     text_timestamps,
     token_numbers,
 )
@@ -166,7 +167,8 @@ def from_typed(
     if _is_label(kind):
         found = _category(name, stored, tokens)
         commas = (decimal_comma_warning(name),) if has_decimal_commas(found.column.levels) else ()
-        return replace(found, warnings=(*found.warnings, *commas))
+        odd = odd_values_warnings(found.column, numbers=False) if is_text(stored) else ()
+        return replace(found, warnings=(*found.warnings, *commas, *odd))
     if tokens and pa.types.is_duration(kind):
         raise TableError(f"Column {name!r} has durations, which cannot mean missing. Replace them by nulls.")
     if tokens:

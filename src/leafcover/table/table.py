@@ -125,8 +125,9 @@ class TextFormat:
     decimals: int = 0  # largest number of decimal places seen
     fixed: bool = True  # whether every value has exactly that many places
     width: int = 0  # leading zeros pad the integer part to this many digits
-    thousands: bool = False  # thousands separators: 1,234,567
+    thousands: str = ""  # the separator between thousands, such as the comma in 1,234,567
     pattern: str = ""  # strptime pattern of dates and times
+    decimal: str = "."  # the decimal separator
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ class ReadingOptions:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     encoding: str = "utf-8"
     delimiter: str | None = None
+    decimal: str | Mapping[str, str] | None = None  # of all number columns in text, or of each
+    thousands: Mapping[str, str] | None = None  # of the number columns that have such separators
 
 
 @dataclass(frozen=True, eq=False)
