@@ -18,7 +18,7 @@ from leafcover.table.output import replace_values
 from leafcover.table.separators import Separators
 from tests.table.test_delimited import as_csv
 
-anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+anywhere = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 CONVENTIONS = [(".", ""), (".", ","), (".", " "), (".", "'"), (".", "\u2019"), (",", ""), (",", "."), (",", " ")]
 CONVENTIONS += [(",", "\u00a0"), (",", "\u202f"), (",", "'")]
 
@@ -234,7 +234,7 @@ def pay(tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("recipe", ["cover", "additive", "microaggregate"])
+@pytest.mark.parametrize("recipe", ["cover", "microaggregate"])
 def test_a_release_is_written_read_measured_and_verified_with_the_separators_of_its_original(recipe, pay, tmp_path):
     table = lc.read(pay)
     release = lc.release(table, recipe, target="job", seed=5)

@@ -280,6 +280,14 @@ def large_integer_warning(name: str) -> str:
     )
 
 
+def index_warning(names: Sequence[str]) -> str:
+    """The warning about a pandas index with names."""
+    return (
+        f"The index of pandas ({', '.join(map(repr, names))}) is left out. "
+        "Use reset_index() before if it belongs to the table."
+    )
+
+
 def decimal_comma_warning(name: str) -> str:
     """The warning about numbers with decimal commas in a typed column, where text stays text."""
     return (

@@ -7,7 +7,7 @@ A file written in the format it was read from keeps the conventions of the origi
 are listed at the end.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.resources import files
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, get_args
 
 from leafcover.errors import NameUnknown, OutputError, TableError, ValueOutOfRange
-from leafcover.table.arrow import from_typed, read_arrow, read_parquet, write_arrow, write_parquet
+from leafcover.table.arrow import from_typed, read_arrow, read_parquet, typed_table, write_arrow, write_parquet
 from leafcover.table.atomic import atomic_group
 from leafcover.table.csv import header_line, read_delimited, without_row_names, write_delimited
 from leafcover.table.infer import (
@@ -24,6 +24,7 @@ from leafcover.table.infer import (
     InferredColumn,
     from_declared,
     from_text,
+    index_warning,
     separators_of,
     settle_separators,
 )
@@ -99,11 +100,19 @@ def read(
     except OSError as error:
         raise TableError(f"'{path}' cannot be read: {error.strerror or error}. Check the file.") from error
     named = {*(missing or ()), *category, *drop, *(roles or ())}
-    raws, dropped = without_row_names(raws, path, named) if kind == "csv" else (raws, ())
+    raws, dropped = without_row_names(raws, path, named) if kind == "csv" else without_index(raws, named)
     given = GivenSeparators(decimal, thousands)
     table = build_table(raws, source, path, missing=missing, category=category, drop=drop, roles=roles, given=given)
     reading = replace(table.reading, name=path.name, encoding=encoding, delimiter=delimiter)
     return replace(table, reading=reading, warnings=(*dropped, *table.warnings))
+
+
+def without_index(raws: list[RawColumn], named: Collection[str]) -> tuple[list[RawColumn], tuple[str, ...]]:
+    """The columns without a pandas index, and a warning if there was one; columns in ``named`` are kept."""
+    index = [raw.name for raw in raws if raw.is_index and raw.name not in named]
+    if not index or len(index) == len(raws):
+        return raws, ()
+    return [raw for raw in raws if raw.name not in index], (index_warning(index),)
 
 
 def _read_raw(path: Path, kind: str, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
@@ -267,8 +276,9 @@ def write_to(table: Table, path: Path, temporary: Path) -> None:
     kind, names = format_of(path), list(table.names)
     if kind in ("parquet", "arrow"):
         own_type = isinstance(table.source, Source) and table.source.is_typed
-        typed = [as_typed(column, own_type=own_type) for column in table]
-        (write_parquet if kind == "parquet" else write_arrow)(names, typed, temporary)
+        columns = [as_typed(column, own_type=own_type) for column in table]
+        typed = typed_table(names, columns, table.source if own_type else Source("parquet"))
+        (write_parquet if kind == "parquet" else write_arrow)(typed, temporary)
     elif kind == "arff":
         write_arff(table, temporary)
     elif kind == "c45":

@@ -30,8 +30,10 @@ class Source:
     byte_order_mark: bool = False
     relation: str = ""  # relation name of an ARFF file
     library: str = ""  # pandas, polars, pyarrow
-    types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame
+    types: Mapping[str, Any] = field(default_factory=dict)  # column types of a frame or a typed file
     labels: Mapping[str, Any] = field(default_factory=dict)  # pandas column labels, which need not be text
+    pandas_types: Mapping[str, str] = field(default_factory=dict)  # of a frame of pandas or a file that pandas wrote
+    enums: frozenset[str] = frozenset()  # columns whose type is an Enum of polars
 
     @property
     def is_typed(self) -> bool:
@@ -50,6 +52,7 @@ class RawColumn:
     declared: Literal["number", "category"] | None = None  # kind declared by a .names or ARFF file
     warnings: tuple[str, ...] = ()
     levels: tuple[str, ...] | None = None  # levels declared by a .names or ARFF file, in code point order
+    is_index: bool = False  # whether it is the index of a pandas frame, which is not part of the table
 
 
 def check_names(names: Sequence[str], where: str | Path) -> None:
