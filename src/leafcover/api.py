@@ -45,6 +45,7 @@ from leafcover.table.frames import from_frame
 from leafcover.table.inspection import TableFacts, describe
 from leafcover.table.io import MissingTokens
 from leafcover.table.io import read as read_file
+from leafcover.table.separators import SeparatorOption
 from leafcover.table.table import IntoTable, Role, Table, check_weight, column_name, without_unused_levels
 from leafcover.table.weights import Leave
 
@@ -58,6 +59,8 @@ def read(
     drop: Sequence[str] = (),
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    decimal: SeparatorOption = None,
+    thousands: SeparatorOption = None,
 ) -> Table:
     """Read a table from a file or a data frame.
 
@@ -80,6 +83,9 @@ def read(
         Encoding of a text file. Ignored for other formats and for frames.
     delimiter : str, optional
         Delimiter of a CSV file. By default it is inferred from the header. Ignored for other formats and for frames.
+    decimal, thousands : str or mapping of str to str, optional
+        The decimal separator of a CSV file, "." or ",", and that of thousands: ",", ".", " " (any space), "'" or ""
+        (none); for all columns or for each. By default they are found, with a warning; 1,234 may need them.
 
     Returns
     -------
@@ -93,15 +99,13 @@ def read(
     (534, 'category')
     """
     if isinstance(source, str | Path):
-        return read_file(
-            source,
-            missing=missing,
-            category=category,
-            drop=drop,
-            roles=roles,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
+        text: dict[str, Any] = {
+            "encoding": encoding,
+            "delimiter": delimiter,
+            "decimal": decimal,
+            "thousands": thousands,
+        }
+        return read_file(source, missing=missing, category=category, drop=drop, roles=roles, **text)
     return from_frame(source, missing=missing, category=category, drop=drop, roles=roles)
 
 

@@ -82,6 +82,9 @@ GIVEN = (
         "roles",
         "encoding",
         "delimiter",
+        "decimal",
+        "thousands",
+        "missing",
         "original",
         "manifest",
         "pairs",
@@ -108,6 +111,8 @@ FIRST = (
         "separation",
         "bins",
         "delimiter",
+        "decimal",
+        "thousands",
         "encoding",
         "grid",
         "runs",
@@ -158,9 +163,9 @@ def _given(parameter: str, text: str) -> str:
     value = literal_eval(text)
     if value in (..., True) or parameter in OTHER_NAMES:
         return option
-    if isinstance(value, dict):  # the role of a column
+    if isinstance(value, dict):  # the role of a column, or something else about it
         (name, role), *_ = value.items()
-        return f"--{role} {quoted(name)}"
+        return f"--{role} {quoted(name)}" if parameter == "roles" else f"{option} {quoted(f'{name}={role}')}"
     return f"{option} {quoted(str(value[0] if isinstance(value, list) else value))}"
 
 
@@ -259,6 +264,22 @@ OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "decimal": (
+        _option(
+            "--decimal",
+            words="Decimal separator of a .csv or .tsv file, or of a column; by default found, with a warning.",
+            metavar="[COL=]MARK",
+        ),
+        [],
+    ),
+    "thousands": (
+        _option(
+            "--thousands",
+            words="Separator between thousands of such a file, such as a space, or of a column; by default found.",
+            metavar="[COL=]MARK",
+        ),
+        [],
+    ),
 }
 
 
@@ -276,6 +297,8 @@ class Reading:
     missing: tuple[str, ...] = ()
     encoding: str = "utf-8"
     delimiter: str | None = None
+    decimal: tuple[str, ...] = ()
+    thousands: tuple[str, ...] = ()
 
     def read(self, path: Path, *, target: str | None = None) -> "Table":
         """Read the table with its roles."""
@@ -303,6 +326,8 @@ class Reading:
             "category": list(self.category),
             "encoding": self.encoding,
             "delimiter": self.delimiter,
+            "decimal": _for_columns("--decimal", self.decimal),
+            "thousands": _for_columns("--thousands", self.thousands),
         }
 
     def roles(self, target: str | None) -> dict[str, Any]:
@@ -328,6 +353,19 @@ class Reading:
                 raise ValueOutOfRange("--missing", one, "COLUMN=TOKENS, such as --missing country=-,unknown")
             found[name] = [token for token in tokens.split(",") if token]
         return found
+
+
+def _for_columns(option: str, given: tuple[str, ...]) -> str | dict[str, str] | None:
+    """What an option says for all columns, or for each.
+
+    >>> _for_columns("--decimal", (",",)), _for_columns("--decimal", ("pay=,", "rate=."))
+    (',', {'pay': ',', 'rate': '.'})
+    """
+    if len(given) == 1 and "=" not in given[0]:
+        return given[0]
+    if any("=" not in one for one in given):
+        raise ValueOutOfRange(option, " ".join(given), "one separator for all columns, or COLUMN=SEPARATOR for each")
+    return dict(one.rpartition("=")[::2] for one in given) or None
 
 
 def with_reading(command: Callable[..., None]) -> Callable[..., None]:

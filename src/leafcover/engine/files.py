@@ -113,6 +113,8 @@ def _reading(original: Table, target: str) -> dict[str, Any]:
         "missing": {name: list(tokens) for name, tokens in options.missing.items()},
         "encoding": options.encoding,
         "delimiter": options.delimiter,
+        "decimal": options.decimal,
+        "thousands": options.thousands,
     }
 
 
@@ -209,12 +211,19 @@ def read_like(path: Path, original: Table) -> Table:
     """
     options = original.reading
     text: dict[str, Any] = {"encoding": options.encoding, "delimiter": options.delimiter}
+    if not isinstance(options.decimal, Mapping):
+        text["decimal"] = options.decimal
     table = read(path, **text)
     looks = [c.name for c in table if c.name in original.names and original[c.name].is_category and not c.is_category]
     chosen: dict[str, Any] = {
         "missing": {name: tokens for name, tokens in options.missing.items() if name in table.names},
         "category": [name for name in dict.fromkeys([*options.category, *looks]) if name in table.names],
         "drop": [name for name in options.drop if name in table.names],
+        **{
+            option: {name: mark for name, mark in marks.items() if name in table.names}
+            for option, marks in (("decimal", options.decimal), ("thousands", options.thousands))
+            if isinstance(marks, Mapping)
+        },
     }
     return read(path, **text, **chosen) if any(chosen.values()) else table
 

@@ -236,12 +236,18 @@ class Record:
     def options(self) -> dict[str, Any]:
         """How the original was read, as arguments of `leafcover.read`."""
         known = {} if self.internal is None else self.internal["reading"]
-        return {name: known[name] for name in ("drop", "category", "missing", "encoding", "delimiter") if name in known}
+        names = ("drop", "category", "missing", "encoding", "delimiter", "decimal", "thousands")
+        return {name: known[name] for name in names if name in known}
 
     @property
     def text_options(self) -> dict[str, Any]:
-        """How the released table is read: like the original, without the dropped columns."""
-        return {name: content for name, content in self.options.items() if name != "drop"}
+        """How the released table is read: like the original, without the columns that it has no longer."""
+        released = {column["name"] for column in (self.external or self.internal or {}).get("columns", ())}
+        found = {name: content for name, content in self.options.items() if name != "drop"}
+        for option, content in found.items():
+            if isinstance(content, dict):
+                found[option] = {name: what for name, what in content.items() if name in released}
+        return found
 
     @property
     def target(self) -> str:
