@@ -93,6 +93,8 @@ GIVEN = (
         "project",
         "again",
         "weights",
+        "by",
+        "totals",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )
@@ -110,9 +112,19 @@ FIRST = (
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    *("test_share", "weights"),
+    *("test_share", "weights", "variance", "zeros", "minimum", "totals", "impossible", "rare"),
 )
-ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
+ANYWHERE = (
+    "max_risk",
+    "most_rows",
+    "keep_order",
+    "key_file",
+    "hold_out",
+    "publish_tree",
+    "keep_tables",
+    "max_noise",
+    "cell_keys",
+)
 OTHER_NAMES = {"n_trees": "--trees", "max_singletons": "--force", "keep_tables": "--keep-table"}
 
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""

@@ -32,7 +32,7 @@ def main() -> None:
 
 
 # The order of commands in the help: as a release is made, checked and compared.
-ORDER = ("inspect", "release", "verify", "measure", "sweep", "plan", "recipes", "tree", "forest", "demo")
+ORDER = ("inspect", "release", "verify", "measure", "sweep", "counts", "plan", "recipes", "tree", "forest", "demo")
 
 
 def application() -> "typer.Typer":
