@@ -1,7 +1,7 @@
 """Attacks on released tables of counts: by an attacker who has the tables, knows the method, and not the key.
 
-The people in the smallest cells are attacked, in this release and in releases of the same tables with other keys. Under
-one key people of the same cell have the same noise, so the success over keys says more than that under one.
+The people in the smallest groups are attacked, in this release and in releases of the same tables with other keys.
+Under one key people of the same cell have the same noise, so the success over keys says more than that under one.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ TINY = 1e-300
 
 @dataclass(frozen=True)
 class CountAttacks:
-    """What attackers find of the people in the smallest cells, for the column that gives away most."""
+    """What attackers find of the people in the smallest groups, for the column that gives away most."""
 
     column: str
     tables: int  # that have this column and are perturbed on their own
@@ -52,7 +52,7 @@ class CountAttacks:
     averaging: Averaging | None  # of cells that other tables divide
 
 
-def attacks(release: "CountRelease", *, tries: int = TRIES) -> CountAttacks | None:
+def attacks(release: "CountRelease", *, tries: int = TRIES, most_keys: int = MOST_KEYS) -> CountAttacks | None:
     """Attack every sensitive column, or every column; the figures are those of the one that gives away most."""
     people = release.people
     sensitive = [name for name in release.original.with_role("sensitive") if name in people.names]
@@ -61,7 +61,7 @@ def attacks(release: "CountRelease", *, tries: int = TRIES) -> CountAttacks | No
     if not targets:
         return None
     cells = sum(len(one.released) for one in release.tables) + len(people.owner)
-    keys = min(MOST_KEYS, max(FEWEST_KEYS, MOST_REPEATED // cells), len(targets[0].entries))
+    keys = min(most_keys, max(FEWEST_KEYS, MOST_REPEATED // cells), len(targets[0].entries))
     releases = [release.with_key(Key.from_seed(number)) for number in range(keys)]
     knowing = [_over_keys(target, releases, _Target.infer) for target in targets]
     worst = max(range(len(targets)), key=lambda at: _gravity(knowing[at]))
@@ -97,7 +97,7 @@ def _attacked(
 
 
 def _target(release: "CountRelease", column: str, tries: int) -> "_Target | None":
-    """The people in the smallest cells; None if no table that has the column is perturbed on its own."""
+    """The people in the smallest groups; None if no table that has the column is perturbed on its own."""
     people = release.people
     tables = [one.table for one in release.tables if one.table.is_own and column in one.table.columns]
     if not tables:
@@ -108,19 +108,21 @@ def _target(release: "CountRelease", column: str, tries: int) -> "_Target | None
 
 
 def _exposed(people: People, finest: CountedTable, column: str, tries: int) -> Rows:
-    """The entries in the smallest groups by the other columns, then in the smallest cells; equal ones at random.
+    """The entries in the smallest groups by the other columns, equal ones at random.
 
-    Only people with one entry are attacked. Who is alone in a group is the difference between two published counts.
+    Only people with one entry are attacked. Who is alone in a group is the difference between two published counts. The
+    size of the person's own cell does not matter: that would choose people by what the attacker is to find out.
     """
     single = np.arange(len(people.owner))
     if not people.is_once:
         single = np.flatnonzero(np.bincount(people.owner)[people.owner] == 1)
     single = np.random.default_rng(SEED).permutation(single)
     group = people.cells_of([name for name in finest.columns if name != column])
-    size, cell = np.bincount(group)[group], finest.counts[people.cells_of(finest.columns)]
-    order = (size * (len(size) + 1) + cell)[single]
-    first = np.argpartition(order, tries)[:tries] if len(order) > tries else np.arange(len(order))
-    return single[first[np.argsort(order[first], kind="stable")]]
+    size = np.bincount(group)[group][single]
+    if len(size) <= tries:
+        return single
+    limit = np.partition(size, tries)[tries]
+    return np.concatenate([single[size < limit], single[size == limit]])[:tries]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from leafcover.engine.run import fingerprint
 from leafcover.errors import PlanError, ValueOutOfRange
 from leafcover.keyed_random import Draws, Key, choose_key
 from leafcover.messages import catalogue
+from leafcover.metrics.disclosure.differencing import Differencing
 from leafcover.metrics.suite import plain
 from leafcover.perturb.cell_key import MOST_CERTAIN, CellKeys, PerturbationTable, table_draws, uniform_of
 from leafcover.table.cross_tabulation import (
@@ -336,21 +337,23 @@ def perturbed_tables(
 
 def perturbed(table: CountedTable, noise: PerturbationTable, draws: Draws) -> PerturbedTable:
     """A table with noise in every cell that is not impossible; weighted counts have noise times the mean weight."""
-    own = _draws(table, noise, draws)
     cells = np.arange(len(table.counts))
     released = released_cells(table, noise, draws, cells)
     if table.weights is None:
         return PerturbedTable(table, released)
     # Without a part of a person, the weighted counts would be multiples of the mean weight, and give it away.
-    part = own.uniform(cells, attempt=1) - 0.5
+    part = _draws(table, noise, draws).uniform(cells, attempt=1) - 0.5
     return PerturbedTable(table, released, np.where(released > 0, (released + part) * table.mean_weights, 0.0))
 
 
 def released_cells(table: CountedTable, noise: PerturbationTable, draws: Draws, cells: Rows) -> Rows:
     """The released counts of some cells."""
-    counts, uniform = table.counts[cells], _draws(table, noise, draws).uniform(cells)
-    if table.record_keys is not None:  # a cell of nobody has no record keys
-        uniform = np.where(counts > 0, uniform_of(table.record_keys[cells]), uniform)
+    counts = table.counts[cells]
+    if table.record_keys is None:
+        uniform = _draws(table, noise, draws).uniform(cells)
+    else:  # a cell of nobody has no record keys; its key is drawn, the same in every table
+        empty = draws.sub("empty cells", repr((table.columns, table.levels)).encode("utf-8", "surrogatepass"))
+        uniform = np.where(counts > 0, uniform_of(table.record_keys[cells]), empty.uniform(cells))
     return np.where(table.impossible[cells], 0, counts + noise.noise(counts, uniform))
 
 
@@ -405,8 +408,8 @@ def largest_gap(tables: Sequence[PerturbedTable]) -> int:
     for one in tables:
         for finer in tables:
             if set(one.table.columns) < set(finer.table.columns):
-                gap = one.released - finer.table.summed(finer.released, one.table.columns)
-                found.append(int(np.abs(gap).max()))
+                total, cells = (each.released if each.weighted is None else each.weighted for each in (one, finer))
+                found.append(int(np.abs(total - finer.table.summed(cells, one.table.columns)).max()))
     return max(found)
 
 
@@ -438,16 +441,22 @@ def _sentences(release: CountRelease) -> Iterator[str]:
     if (found := release.attacks) is None:
         return
     yield say("here", tries=found.here.tries, certain=round(found.here.certain.value * found.here.tries))
-    for name, one in (("knowing", found.knowing), ("two-tables", found.two_tables)):
-        if one is not None:
-            given = {"correct": f"{one.correct.value:.3f}", "low": f"{one.correct.low:.3f}"}
-            given |= {"high": f"{one.correct.high:.3f}", "guessing": f"{one.guessing.value:.3f}"}
-            certain = round(one.certain.value * one.tries)
-            yield say(name, column=found.column, tries=one.tries, keys=one.keys, certain=certain, **given)
+    yield say("knowing", column=found.column, **_success(found.knowing))
+    if found.two_tables is not None:
+        yield say("two-tables", **_success(found.two_tables))
     yield say("tables", tables=found.tables, column=found.column, decides=f"{found.decides:.0%}")
     if (mean := found.averaging) is not None:
         exact = {"exact": f"{mean.exact:.0%}", "averaged": f"{mean.averaged_exact:.0%}"}
         yield say("averaging", sums=mean.sums, error=f"{mean.error:.2f}", after=f"{mean.averaged_error:.2f}", **exact)
+
+
+def _success(found: Differencing) -> dict[str, Any]:
+    """The figures of an attack, for a sentence."""
+    right, tries = found.correct, {"tries": found.tries, "keys": found.keys}
+    shares = {"correct": right.value, "low": max(right.low, 0.0), "high": min(right.high, 1.0)}
+    shares["guessing"] = found.guessing.value
+    certain = round(found.certain.value * found.tries)
+    return {**tries, "certain": certain, **{name: f"{share:.3f}" for name, share in shares.items()}}
 
 
 def _warnings(release: CountRelease) -> Iterator[str]:

@@ -28,7 +28,7 @@ totals = { $how ->
     [sum] Totals are sums of perturbed cells: their noise adds up.
    *[none] There are no totals.
 }
-here = Differencing, this release: an attacker who knows everybody else recovers { $certain } of { $tries } people in the smallest cells with certainty.
+here = Differencing, this release: an attacker who knows everybody else recovers { $certain } of { $tries } people in the smallest groups with certainty.
 knowing = Differencing, { $tries } tries with { $keys } other keys: { $certain } recovered with certainty. The guess at { $column } is right for { $correct } ({ $low } to { $high }), without the tables for { $guessing }.
 two-tables = Differencing of the tables with and without a person, by an attacker who knows nobody else, { $tries } tries with { $keys } other keys: { $certain } recovered with certainty. The guess is right for { $correct } ({ $low } to { $high }), without the tables for { $guessing }.
 tables = { $tables ->
