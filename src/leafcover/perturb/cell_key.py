@@ -25,7 +25,7 @@ from leafcover.keyed_random import Draws
 
 CellKeys: TypeAlias = Literal["drawn", "summed"]
 MOST_NOISE, HIGHEST_MINIMUM = 1000, 100
-MOST_CERTAIN = 1e-6  # probability with which noise at its limit may prove a count, before a warning
+MOST_CERTAIN = 2e-6  # probability with which noise at its limit may prove a count, before a warning
 NARROW = 0.01  # variances this near to the smallest one that the support permits are that one
 
 
