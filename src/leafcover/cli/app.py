@@ -95,6 +95,8 @@ GIVEN = (
         "weights",
         "by",
         "totals",
+        "share",
+        "most_rows",
     ),
     *("hold_out", "key_file", "seed", "force", "max_risk", "max_singletons", "incomplete", "rows", "jobs"),
 )

@@ -28,7 +28,7 @@ from leafcover.metrics.disclosure.differencing import (
     with_and_without,
 )
 from leafcover.metrics.pair import SEED
-from leafcover.table.cross_tabulation import CountedTable, People
+from leafcover.table.cross_tabulation import CountedPeople, CountedTable
 
 if TYPE_CHECKING:
     from leafcover.engine.counts import CountRelease
@@ -107,7 +107,7 @@ def _target(release: "CountRelease", column: str, tries: int) -> "_Target | None
     return _Target(column, _exposed(people, finest, column, tries), held / held.sum())
 
 
-def _exposed(people: People, finest: CountedTable, column: str, tries: int) -> Rows:
+def _exposed(people: CountedPeople, finest: CountedTable, column: str, tries: int) -> Rows:
     """The entries in the smallest groups by the other columns, equal ones at random.
 
     Only people with one entry are attacked. Who is alone in a group is the difference between two published counts. The

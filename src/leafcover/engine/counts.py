@@ -22,8 +22,8 @@ from leafcover.metrics.disclosure.differencing import Differencing
 from leafcover.metrics.suite import plain
 from leafcover.perturb.cell_key import MOST_CERTAIN, CellKeys, PerturbationTable, table_draws, uniform_of
 from leafcover.table.cross_tabulation import (
+    CountedPeople,
     CountedTable,
-    People,
     Rare,
     Totals,
     counted,
@@ -72,12 +72,12 @@ class CountRelease:
     unit : str
         The column whose people or households are counted; empty if rows are.
     weight : str
-        The column by which counts are weighted; empty if there is none.
+        The column by which counts are weighted; empty if they are not.
     fingerprint : str
         A keyed hash of the columns that were used.
     publishable : bool
         Whether the key is one to publish with, not one derived from a seed.
-    people : People
+    people : CountedPeople
         Who was counted: secret.
     draws : Draws
         The secret draws of the release, for attacks that repeat it without one person.
@@ -102,7 +102,7 @@ class CountRelease:
     weight: str
     fingerprint: str
     publishable: bool
-    people: People = field(repr=False)
+    people: CountedPeople = field(repr=False)
     draws: Draws = field(repr=False)
     original: Table = field(repr=False)
     new_key: Key | None = field(default=None, repr=False)
@@ -254,7 +254,7 @@ def count_table(
     >>> table = lc.read(lc.sample("cps1985"))
     >>> counts = lc.count_table(table, by=["gender", "sector"], seed=7)
     >>> counts.frame.slice(0, 2).to_pylist()
-    [{'sex': 'female', 'sector': 'Total', 'count': 246}, {'sex': 'male', 'sector': 'Total', 'count': 287}]
+    [{'gender': 'female', 'sector': 'Total', 'count': 248}, {'gender': 'male', 'sector': 'Total', 'count': 289}]
     >>> attack = counts.attacks
     >>> attack.knowing.tries, attack.knowing.certain.value
     (534, 0.0)
@@ -302,7 +302,7 @@ def _refuse_names(asked: Iterable[Sequence[str]]) -> None:
         raise PlanError(f"A column of a table of counts is called {COUNT!r}, as the counts are. Rename it.")
 
 
-def counted_tables(people: People, columns: Mapping[tuple[str, ...], bool]) -> list[CountedTable]:
+def counted_tables(people: CountedPeople, columns: Mapping[tuple[str, ...], bool]) -> list[CountedTable]:
     """Count all tables, each with whether it is perturbed on its own."""
     cells = sum(prod(len(people.levels[name]) for name in one) for one in columns)
     if cells > MOST_CELLS:
@@ -367,7 +367,7 @@ def _summed(table: CountedTable, finer: PerturbedTable) -> PerturbedTable:
     return PerturbedTable(table, finer.table.summed(finer.released, table.columns), weighted)
 
 
-def _released_table(tables: Sequence[PerturbedTable], people: People, original: Table, total: str) -> Table:
+def _released_table(tables: Sequence[PerturbedTable], people: CountedPeople, original: Table, total: str) -> Table:
     """All released counts, one below the other."""
     columns = [_label_column(tables, people, name, total) for name in people.names]
     counts = np.concatenate([one.released if one.weighted is None else one.weighted for one in tables]).astype(float)
@@ -380,7 +380,7 @@ def _released_table(tables: Sequence[PerturbedTable], people: People, original: 
     return Table((*columns, Column(COUNT, "number", counts, grid=Grid(0) if whole else None)), source=source)
 
 
-def _label_column(tables: Sequence[PerturbedTable], people: People, name: str, total: str) -> Column:
+def _label_column(tables: Sequence[PerturbedTable], people: CountedPeople, name: str, total: str) -> Column:
     """The level of a column in every cell."""
     known = [level for level in people.levels[name] if level is not None]
     if total in known:
@@ -461,6 +461,8 @@ def _success(found: Differencing) -> dict[str, Any]:
 
 def _warnings(release: CountRelease) -> Iterator[str]:
     say, noise = catalogue("counts"), release.noise
+    if not release.publishable:
+        yield say("seeded")
     if not noise.max_noise:
         yield say("exact")
     elif (chance := noise.at_limit) > MOST_CERTAIN:

@@ -27,7 +27,7 @@ EVERY = slice(None)
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class CountedPeople:
     """Who is counted: one entry for each row, or for each person or household and combination of levels."""
 
     names: tuple[str, ...]  # of the columns, in order of their first use
@@ -77,7 +77,7 @@ class CountedTable:
         return values.reshape(self.shape).sum(axis=away).ravel()
 
 
-def counted(people: People, columns: tuple[str, ...], *, is_own: bool = True) -> CountedTable:
+def counted(people: CountedPeople, columns: tuple[str, ...], *, is_own: bool = True) -> CountedTable:
     """Count the entries of each cell; somebody with several entries in a cell counts once."""
     levels = tuple(people.levels[name] for name in columns)
     cells, size = people.cells_of(columns), prod(len(one) for one in levels)
@@ -100,7 +100,7 @@ def counted(people: People, columns: tuple[str, ...], *, is_own: bool = True) ->
     return CountedTable(columns, levels, counts, impossible, is_own, keys, weights)
 
 
-def counted_from(finer: CountedTable, people: People, columns: tuple[str, ...], *, is_own: bool) -> CountedTable:
+def counted_from(finer: CountedTable, people: CountedPeople, columns: tuple[str, ...], *, is_own: bool) -> CountedTable:
     """The same from a table with more columns, if everybody has one entry."""
     levels = tuple(people.levels[name] for name in columns)
     impossible = _impossible(people, columns, prod(len(one) for one in levels))
@@ -111,7 +111,7 @@ def counted_from(finer: CountedTable, people: People, columns: tuple[str, ...], 
     return CountedTable(columns, levels, counts, impossible, is_own, keys, weights)
 
 
-def _impossible(people: People, columns: Sequence[str], size: int) -> Bools:
+def _impossible(people: CountedPeople, columns: Sequence[str], size: int) -> Bools:
     found = np.zeros([len(people.levels[name]) for name in columns], np.bool_)
     for one in people.impossible:
         if set(one) <= set(columns):
@@ -130,7 +130,7 @@ def people_of(
     rare: Rare = "pool",
     impossible: Iterable[str | Mapping[str, str]] = (),
     record_draws: Draws | None = None,
-) -> People:
+) -> CountedPeople:
     """The people of a table with their levels; numbers are categories of their text.
 
     With ``record_draws`` each row, person or household has a record key.
@@ -154,11 +154,11 @@ def people_of(
         keys = record_draws.value_words(table[units[0]].values, table[units[0]].levels or None)
     elif record_draws is not None:
         keys = record_draws.words(np.arange(len(table)))
-    found = People(names, levels, codes, owner, not units, weight, keys, _conditions(impossible, levels))
+    found = CountedPeople(names, levels, codes, owner, not units, weight, keys, _conditions(impossible, levels))
     return found if not units else _entries(found)
 
 
-def _entries(people: People) -> People:
+def _entries(people: CountedPeople) -> CountedPeople:
     """One entry for each person or household and combination of levels."""
     width = int(people.owner.max(initial=0)) + 1
     first = np.unique(people.cells_of(people.names) * width + people.owner, return_index=True)[1]

@@ -36,6 +36,7 @@ tables = { $tables ->
    *[other] { $tables } perturbed tables have { $column }
 }. An attacker who knows everybody else and hesitates between two equally likely values decides right with { $decides } for large counts. Every further table of these people adds to that.
 averaging = Averaging: { $sums } figures for the same count reduce its mean error from { $error } to { $after }; { $exact } of the counts are right as released, { $averaged } after averaging.
+seeded = Made with a seed: do not publish.
 exact = Counts are exact: everybody who differs between two tables is recovered. Set a maximum noise.
 certain = Noise at its limit of { $most } proves a count with a probability of up to { $chance } for each cell. Choose a larger limit or a smaller variance.
 zeros-kept = Zeros stay zero, so every positive count proves that somebody is in the cell, and an attacker who knows that a person is the only one of a group reads their other levels from the table.

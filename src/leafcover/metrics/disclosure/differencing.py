@@ -128,7 +128,7 @@ def knowing_weights(likelihood: Likelihood, others: Rows, released: Floats, mean
 def with_and_without(
     likelihood: Likelihood, first: Rows, second: Rows, *, reach: int, same_noise: bool = False
 ) -> Evidence:
-    """Evidence from two released tables, with the person and without, for an attacker who knows nobody's record.
+    """Evidence from two released tables, with the person and without, for an attacker who knows no records.
 
     The true counts are unknown, all equally likely. With ``same_noise`` cells of the same people have the same noise.
     """
