@@ -33,8 +33,8 @@ from leafcover.engine.manifest import Record, load_record
 from leafcover.engine.run import Progress, Release, run
 from leafcover.engine.verify import Check
 from leafcover.engine.verify import verify as verify_record
-from leafcover.errors import PlanError, ValueOutOfRange
-from leafcover.keyed_random import Key, key_from_file
+from leafcover.errors import PlanError, TableError, ValueOutOfRange
+from leafcover.keyed_random import Key, choose_key, key_from_file
 from leafcover.metrics.pair import pair_of, source_of
 from leafcover.metrics.suite import Measures
 from leafcover.recipes.plan import Plan
@@ -232,7 +232,7 @@ def release(
     True
     """
     tell = progress or SILENT
-    chosen, new_key = _key(key, key_file, seed)
+    chosen, new_key = choose_key(key, key_file, seed)
     if isinstance(plan, str):
         RECIPES.named(plan)
     else:
@@ -298,23 +298,6 @@ def _without_numbers(plan: Plan) -> Plan:
     if plan.units is None:
         raise PlanError("unit_numbers is False, but no column has the role unit. Leave it out.")
     return plan.replaced(units=replace(plan.units, unnumbered=True))
-
-
-def _key(key: Key | None, key_file: str | Path | None, seed: int | None) -> tuple[Key, bool]:
-    """The key to use, and whether it is new."""
-    chosen = [name for name, one in (("key", key), ("key_file", key_file), ("seed", seed)) if one is not None]
-    if len(chosen) > 1:
-        given = " and ".join(f"{name}=..." for name in chosen)
-        raise PlanError(f"Got {given}, but there is one key. Give a key to publish, or a seed to experiment.")
-    if seed is not None:
-        return Key.from_seed(seed), False
-    if key is not None:
-        if not isinstance(key, Key):
-            raise PlanError(f"A key must be a leafcover.Key, such as Key.fresh(). Got {type(key).__name__}.")
-        return key, False
-    if key_file is not None and Path(key_file).exists():
-        return key_from_file(Path(key_file)), False
-    return Key.fresh(), True
 
 
 def _plan_for(
@@ -509,7 +492,9 @@ def load(
     place = Path(path)
     record = load_record(place, None if manifest is None else Path(manifest))
     if original is None:
-        return Loaded(read_file(place, **record.text_options), record)
+        return Loaded(read_file(place, **({} if record.is_of_counts else record.text_options)), record)
+    if record.is_of_counts:
+        raise TableError(f"{str(place)!r} is a table of counts, which has no rows to measure. Verify it instead.")
     before = _original(original, record, target)
     aside = read_like(Path(control), before) if isinstance(control, str | Path) else control
     found = recall(

@@ -97,6 +97,8 @@ GIVEN = (
         "again",
         "replaces",
         "weights",
+        "by",
+        "totals",
         "share",
         "most_rows",
     ),
@@ -118,9 +120,19 @@ FIRST = (
         "runs",
     ),
     *("rows", "jobs", "recipes", "error", "share", "answers", "count", "first", "significance", "min_support"),
-    *("test_share", "weights", "audience"),
+    *("test_share", "weights", "audience", "variance", "zeros", "minimum", "totals", "impossible", "rare"),
 )
-ANYWHERE = ("max_risk", "most_rows", "keep_order", "key_file", "hold_out", "publish_tree", "keep_tables")
+ANYWHERE = (
+    "max_risk",
+    "most_rows",
+    "keep_order",
+    "key_file",
+    "hold_out",
+    "publish_tree",
+    "keep_tables",
+    "max_noise",
+    "cell_keys",
+)
 OTHER_NAMES = {
     "n_trees": "--trees",
     "max_singletons": "--force",

@@ -251,7 +251,7 @@ def release(
         from leafcover.reporting.html_page import require_report
 
         require_report()
-    _warn_all(original.warnings, quiet)
+    warn_all(original.warnings, quiet)
     with progress(quiet or as_json) as tell:
         made = release_table(original, **arguments, keep_order=keep_order, progress=tell)
         if made.singletons > MOST_SINGLETONS:
@@ -262,7 +262,7 @@ def release(
     if as_json:
         typer.echo(json.dumps({**manifest, "ledger": made.ledger}, ensure_ascii=False))
     elif not quiet:
-        _warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
+        warn_all(tuple(w for w in made.warnings if w not in original.warnings and w not in str(made)), quiet)
         _print(made, paths, report, arguments["max_risk"])
 
 
@@ -294,7 +294,8 @@ def _print_files(made: "Released", paths: "ReleasePaths", report: Path | None) -
     typer.echo(f"private   {', '.join(path.name for path in private)}{end}")
 
 
-def _warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+def warn_all(warnings: tuple[str, ...], quiet: bool) -> None:
+    """Print warnings, unless the command is to be quiet."""
     for words in () if quiet else warnings:
         warn(words)
 

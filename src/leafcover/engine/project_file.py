@@ -316,6 +316,7 @@ def _comment_out(table: Any, name: str) -> None:
     body = table.body if isinstance(table, tomlkit.TOMLDocument) else table.value.body
     at = next(at for at, (key, _) in enumerate(body) if key is not None and key.key == name)
     key, item = body[at]
+    assert key is not None
     line = f"{key.as_string()}{key.sep}{item.as_string()}{item.trivia.comment_ws}{item.trivia.comment}"
     del table[name]
     if not isinstance(table, tomlkit.items.InlineTable):

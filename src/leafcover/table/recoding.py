@@ -64,8 +64,11 @@ def rare_levels(table: Table, fewest: int = FEWEST) -> tuple[Pooled, ...]:
 def _people(column: Column, owner: Rows) -> Rows:
     """How many people or households have each level."""
     known = column.values != MISSING
-    both = np.unique(np.stack([column.values[known].astype(np.int64), owner[known]]), axis=1)
-    return np.bincount(both[0], minlength=len(column.levels))
+    codes, people = column.values[known].astype(np.int64), owner[known]
+    if not np.array_equal(owner, np.arange(len(owner))):  # several rows each
+        width = int(owner.max()) + 1
+        codes = np.unique(codes * width + people) // width
+    return np.bincount(codes, minlength=len(column.levels))
 
 
 def _pool(column: Column, people: Rows, fewest: int) -> Pooled:
