@@ -257,6 +257,7 @@ def run(
     allowed = _range_fractions(table, plan, partitions)
     changed = tuple(_column(c, after.get(c.name), order) for c in table)
     untied = Table(changed, roles=table.roles, source=whole.source, units=table.units)
+    untied = untied if plan.units is None else plan.units.in_range(untied, rows_of_units)
     released = tied.tie(untied if plan.units is None else plan.units.fold(untied, rows_of_units), whole)
     classed = None
     if plan.weights is not None:

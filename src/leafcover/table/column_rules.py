@@ -368,6 +368,34 @@ class Pairs(SeveralColumns):
             found &= ~pairs[codes[one], codes[other]]
         return found
 
+    def implications(self, original: Table) -> Iterator[Implies]:
+        """The same as implications, for people to read: of two columns the one that needs fewer comes first."""
+        for one, other, pairs in self.forbidden_pairs(original):
+            if np.count_nonzero(pairs.any(axis=0)) < np.count_nonzero(pairs.any(axis=1)):
+                one, other, pairs = other, one, pairs.T
+            for level in np.flatnonzero(pairs.any(axis=1)):
+                condition = _one_level(original[one], int(level))
+                for then in _none_of(original[other], pairs[level]):
+                    yield Implies(condition, then)
+
+
+def _one_level(column: Column, code: int) -> LevelCondition:
+    """The condition that a column has one level; a number is known or missing."""
+    if column.is_category and code < len(column.levels):
+        return LevelCondition(column.name, (column.levels[code],))
+    return LevelCondition(column.name, (None,), negated=code < level_count(column) - 1)
+
+
+def _none_of(column: Column, codes: Bools) -> Iterator[LevelCondition]:
+    """The conditions that a column has none of some levels."""
+    if column.is_category and codes[:-1].any():
+        named = tuple(level for level, never in zip(column.levels, codes[:-1], strict=True) if never)
+        yield LevelCondition(column.name, named, negated=True)
+    if not column.is_category and codes[0]:
+        yield LevelCondition(column.name, (None,))
+    if codes[-1]:
+        yield LevelCondition(column.name, (None,), negated=True)
+
 
 @dataclass(frozen=True)
 class Determines(PairRule):

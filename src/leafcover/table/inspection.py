@@ -32,6 +32,7 @@ import pyarrow.compute as pc
 
 from leafcover.arrays import Array, Bools
 from leafcover.table.formatting import has_decimal_commas, is_text, text_of
+from leafcover.table.column_rules import Implies, Pairs
 from leafcover.table.identifier_patterns import (
     DATE_REGEX,
     LEAST_BARE,
@@ -421,6 +422,7 @@ class TableFacts:
     rules: tuple[FoundRule, ...] = ()  # relations between columns that nearly all rows keep
     units: UnitFacts | None = None  # if a column has the role "unit"
     rare: tuple[Pooled, ...] = ()  # levels that few people have, and what `release` pools them as
+    absent: tuple[Implies, ...] = ()  # the pairs of levels that no row has: what the rule about pairs says
 
     def __str__(self) -> str:
         return _fact_lines(self)
@@ -432,15 +434,17 @@ def describe(table: Table, *, levels: int = 5) -> TableFacts:
     rows = table.select(name for name in table.names if table.roles.get(name) != "unit")
     suspects = identifiers(table)
     refused = [one.column for one in suspects if one.severity == "refuse"]
+    rules = find_rules(rows)
     return TableFacts(
         len(table),
         unique_rows(table),
         facts,
         table.warnings,
         suspects,
-        find_rules(rows),
+        rules,
         _unit_facts(table),
         tuple(one for one in rare_levels(table) if one.column not in refused),
+        tuple(one for found in rules if isinstance(found.rule, Pairs) for one in found.rule.implications(rows)),
     )
 
 
@@ -499,6 +503,7 @@ def _coded(column: Column) -> Column:
 
 MAX_LEVEL_LENGTH = 40  # longer levels are shortened
 MOST_LISTED = 8  # rare levels of a column
+MAX_RULE_LENGTH, MOST_ABSENT = 110, 12  # of a rule about pairs of levels that no row has; of such rules
 
 
 def _fact_lines(found: TableFacts) -> str:
@@ -514,6 +519,9 @@ def _fact_lines(found: TableFacts) -> str:
         f"{found.unique_rows:,} rows are unique over all columns."
     )
     rules = [f"  {one.rule}{_exceptions(one)}" for one in found.rules]
+    absent = [f"  {_shorten(str(one), MAX_RULE_LENGTH)}" for one in found.absent[:MOST_ABSENT]]
+    more = len(found.absent) - MOST_ABSENT
+    absent += [f"  and {more:,} more"] if more > 0 else []
     units = [] if found.units is None else ["", str(found.units)]
     rare = [f"  {one.column}: {_listed(one.levels)}" for one in found.rare]
     return "\n".join(
@@ -521,6 +529,7 @@ def _fact_lines(found: TableFacts) -> str:
             *[*lines, "", count, *units],
             *(["", f"Levels that fewer than {FEWEST} people have:", *rare] if rare else []),
             *(["", "Rules that the rows keep:", *rules] if rules else []),
+            *(["", "What pairs(...) says, as rules of their own:", *absent] if absent else []),
         ]
     )
 
@@ -550,7 +559,7 @@ def _steps(facts: ColumnFacts) -> str:
     return f" in steps of {units.get(facts.kind, {}).get(facts.grid.step, f'{facts.grid.step:g}')}"
 
 
-def _shorten(level: str) -> str:
+def _shorten(level: str, most: int = MAX_LEVEL_LENGTH) -> str:
     """A level on one line, shortened if it is long; --json shows it in full."""
     text = "".join(letter if letter.isprintable() else "·" for letter in level)
-    return text if len(text) <= MAX_LEVEL_LENGTH else text[: MAX_LEVEL_LENGTH - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"
